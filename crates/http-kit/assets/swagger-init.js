@@ -1,0 +1,17 @@
+// The documents on offer stand in the page, as data; this page has no inline script.
+const documents = JSON.parse(document.getElementById('swagger-ui').dataset.documents);
+window.ui = SwaggerUIBundle({
+  urls: documents,
+  'urls.primaryName': documents[0].name,
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  displayRequestDuration: true,
+  docExpansion: 'list',
+  filter: true,
+  persistAuthorization: true,
+  queryConfigEnabled: false,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  layout: 'StandaloneLayout',
+});

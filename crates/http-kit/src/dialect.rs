@@ -1,0 +1,51 @@
+//! What makes a dialect: its paths, how it names the company, its log-in, and how it wraps what is said.
+
+use crate::failure::Failure;
+use ledger_core::auth::{Credentials, LoginName, Session};
+use ledger_core::error::FieldErrors;
+use ledger_core::resource::operation::ResourceOperations;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Where a dialect's requests name their company.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompanyIn {
+    /// The path parameter `businessId`.
+    Path,
+    /// The header `X-Business-Id`.
+    Header,
+}
+
+pub trait Dialect: Send + Sync + 'static {
+    /// `A` or `B`.
+    const LETTER: &'static str;
+    /// What the documentation says of the dialect, in Markdown.
+    const DESCRIPTION: &'static str;
+    const COMPANY_IN: CompanyIn;
+    const LOGIN_PATH: &'static str;
+    const LOGIN_NAME: LoginName;
+    /// The body of a log-in.
+    type Login: DeserializeOwned + JsonSchema + Send;
+    /// What a log-in answers, before it is wrapped.
+    type LoggedIn: Serialize + JsonSchema;
+    /// The body of every failure.
+    type FailureBody: JsonSchema;
+
+    /// Below the dialect's prefix, such as `/{businessId}/parties`. A record is one segment further.
+    fn collection(resource: &ResourceOperations) -> String;
+    fn credentials(login: Self::Login) -> Result<Credentials, FieldErrors>;
+    fn logged_in(session: Session) -> Self::LoggedIn;
+    fn login_example() -> (Value, Value);
+    /// The body of a success around a payload that is JSON already.
+    fn success(message: &str, payload: &str) -> String;
+    fn failure(failure: &Failure) -> String;
+    /// The schema of a success around a payload's schema, and its name where it has one of its own.
+    fn success_schema(payload_name: &str, payload: Value) -> (Option<String>, Value);
+}
+
+/// The `errors` of both dialects: messages by field.
+pub fn field_messages(failure: &Failure) -> serde_json::Map<String, Value> {
+    failure.errors.iter().map(|(field, messages)| (field.clone(), messages.clone().into())).collect()
+}

@@ -1,0 +1,289 @@
+//! The handlers, once for every resource and both dialects.
+
+use crate::dialect::{CompanyIn, Dialect};
+use crate::failure::Failure;
+use crate::request::{self, Arrival, Limits};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use ledger_core::cx::version_tag;
+use ledger_core::error::{Error, Unavailable};
+use ledger_core::ledger::{Call, Ledger, Reply, ReplyKind};
+use ledger_core::resource::Scope;
+use ledger_core::resource::list::Pagination;
+use ledger_core::resource::operation::{ResourceOperations, Verb, registry};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What every handler has at hand.
+pub struct Shell {
+    pub ledger: Arc<Ledger>,
+    pub limits: Limits,
+}
+
+/// All of a dialect, below its prefix.
+pub fn router<D: Dialect>(shell: Arc<Shell>) -> Router {
+    let mut router = Router::new().route(D::LOGIN_PATH, on(MethodFilter::POST, login::<D>));
+    for resource in registry() {
+        let collection = D::collection(resource);
+        router = router.route(&collection, operations::<D>(resource, &[Verb::List, Verb::Create])).route(
+            &format!("{collection}/{{id}}"),
+            operations::<D>(resource, &[Verb::Get, Verb::Update, Verb::Delete]),
+        );
+    }
+    router
+        .fallback(|request: Request| async move { failed::<D>(&arrival(&request), Failure::not_found()) })
+        .method_not_allowed_fallback(|request: Request| async move {
+            failed::<D>(&arrival(&request), Failure::method_not_allowed())
+        })
+        .layer(tower_http::catch_panic::CatchPanicLayer::custom(|_| failed::<D>(&None, Failure::panicked())))
+        .with_state(shell)
+}
+
+fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb]) -> MethodRouter<Arc<Shell>> {
+    verbs.iter().fold(MethodRouter::new(), |router, &verb| {
+        router.on(method(verb), move |State(shell): State<Arc<Shell>>, request: Request| async move {
+            let arrival = arrival(&request);
+            let answer = answer::<D>(&shell, resource, verb, request).await;
+            answer.unwrap_or_else(|failure| failed::<D>(&arrival, failure))
+        })
+    })
+}
+
+pub(crate) fn method(verb: Verb) -> MethodFilter {
+    match verb {
+        Verb::List | Verb::Get => MethodFilter::GET,
+        Verb::Create => MethodFilter::POST,
+        Verb::Update => MethodFilter::PUT,
+        Verb::Delete => MethodFilter::DELETE,
+    }
+}
+
+fn arrival(request: &Request) -> Option<Arrival> {
+    request.extensions().get::<Arrival>().cloned()
+}
+
+/// A failure in the dialect's words. What the client may not see goes to the log.
+pub fn failed<D: Dialect>(arrival: &Option<Arrival>, failure: Failure) -> Response {
+    failure_response(arrival.as_ref(), D::failure(&failure), failure)
+}
+
+/// A failure outside every dialect.
+pub fn failed_plainly(arrival: &Arrival, failure: Failure) -> Response {
+    let body = serde_json::json!({
+        "status": failure.status.as_u16(),
+        "title": failure.title,
+        "errors": crate::dialect::field_messages(&failure),
+    });
+    failure_response(Some(arrival), body.to_string(), failure)
+}
+
+fn failure_response(arrival: Option<&Arrival>, body: String, failure: Failure) -> Response {
+    if let Some(detail) = &failure.detail {
+        let (request_id, path) = arrival.map(|at| (at.request_id.as_str(), at.path.as_str())).unwrap_or_default();
+        tracing::error!(request_id, path, detail, "a request failed on our side");
+    }
+    let mut response = json(failure.status, body);
+    response.headers_mut().insert(request::ERROR_CODE, HeaderValue::from_static(failure.code));
+    for (name, value) in failure.headers {
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+fn json(status: StatusCode, body: String) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
+    response
+}
+
+/// Runs to its end even when the client hangs up; only the wait for it is bounded.
+async fn unhurried<T: Send + 'static>(
+    patience: Duration,
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Failure> {
+    match tokio::time::timeout(patience, tokio::spawn(work)).await {
+        Ok(Ok(done)) => Ok(done?),
+        Ok(Err(panic)) => Err(Error::internal(panic).into()),
+        Err(_) => Err(Error::Unavailable(Unavailable::CommitOutcomeUnknown).into()),
+    }
+}
+
+async fn answer<D: Dialect>(
+    shell: &Shell,
+    resource: &'static ResourceOperations,
+    verb: Verb,
+    request: Request,
+) -> Result<Response, Failure> {
+    let (mut parts, body) = request.into_parts();
+    let patience = shell.limits.request;
+    // Before the body: nobody unknown makes us read a megabyte.
+    let (ledger, token) = (shell.ledger.clone(), request::bearer(&parts.headers)?.to_owned());
+    let principal = unhurried(patience, async move { ledger.authenticate(&token).await }).await?;
+    let path = RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Failure::not_found())?;
+    let parameter = |name: &str| path.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
+    let call = Call {
+        resource,
+        verb,
+        business: business::<D>(resource, &parts, parameter("businessId"))?,
+        id: parameter("id"),
+        query: request::query(&parts)?,
+        body: match verb.has_body() {
+            true => request::json_body(&parts, body, &shell.limits).await?.to_vec(),
+            false => Vec::new(),
+        },
+        expectation: request::if_match(&parts.headers),
+        idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| verb.writes()),
+    };
+    let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());
+    let ledger = shell.ledger.clone();
+    let reply = unhurried(patience, async move { ledger.execute(&principal, call).await }).await?;
+    Ok(render::<D>(&parts, reply, page_size.as_deref()))
+}
+
+/// The company a request is about, named exactly once or twice alike.
+fn business<D: Dialect>(
+    resource: &ResourceOperations,
+    parts: &Parts,
+    in_path: Option<String>,
+) -> Result<Option<String>, Failure> {
+    let in_header = request::business_header(&parts.headers)?;
+    if resource.scope == Scope::Installation {
+        return Ok(None);
+    }
+    match D::COMPANY_IN {
+        CompanyIn::Path => match (in_path, in_header) {
+            (Some(path), Some(header)) if path != header => Err(request::business_mismatch()),
+            (path, _) => Ok(path),
+        },
+        CompanyIn::Header => in_header.map(|id| Some(id.to_owned())).ok_or_else(request::business_required),
+    }
+}
+
+/// The word that goes with a success.
+pub(crate) fn message(kind: ReplyKind) -> &'static str {
+    match kind {
+        ReplyKind::Listed | ReplyKind::Found => "OK",
+        ReplyKind::Created => "Created",
+        ReplyKind::Updated => "Updated",
+        ReplyKind::Deleted => "Deleted",
+    }
+}
+
+fn render<D: Dialect>(parts: &Parts, reply: Reply, page_size: Option<&str>) -> Response {
+    let path = parts.extensions.get::<Arrival>().map(|arrival| arrival.path.as_str()).unwrap_or_default();
+    let tag = reply.record.map(|(id, version)| version_tag(id, version));
+    if let Some(tag) =
+        tag.as_ref().filter(|tag| reply.kind == ReplyKind::Found && request::none_match(&parts.headers, tag))
+    {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        set(&mut response, header::ETAG, &format!("\"{tag}\""));
+        return response;
+    }
+    let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
+    let mut response = json(status, D::success(message(reply.kind), &reply.json));
+    if reply.dry_run {
+        set(&mut response, request::DRY_RUN, "true");
+        return response;
+    }
+    if let Some(tag) = tag {
+        set(&mut response, header::ETAG, &format!("\"{tag}\""));
+    }
+    if let (ReplyKind::Created, Some((id, _))) = (reply.kind, reply.record) {
+        set(&mut response, header::LOCATION, &format!("{path}/{id}"));
+    }
+    if let Some(pagination) = reply.pagination {
+        set(&mut response, header::LINK, &links(path, parts.uri.query().unwrap_or_default(), page_size, pagination));
+    }
+    if reply.replayed {
+        set(&mut response, request::IDEMPOTENCY_REPLAYED, "true");
+    }
+    response
+}
+
+fn set(response: &mut Response, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+/// The sibling pages, RFC 8288, with the rest of the query as the client wrote it.
+fn links(path: &str, query: &str, page_size: Option<&str>, pagination: Pagination) -> String {
+    let rest: Vec<&str> = query
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !matches!(pair.split('=').next(), Some("page" | "pageSize")))
+        .collect();
+    let link = |relation: &str, page: u64| {
+        let mut query = vec![format!("page={page}")];
+        query.extend(page_size.map(|size| format!("pageSize={size}")));
+        query.extend(rest.iter().map(ToString::to_string));
+        format!("<{path}?{}>; rel=\"{relation}\"", query.join("&"))
+    };
+    let last = pagination.total_pages.max(1);
+    let mut links = vec![link("first", 1)];
+    if pagination.current_page > 1 {
+        links.push(link("prev", (pagination.current_page - 1).min(last)));
+    }
+    if pagination.current_page < last {
+        links.push(link("next", pagination.current_page + 1));
+    }
+    links.push(link("last", last));
+    links.join(", ")
+}
+
+async fn login<D: Dialect>(State(shell): State<Arc<Shell>>, request: Request) -> Response {
+    let arrival = arrival(&request);
+    let answer = try_login::<D>(&shell, arrival.as_ref(), request).await;
+    answer.unwrap_or_else(|failure| failed::<D>(&arrival, failure))
+}
+
+async fn try_login<D: Dialect>(
+    shell: &Shell,
+    arrival: Option<&Arrival>,
+    request: Request,
+) -> Result<Response, Failure> {
+    let (parts, body) = request.into_parts();
+    if let Some((name, _)) = request::query(&parts)?.first() {
+        return Err(Error::field(name, "is not a known parameter").into());
+    }
+    let bytes = request::json_body(&parts, body, &shell.limits).await?;
+    let credentials = ledger_core::resource::body::read_plain(&bytes, D::credentials)?;
+    let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
+    let ledger = shell.ledger.clone();
+    let session = unhurried(shell.limits.request, async move {
+        ledger.login(D::LOGIN_NAME, &credentials.name, credentials.password, address).await
+    })
+    .await?;
+    let payload = serde_json::to_string(&D::logged_in(session)).map_err(Error::internal)?;
+    Ok(json(StatusCode::OK, D::success("OK", &payload)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_keep_the_rest_of_the_query() {
+        let pagination = Pagination { total_count: 120, total_pages: 3, current_page: 2 };
+        assert_eq!(
+            links("/b/api/parties", "q=a%20b&page=2&pageSize=50", Some("50"), pagination),
+            "</b/api/parties?page=1&pageSize=50&q=a%20b>; rel=\"first\", \
+             </b/api/parties?page=1&pageSize=50&q=a%20b>; rel=\"prev\", \
+             </b/api/parties?page=3&pageSize=50&q=a%20b>; rel=\"next\", \
+             </b/api/parties?page=3&pageSize=50&q=a%20b>; rel=\"last\""
+        );
+    }
+
+    #[test]
+    fn an_empty_list_links_to_itself_alone() {
+        let pagination = Pagination { total_count: 0, total_pages: 0, current_page: 1 };
+        assert_eq!(links("/x", "", None, pagination), "</x?page=1>; rel=\"first\", </x?page=1>; rel=\"last\"");
+    }
+}

@@ -1,0 +1,12 @@
+//! What both dialects need of HTTP, written once.
+//!
+//! Owns: reading requests, the five handlers, the documents, the pages. Refuses: to know a resource or a
+//! dialect by name.
+
+pub mod dialect;
+pub mod failure;
+pub mod handler;
+pub mod openapi;
+mod openapi_30;
+pub mod pages;
+pub mod request;

@@ -1,0 +1,665 @@
+//! The OpenAPI documents, made from the same registry that the routes are made from.
+//!
+//! Owns: what each operation takes, answers and needs. A document describes one dialect or, with both added,
+//! the whole installation. The model is 3.1; [`Documents`] also writes it down as 3.0.3 for client generators.
+
+use crate::dialect::{CompanyIn, Dialect};
+use crate::failure::Failure;
+use crate::handler::message;
+use crate::openapi_30::down_convert;
+use aide::openapi::{
+    Components, Header, HeaderStyle, Info, License, MediaType, OpenApi, Operation, Parameter, ParameterData,
+    ParameterSchemaOrContent, PathItem, PathStyle, Paths, QueryStyle, ReferenceOr, RequestBody, Response, Responses,
+    SchemaObject, SecurityScheme, Server, StatusCode, Tag,
+};
+use indexmap::IndexMap;
+use ledger_core::error::{Conflict, Error, FieldErrors, Unavailable};
+use ledger_core::ledger::ReplyKind;
+use ledger_core::resource::Scope;
+use ledger_core::resource::list::{MOST_PAGE_SIZE, Pagination, Parameter as Filter, Reads};
+use ledger_core::resource::operation::{ResourceOperations, Verb, registry};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+/// The label of the API's release.
+pub const RELEASE: &str = "v2026";
+
+const EXAMPLE_ID: &str = "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02";
+const EXAMPLE_BUSINESS: &str = "019a9f6e-6c00-7b10-9c44-0d2e4f6a8b01";
+
+/// A document under construction.
+pub struct Document {
+    api: OpenApi,
+    paths: Paths,
+    components: Components,
+    input: SchemaGenerator,
+    output: SchemaGenerator,
+    /// With both dialects in one document, names carry the dialect's letter.
+    lettered: bool,
+}
+
+impl Document {
+    /// A document of one dialect, whose paths hang on the server's URL.
+    pub fn of_one<D: Dialect>(base: &str) -> Value {
+        let title = format!("Duet, dialect {}", D::LETTER);
+        let mut document = Self::new(&title, D::DESCRIPTION, base, false);
+        document.add::<D>("");
+        document.finish()
+    }
+
+    /// A document of the whole installation; dialects are added under their prefixes.
+    pub fn of_installation() -> Self {
+        let description = "One set of books, two ways to speak to it. Operations of both dialects do the same to the \
+                           same records; their identifiers end in the dialect's letter.";
+        Self::new("Duet", description, "/", true)
+    }
+
+    fn new(title: &str, description: &str, base: &str, lettered: bool) -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.meta_schema = None;
+            settings.definitions_path = "/components/schemas".into();
+        });
+        let bearer = SecurityScheme::Http {
+            scheme: "bearer".into(),
+            bearer_format: Some("JWT".into()),
+            description: Some("The token that a log-in answers. One token is good for both dialects.".into()),
+            extensions: IndexMap::new(),
+        };
+        let license =
+            License { name: "Apache-2.0".into(), identifier: Some("Apache-2.0".into()), ..License::default() };
+        Self {
+            api: OpenApi {
+                openapi: "3.1.0".into(),
+                info: Info {
+                    title: title.into(),
+                    description: Some(description.into()),
+                    version: RELEASE.into(),
+                    license: Some(license),
+                    ..Info::default()
+                },
+                servers: vec![Server { url: base.into(), ..Server::default() }],
+                ..OpenApi::default()
+            },
+            paths: Paths::default(),
+            components: Components {
+                security_schemes: IndexMap::from([("bearerAuth".to_owned(), ReferenceOr::Item(bearer))]),
+                ..Components::default()
+            },
+            input: settings.clone().for_deserialize().into_generator(),
+            output: settings.for_serialize().into_generator(),
+            lettered,
+        }
+    }
+
+    /// Adds all of a dialect under a prefix.
+    pub fn add<D: Dialect>(&mut self, prefix: &str) {
+        self.tag::<D>("Authentication", "Log in once; send the token with every request.");
+        let item = PathItem { post: Some(self.login::<D>()), ..PathItem::default() };
+        self.path(format!("{prefix}{}", D::LOGIN_PATH), item);
+        for resource in registry() {
+            self.tag::<D>(resource.about.title, resource.about.description);
+            let collection = format!("{prefix}{}", D::collection(resource));
+            let item = PathItem {
+                get: Some(self.operation::<D>(resource, Verb::List)),
+                post: Some(self.operation::<D>(resource, Verb::Create)),
+                ..PathItem::default()
+            };
+            self.path(collection.clone(), item);
+            let item = PathItem {
+                get: Some(self.operation::<D>(resource, Verb::Get)),
+                put: Some(self.operation::<D>(resource, Verb::Update)),
+                delete: Some(self.operation::<D>(resource, Verb::Delete)),
+                ..PathItem::default()
+            };
+            self.path(format!("{collection}/{{id}}"), item);
+        }
+    }
+
+    pub fn finish(mut self) -> Value {
+        for definitions in [self.input.take_definitions(true), self.output.take_definitions(true)] {
+            for (name, schema) in definitions {
+                if let Ok(schema) = Schema::try_from(schema) {
+                    self.components.schemas.insert(name, schema_object(schema));
+                }
+            }
+        }
+        self.components.schemas.sort_unstable_keys();
+        self.api.paths = Some(self.paths);
+        self.api.components = Some(self.components);
+        serde_json::to_value(&self.api).unwrap_or_default()
+    }
+
+    fn path(&mut self, path: String, item: PathItem) {
+        self.paths.paths.insert(path, ReferenceOr::Item(item));
+    }
+
+    fn tag_name<D: Dialect>(&self, title: &str) -> String {
+        if self.lettered { format!("{title} ({})", D::LETTER) } else { title.to_owned() }
+    }
+
+    fn tag<D: Dialect>(&mut self, title: &str, description: &str) {
+        let name = self.tag_name::<D>(title);
+        self.api.tags.push(Tag { name, description: Some(description.into()), ..Tag::default() });
+    }
+
+    fn operation_id<D: Dialect>(&self, stem: String) -> String {
+        if self.lettered { format!("{stem}{}", D::LETTER) } else { stem }
+    }
+
+    fn login<D: Dialect>(&mut self) -> Operation {
+        let (request, answer) = D::login_example();
+        let body = self.input.subschema_for::<D::Login>();
+        let payload = self.output.subschema_for::<D::LoggedIn>();
+        let success = self.success::<D>("OK", "LoggedIn", payload, answer, "Logged in.");
+        let failures = [Fault::Validation, Fault::Credentials, Fault::TooLarge, Fault::MediaType, Fault::RateLimited];
+        Operation {
+            tags: vec![self.tag_name::<D>("Authentication")],
+            summary: Some("Log in".into()),
+            description: Some(
+                "Answers an access token. Send it as `Authorization: Bearer <token>`; log in again before it expires. \
+                 After ten failures for one account, or twenty from one address, within 15 minutes further attempts are \
+                 refused for a while."
+                    .into(),
+            ),
+            operation_id: Some(self.operation_id::<D>("login".into())),
+            request_body: Some(ReferenceOr::Item(request_body(body, request))),
+            responses: Some(self.responses::<D>(200, success, &failures)),
+            extensions: IndexMap::from([("x-required-permission".to_owned(), Value::Null)]),
+            ..Operation::default()
+        }
+    }
+
+    fn operation<D: Dialect>(&mut self, resource: &ResourceOperations, verb: Verb) -> Operation {
+        let about = &resource.about;
+        let (summary, description) = words(resource, verb);
+        let mut parameters = Vec::new();
+        if resource.scope == Scope::Business {
+            parameters.push(match D::COMPANY_IN {
+                CompanyIn::Path => path_parameter("businessId", "The company.", EXAMPLE_BUSINESS),
+                CompanyIn::Header => header_parameter("X-Business-Id", "The company.", true, EXAMPLE_BUSINESS),
+            });
+        }
+        if verb.names_record() {
+            parameters.push(path_parameter("id", &format!("The identifier of {}.", about.one), EXAMPLE_ID));
+        }
+        parameters.extend(verb_parameters(resource, verb));
+        let payload = self.payload(resource, verb);
+        let record = example_record(resource);
+        let (kind, payload_name, example) = match verb {
+            Verb::List => {
+                let pagination = Pagination { total_count: 1, total_pages: 1, current_page: 1 };
+                (ReplyKind::Listed, "Page", json!({"items": [record], "pagination": pagination}))
+            }
+            Verb::Get => (ReplyKind::Found, "", record),
+            Verb::Create => (ReplyKind::Created, "", record),
+            Verb::Update => (ReplyKind::Updated, "", record),
+            Verb::Delete => (ReplyKind::Deleted, "Deleted", json!({"id": EXAMPLE_ID, "deleted": true})),
+        };
+        let payload_name = match verb {
+            Verb::Delete => "Deleted".to_owned(),
+            _ => format!("{}{payload_name}", record_name(resource, &mut self.output)),
+        };
+        let success = self.success::<D>(message(kind), &payload_name, payload, example, success_words(verb));
+        let success = with_headers(success, verb);
+        let status = if verb == Verb::Create { 201 } else { 200 };
+        let mut responses = self.responses::<D>(status, success, &faults(resource, verb));
+        if verb == Verb::Get {
+            let unchanged = Response {
+                description: "The record is still the one in `If-None-Match`.".into(),
+                ..Response::default()
+            };
+            responses.responses.insert(StatusCode::Code(304), ReferenceOr::Item(unchanged));
+            responses.responses.sort_by(|left, _, right, _| code(left).cmp(&code(right)));
+        }
+        let request_body = verb.has_body().then(|| {
+            let schema = (resource.input_schema)(&mut self.input);
+            ReferenceOr::Item(request_body(schema, resource.example.clone()))
+        });
+        Operation {
+            tags: vec![self.tag_name::<D>(about.title)],
+            summary: Some(summary),
+            description: Some(description),
+            operation_id: Some(self.operation_id::<D>(resource.operation_id(verb))),
+            parameters: parameters.into_iter().map(ReferenceOr::Item).collect(),
+            request_body,
+            responses: Some(responses),
+            security: vec![IndexMap::from([("bearerAuth".to_owned(), Vec::new())])],
+            extensions: IndexMap::from([("x-required-permission".to_owned(), resource.permission(verb).into())]),
+            ..Operation::default()
+        }
+    }
+
+    /// The schema of what the verb answers, before the dialect wraps it.
+    fn payload(&mut self, resource: &ResourceOperations, verb: Verb) -> Schema {
+        let record = (resource.view_schema)(&mut self.output);
+        match verb {
+            Verb::Get | Verb::Create | Verb::Update => record,
+            Verb::List => {
+                let pagination = self.output.subschema_for::<Pagination>();
+                let name = format!("{}Page", record_name(resource, &mut self.output));
+                self.component(
+                    name,
+                    json_schema!({
+                        "type": "object",
+                        "description": format!("One page of {}.", resource.about.many),
+                        "properties": {"items": {"type": "array", "items": record}, "pagination": pagination},
+                        "required": ["items", "pagination"]
+                    }),
+                )
+            }
+            Verb::Delete => self.component(
+                "Deleted".into(),
+                json_schema!({
+                    "type": "object",
+                    "description": "What is left of a record that was deleted.",
+                    "properties": {
+                        "id": {"type": "string", "description": "The identifier it had."},
+                        "deleted": {"type": "boolean", "enum": [true]}
+                    },
+                    "required": ["id", "deleted"]
+                }),
+            ),
+        }
+    }
+
+    fn component(&mut self, name: String, schema: Schema) -> Schema {
+        let reference = json_schema!({"$ref": format!("#/components/schemas/{name}")});
+        self.components.schemas.insert(name, schema_object(schema));
+        reference
+    }
+
+    fn success<D: Dialect>(
+        &mut self,
+        message: &str,
+        payload_name: &str,
+        payload: Schema,
+        example: Value,
+        description: &str,
+    ) -> Response {
+        let (name, schema) = D::success_schema(payload_name, payload.to_value());
+        let schema = Schema::try_from(schema).unwrap_or_default();
+        let schema = match name {
+            Some(name) => self.component(name, schema),
+            None => schema,
+        };
+        let wrapped = D::success(message, &example.to_string());
+        response(description, schema, serde_json::from_str(&wrapped).ok())
+    }
+
+    fn responses<D: Dialect>(&mut self, status: u16, success: Response, faults: &[Fault]) -> Responses {
+        let mut responses = IndexMap::from([(StatusCode::Code(status), ReferenceOr::Item(success))]);
+        for fault in faults.iter().chain(&[Fault::Internal, Fault::Unavailable]) {
+            let failure = fault.example();
+            let name = if self.lettered { format!("{}{}", fault.name(), D::LETTER) } else { fault.name().to_owned() };
+            let reference = ReferenceOr::ref_(&format!("#/components/responses/{name}"));
+            responses.insert(StatusCode::Code(failure.status.as_u16()), reference);
+            if !self.components.responses.contains_key(&name) {
+                let response = self.failure::<D>(*fault, &failure);
+                self.components.responses.insert(name, ReferenceOr::Item(response));
+            }
+        }
+        responses.sort_by(|left, _, right, _| code(left).cmp(&code(right)));
+        Responses { responses, ..Responses::default() }
+    }
+
+    fn failure<D: Dialect>(&mut self, fault: Fault, failure: &Failure) -> Response {
+        let schema = self.output.subschema_for::<D::FailureBody>();
+        let mut response = response(fault.description(), schema, serde_json::from_str(&D::failure(failure)).ok());
+        response.headers.insert("X-Error-Code".into(), text_header("A stable code for programs.", failure.code));
+        for (name, value) in &failure.headers {
+            let name = match name.as_str() {
+                "retry-after" => "Retry-After",
+                "www-authenticate" => "WWW-Authenticate",
+                other => other,
+            };
+            let example = value.to_str().unwrap_or_default();
+            response.headers.insert(name.into(), text_header(header_words(name), example));
+        }
+        response
+    }
+}
+
+fn header_words(name: &str) -> &'static str {
+    match name {
+        "Retry-After" => "Seconds to wait before the next attempt.",
+        "WWW-Authenticate" => "How to authenticate.",
+        _ => "",
+    }
+}
+
+fn code(status: &StatusCode) -> u16 {
+    match status {
+        StatusCode::Code(code) => *code,
+        StatusCode::Range(hundreds) => hundreds * 100,
+    }
+}
+
+/// The ways an operation fails, as far as the documentation tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Validation,
+    Unauthenticated,
+    Credentials,
+    Forbidden,
+    NotFound,
+    Conflict,
+    PreconditionFailed,
+    TooLarge,
+    MediaType,
+    IdempotencyMismatch,
+    PreconditionRequired,
+    RateLimited,
+    Internal,
+    Unavailable,
+}
+
+impl Fault {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Validation => "ValidationFailed",
+            Self::Unauthenticated => "Unauthenticated",
+            Self::Credentials => "WrongCredentials",
+            Self::Forbidden => "Forbidden",
+            Self::NotFound => "NotFound",
+            Self::Conflict => "Conflict",
+            Self::PreconditionFailed => "PreconditionFailed",
+            Self::TooLarge => "PayloadTooLarge",
+            Self::MediaType => "UnsupportedMediaType",
+            Self::IdempotencyMismatch => "IdempotencyMismatch",
+            Self::PreconditionRequired => "PreconditionRequired",
+            Self::RateLimited => "RateLimited",
+            Self::Internal => "Internal",
+            Self::Unavailable => "Unavailable",
+        }
+    }
+
+    const fn description(self) -> &'static str {
+        match self {
+            Self::Validation => "Fields or parameters are at fault, all of them listed; or the body is not JSON.",
+            Self::Unauthenticated => "No token, or one that is malformed, expired or revoked.",
+            Self::Credentials => "The name or the password is wrong, or the user is disabled.",
+            Self::Forbidden => "Signed in, but lacking the permission.",
+            Self::NotFound => "There is no such record or company, or none that you can see.",
+            Self::Conflict => "The state of the books does not allow it, or a unique value is taken.",
+            Self::PreconditionFailed => "`If-Match` names another version than the record's.",
+            Self::TooLarge => "The body is over the limit.",
+            Self::MediaType => "The body is not plain `application/json` in UTF-8.",
+            Self::IdempotencyMismatch => "The `Idempotency-Key` was used for another request.",
+            Self::PreconditionRequired => "The company requires `If-Match`.",
+            Self::RateLimited => "Too many failed log-ins.",
+            Self::Internal => "A fault on our side; quote the `X-Request-Id`.",
+            Self::Unavailable => "Not now; safe to repeat with the same `Idempotency-Key`.",
+        }
+    }
+
+    fn example(self) -> Failure {
+        match self {
+            Self::Validation => Error::Validation(FieldErrors::one("name", "is required")).into(),
+            Self::Unauthenticated => Error::Unauthenticated("The access token has expired; log in again").into(),
+            Self::Credentials => Error::Unauthenticated("The name or the password is wrong").into(),
+            Self::Forbidden => Error::Forbidden { permission: "party.edit".into() }.into(),
+            Self::NotFound => Error::NotFound.into(),
+            Self::Conflict => Error::Conflict(Conflict {
+                code: "duplicate",
+                title: "Another of the parties already has this value".into(),
+                errors: FieldErrors::one("code", "C-1001 is already used by another of the parties"),
+            })
+            .into(),
+            Self::PreconditionFailed => Error::PreconditionFailed.into(),
+            Self::TooLarge => Failure::payload_too_large(1_048_576),
+            Self::MediaType => Failure::unsupported_media_type("The Content-Type must be application/json"),
+            Self::IdempotencyMismatch => Error::IdempotencyMismatch.into(),
+            Self::PreconditionRequired => Error::PreconditionRequired.into(),
+            Self::RateLimited => Error::RateLimited { retry_after_seconds: 600 }.into(),
+            Self::Internal => Error::internal("").into(),
+            Self::Unavailable => Error::Unavailable(Unavailable::Overloaded).into(),
+        }
+    }
+}
+
+fn faults(resource: &ResourceOperations, verb: Verb) -> Vec<Fault> {
+    let mut faults = vec![Fault::Validation, Fault::Unauthenticated];
+    if !(resource.scope == Scope::Installation && verb == Verb::List) {
+        faults.push(Fault::Forbidden);
+    }
+    if verb.names_record() || resource.scope == Scope::Business {
+        faults.push(Fault::NotFound);
+    }
+    if verb.writes() {
+        faults.extend([Fault::Conflict, Fault::IdempotencyMismatch]);
+    }
+    if verb.writes() && verb.names_record() {
+        faults.extend([Fault::PreconditionFailed, Fault::PreconditionRequired]);
+    }
+    if verb.has_body() {
+        faults.extend([Fault::TooLarge, Fault::MediaType]);
+    }
+    faults
+}
+
+fn words(resource: &ResourceOperations, verb: Verb) -> (String, String) {
+    let about = &resource.about;
+    let noun = about.one.split_once(' ').map_or(about.one, |(_, noun)| noun);
+    match verb {
+        Verb::List => (
+            format!("List {}", about.many),
+            format!(
+                "One page of {}, {} first in order of `{}` unless `sort` says otherwise.",
+                about.many, "the lowest", about.sorts[0]
+            ),
+        ),
+        Verb::Get => (format!("Get {}", about.one), format!("The {noun} as it is now, with its `ETag`.")),
+        Verb::Create => (
+            format!("Create {}", about.one),
+            format!("Makes {}. `Location` names it. Fields that are left out have their defaults.", about.one),
+        ),
+        Verb::Update => (
+            format!("Replace {}", about.one),
+            format!(
+                "Replaces the {noun} as a whole: what is left out is cleared. A body that was read can be sent back; \
+                 read-only fields in it are ignored. With `If-Match` it is refused when someone else was faster."
+            ),
+        ),
+        Verb::Delete => (
+            format!("Delete {}", about.one),
+            format!("Removes the {noun} if nothing refers to it. Otherwise set its status to `archived`."),
+        ),
+    }
+}
+
+const fn success_words(verb: Verb) -> &'static str {
+    match verb {
+        Verb::List => "The page that was asked for; one past the end is empty.",
+        Verb::Get => "The record.",
+        Verb::Create => "The record that was made.",
+        Verb::Update => "The record as it is now.",
+        Verb::Delete => "It is gone.",
+    }
+}
+
+fn with_headers(mut response: Response, verb: Verb) -> Response {
+    let mut add = |name: &str, about: &str, example: &str| {
+        response.headers.insert(name.into(), text_header(about, example));
+    };
+    match verb {
+        Verb::List => add("Link", "The sibling pages, RFC 8288.", "<?page=1>; rel=\"first\""),
+        Verb::Get | Verb::Create | Verb::Update => {
+            add("ETag", "The record's version, for `If-Match`.", &format!("\"{EXAMPLE_ID}-1\""));
+        }
+        Verb::Delete => {}
+    }
+    if verb == Verb::Create {
+        add("Location", "The path of the record.", EXAMPLE_ID);
+    }
+    if verb.writes() {
+        add("Idempotency-Replayed", "`true` when this is the first answer once more.", "true");
+    }
+    response
+}
+
+fn record_name(resource: &ResourceOperations, generator: &mut SchemaGenerator) -> String {
+    let schema = (resource.view_schema)(generator);
+    let reference = schema.get("$ref").and_then(Value::as_str).unwrap_or_default();
+    reference.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// The record that the example body makes.
+fn example_record(resource: &ResourceOperations) -> Value {
+    let mut record = Map::new();
+    let keeping = json!({
+        "id": EXAMPLE_ID,
+        "version": 1,
+        "createdAt": "2026-11-20T09:30:00.000000Z",
+        "createdBy": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03",
+        "updatedAt": "2026-11-20T09:30:00.000000Z",
+        "updatedBy": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03",
+    });
+    for part in [keeping, resource.example.clone(), resource.example_view.clone()] {
+        if let Value::Object(members) = part {
+            record.extend(members);
+        }
+    }
+    Value::Object(record)
+}
+
+fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<Parameter> {
+    let mut parameters = Vec::new();
+    if verb == Verb::List {
+        parameters.extend(list_parameters(resource));
+    }
+    if verb.writes() {
+        let about = "`true` to have everything checked and computed, and nothing kept.";
+        parameters.push(query_parameter("dryRun", about, json!({"type": "boolean", "default": false}), None));
+        let about = "A key of your choice, 1 to 255 characters. A repeat with the same key within 24 hours is answered \
+                     like the first request, in whichever dialect, and does nothing more.";
+        parameters.push(header_parameter("Idempotency-Key", about, false, "order-4711"));
+    }
+    if verb.writes() && verb.names_record() {
+        let about = "The `ETag` of the version this is based on; without it the last write wins.";
+        parameters.push(header_parameter("If-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
+    }
+    if verb == Verb::Get {
+        let about = "An `ETag`; if the record is still that version, the answer is 304.";
+        parameters.push(header_parameter("If-None-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
+    }
+    parameters
+}
+
+fn list_parameters(resource: &ResourceOperations) -> Vec<Parameter> {
+    let about = &resource.about;
+    let sorts = format!(
+        "Fields to sort by, separated by commas, each with `-` for descending: {}. Ties are broken by identifier.",
+        about.sorts.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    );
+    let one_sort = format!("-?({})", about.sorts.join("|"));
+    let sort_pattern = format!("^{one_sort}(,{one_sort})*$");
+    let page = json!({"type": "integer", "minimum": 1, "default": 1});
+    let size = json!({"type": "integer", "minimum": 1, "maximum": MOST_PAGE_SIZE, "default": 50});
+    let instant = json!({"type": "string", "format": "date-time"});
+    let mut parameters = vec![
+        query_parameter("page", "The page, from 1.", page, None),
+        query_parameter("pageSize", "Records on a page.", size, None),
+        query_parameter("sort", &sorts, json!({"type": "string", "pattern": sort_pattern}), None),
+        query_parameter(
+            "q",
+            &format!("Words to look for in {}; all must occur.", about.searched),
+            json!({"type": "string"}),
+            None,
+        ),
+        query_parameter("updatedSince", "Only records changed at or after this time.", instant, None),
+    ];
+    parameters.extend(resource.parameters.iter().map(filter_parameter));
+    parameters
+}
+
+fn filter_parameter(filter: &Filter) -> Parameter {
+    let (schema, explode) = match filter.reads {
+        Reads::Text => (json!({"type": "string", "minLength": 1}), None),
+        Reads::Flag => (json!({"type": "boolean"}), None),
+        Reads::AnyOf(values) => (json!({"type": "array", "items": {"type": "string", "enum": values}}), Some(false)),
+    };
+    query_parameter(filter.name, filter.about, schema, explode)
+}
+
+fn parameter_data(name: &str, description: &str, required: bool, schema: Value) -> ParameterData {
+    ParameterData {
+        name: name.into(),
+        description: Some(description.into()),
+        required,
+        deprecated: None,
+        format: ParameterSchemaOrContent::Schema(schema_object(Schema::try_from(schema).unwrap_or_default())),
+        example: None,
+        examples: IndexMap::new(),
+        explode: None,
+        extensions: IndexMap::new(),
+    }
+}
+
+fn query_parameter(name: &str, description: &str, schema: Value, explode: Option<bool>) -> Parameter {
+    let parameter_data = ParameterData { explode, ..parameter_data(name, description, false, schema) };
+    Parameter::Query { parameter_data, allow_reserved: false, style: QueryStyle::Form, allow_empty_value: None }
+}
+
+fn path_parameter(name: &str, description: &str, example: &str) -> Parameter {
+    let parameter_data = ParameterData {
+        example: Some(example.into()),
+        ..parameter_data(name, description, true, json!({"type": "string"}))
+    };
+    Parameter::Path { parameter_data, style: PathStyle::Simple }
+}
+
+// An example of an optional header would be sent along by try-it-out, so only required ones carry theirs.
+fn header_parameter(name: &str, description: &str, required: bool, example: &str) -> Parameter {
+    let description = if required { description.to_owned() } else { format!("{description} Such as `{example}`.") };
+    Parameter::Header {
+        parameter_data: parameter_data(name, &description, required, json!({"type": "string"})),
+        style: HeaderStyle::Simple,
+    }
+}
+
+fn text_header(description: &str, example: &str) -> ReferenceOr<Header> {
+    ReferenceOr::Item(Header {
+        description: Some(description.into()),
+        style: HeaderStyle::Simple,
+        required: false,
+        deprecated: None,
+        format: ParameterSchemaOrContent::Schema(schema_object(json_schema!({"type": "string"}))),
+        example: Some(example.into()),
+        examples: IndexMap::new(),
+        extensions: IndexMap::new(),
+    })
+}
+
+fn request_body(schema: Schema, example: Value) -> RequestBody {
+    RequestBody { content: content(schema, Some(example)), required: true, ..RequestBody::default() }
+}
+
+fn response(description: &str, schema: Schema, example: Option<Value>) -> Response {
+    Response { description: description.into(), content: content(schema, example), ..Response::default() }
+}
+
+fn content(schema: Schema, example: Option<Value>) -> IndexMap<String, MediaType> {
+    let media = MediaType { schema: Some(schema_object(schema)), example, ..MediaType::default() };
+    IndexMap::from([("application/json".to_owned(), media)])
+}
+
+fn schema_object(json_schema: Schema) -> SchemaObject {
+    SchemaObject { json_schema, external_docs: None, example: None }
+}
+
+/// The messages by field, in every failure.
+#[derive(serde::Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(rename = "FieldMessages")]
+pub struct FieldMessages(pub std::collections::BTreeMap<String, Vec<String>>);
+
+/// A document as it is served: pretty enough to be compared line by line.
+pub fn pretty(document: &Value) -> String {
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+}
+
+/// The same document as OpenAPI 3.0.3.
+pub fn as_30(document: Value) -> Value {
+    down_convert(document)
+}

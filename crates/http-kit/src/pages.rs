@@ -1,0 +1,261 @@
+//! What the host root shows: a home page, Swagger UI, Redoc and the documents they read.
+//!
+//! Owns: the embedded assets and the policy that keeps the pages from asking any other host. Refuses: to
+//! render a document that is not on its own list, and to hold a script inline.
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+use bytes::Bytes;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// A document that the pages can show.
+pub struct Document {
+    pub path: &'static str,
+    pub title: String,
+    pub json: Bytes,
+    /// Whether the pages offer it; the others are only served.
+    pub listed: bool,
+}
+
+/// A title and the path of its document.
+type Offer = (String, &'static str);
+
+/// What the home page tells.
+pub struct Home {
+    pub version: String,
+    /// Name, base path and log-in path below it.
+    pub dialects: Vec<(String, String, String)>,
+    pub shared: Option<String>,
+}
+
+/// Only what this server sends may run or be asked for.
+pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+                       font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; \
+                       base-uri 'none'; form-action 'none'; object-src 'none'";
+
+struct Asset {
+    path: &'static str,
+    media_type: &'static str,
+    bytes: &'static [u8],
+    gzipped: bool,
+}
+
+macro_rules! asset {
+    ($path:literal, $file:literal, $media_type:literal, $gzipped:literal) => {
+        Asset {
+            path: $path,
+            media_type: $media_type,
+            bytes: include_bytes!(concat!("../assets/", $file)),
+            gzipped: $gzipped,
+        }
+    };
+}
+
+// The version is in the path, so that a browser may keep an asset for good.
+const ASSETS: &[Asset] = &[
+    asset!("/swagger/assets/5.35.0/swagger-ui-bundle.js", "swagger-ui-bundle.js.gz", "text/javascript", true),
+    asset!(
+        "/swagger/assets/5.35.0/standalone-preset.js",
+        "swagger-ui-standalone-preset.js.gz",
+        "text/javascript",
+        true
+    ),
+    asset!("/swagger/assets/5.35.0/swagger-ui.css", "swagger-ui.css.gz", "text/css", true),
+    asset!("/swagger/assets/init-1.js", "swagger-init.js", "text/javascript", false),
+    asset!("/redoc/assets/2.5.4/redoc.standalone.js", "redoc.standalone.js.gz", "text/javascript", true),
+    asset!("/redoc/assets/init-1.js", "redoc-init.js", "text/javascript", false),
+    asset!("/assets/pages-1.css", "pages.css", "text/css", false),
+    asset!("/favicon.svg", "favicon.svg", "image/svg+xml", false),
+];
+
+/// All pages. The first document is the one they open with.
+pub fn router(documents: Vec<Document>, home: &Home) -> Router {
+    let listed = documents.iter().filter(|document| document.listed);
+    let offered: Arc<Vec<Offer>> = Arc::new(listed.map(|document| (document.title.clone(), document.path)).collect());
+    let swagger = swagger_page(&offered);
+    let mut router = Router::new().route("/", fixed(page("Duet", HOME_STYLE, &home_body(home, &offered))));
+    for path in ["/swagger", "/swagger/", "/swagger/index.html"] {
+        router = router.route(path, fixed(swagger.clone()));
+    }
+    for path in ["/redoc", "/redoc/", "/redoc/index.html"] {
+        let offered = offered.clone();
+        router = router.route(path, get(move |uri: Uri| async move { html(redoc_page(&offered, uri.query())) }));
+    }
+    for Document { path, json, .. } in documents {
+        let tag = tag(&json);
+        router = router.route(path, get(move |headers: HeaderMap| async move { serve_document(&headers, json, &tag) }));
+    }
+    for asset in ASSETS {
+        router = router.route(asset.path, get(|| async { serve_asset(asset) }));
+    }
+    let moved = || async { (StatusCode::MOVED_PERMANENTLY, [(header::LOCATION, "/favicon.svg")]) };
+    router.route("/favicon.ico", get(moved))
+}
+
+fn fixed(text: String) -> MethodRouter {
+    get(move || async move { html(text) })
+}
+
+fn html(text: String) -> Response {
+    let headers: [(HeaderName, &str); 6] = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, CSP),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, text).into_response()
+}
+
+fn tag(bytes: &[u8]) -> HeaderValue {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    HeaderValue::from_str(&format!("\"{:016x}\"", hasher.finish())).unwrap_or(HeaderValue::from_static("\"0\""))
+}
+
+fn serve_document(headers: &HeaderMap, json: Bytes, tag: &HeaderValue) -> Response {
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let unchanged = known.split(',').any(|known| known.trim().trim_start_matches("W/").as_bytes() == tag.as_bytes());
+    let mut response = Response::new(if unchanged { Body::empty() } else { Body::from(json) });
+    if unchanged {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::ETAG, tag.clone());
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
+    response
+}
+
+// Gzipped ones are sent as they are, whatever the client accepts: every browser that can run them does.
+fn serve_asset(asset: &Asset) -> Response {
+    let mut response = Response::new(Body::from(Bytes::from_static(asset.bytes)));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    if asset.gzipped {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+const HOME_STYLE: &str = "/assets/pages-1.css";
+const SWAGGER_STYLE: &str = "/swagger/assets/5.35.0/swagger-ui.css";
+
+fn page(title: &str, style: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
+         <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\n\
+         <link rel=\"stylesheet\" href=\"{style}\">\n</head>\n<body>\n{body}\n</body>\n</html>\n",
+        escape(title)
+    )
+}
+
+fn home_body(home: &Home, offered: &[Offer]) -> String {
+    let row =
+        |name: &str, base: &str| format!("<tr><th>{}</th><td><code>{}</code></td></tr>\n", escape(name), escape(base));
+    let mut served: String = home.dialects.iter().map(|(name, base, _)| row(name, base)).collect();
+    served.extend(home.shared.as_ref().map(|shared| row("Either dialect", shared)));
+    let document = |(title, path): &Offer| {
+        format!(
+            "<tr><th>{}</th><td><a href=\"/redoc/index.html?url={path}\">read</a></td>\
+             <td><a href=\"{path}\"><code>{path}</code></a></td></tr>\n",
+            escape(title)
+        )
+    };
+    let documents: String = offered.iter().map(document).collect();
+    let login = home.dialects.last().map_or_else(String::new, |(_, base, login)| {
+        let name = if login.starts_with("/Users") { "credential" } else { "email" };
+        escape(&format!(
+            "curl -H 'Content-Type: application/json' \\\n  \
+             -d '{{\"{name}\":\"EMAIL\",\"password\":\"PASSWORD\"}}' \\\n  http://HOST{base}{login}"
+        ))
+    });
+    format!(
+        "<main>\n<h1>Duet</h1>\n\
+         <p class=\"lead\">Double-entry accounting: one set of books, two ways to speak to it.</p>\n\
+         <p><small>Version {}</small></p>\n<h2>Served here</h2>\n<table>\n{served}</table>\n\
+         <h2>Documentation</h2>\n\
+         <p><a href=\"/swagger\">Interactive reference</a>, with a try-it-out for every operation.</p>\n\
+         <table>\n{documents}</table>\n<h2>Log in</h2>\n<pre>{login}</pre>\n</main>",
+        escape(&home.version)
+    )
+}
+
+fn swagger_page(offered: &[Offer]) -> String {
+    let documents: Vec<_> =
+        offered.iter().map(|(title, path)| serde_json::json!({"url": path, "name": title})).collect();
+    let documents = escape(&serde_json::Value::from(documents).to_string());
+    let body = format!(
+        "<div id=\"swagger-ui\" data-documents=\"{documents}\"></div>\n\
+         <script src=\"/swagger/assets/5.35.0/swagger-ui-bundle.js\"></script>\n\
+         <script src=\"/swagger/assets/5.35.0/standalone-preset.js\"></script>\n\
+         <script src=\"/swagger/assets/init-1.js\"></script>"
+    );
+    page("Duet API", SWAGGER_STYLE, &body)
+}
+
+fn redoc_page(offered: &[Offer], query: Option<&str>) -> String {
+    let document = escape(chosen(offered, query.unwrap_or_default()));
+    let body = format!(
+        "<div id=\"redoc\" data-document=\"{document}\"></div>\n\
+         <script src=\"/redoc/assets/2.5.4/redoc.standalone.js\"></script>\n\
+         <script src=\"/redoc/assets/init-1.js\"></script>"
+    );
+    page("Duet API", HOME_STYLE, &body)
+}
+
+/// The document in `url`, where it is letter for letter one of ours; else the first. Otherwise anybody could
+/// make this host show their document.
+fn chosen<'o>(offered: &'o [Offer], query: &str) -> &'o str {
+    let first = offered.first().map_or("", |(_, path)| *path);
+    let mut urls = query.split('&').filter_map(|pair| pair.strip_prefix("url="));
+    let (Some(url), None) = (urls.next(), urls.next()) else { return first };
+    let url = url.replace("%2F", "/").replace("%2f", "/");
+    offered.iter().find(|(_, path)| *path == url).map_or(first, |(_, path)| *path)
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redoc_shows_our_documents_and_no_others() {
+        let offered = [("All".to_owned(), "/swagger/v1/swagger.json"), ("B".to_owned(), "/swagger/b/swagger.json")];
+        for (query, shown) in [
+            ("", 0),
+            ("url=/swagger/b/swagger.json", 1),
+            ("url=%2Fswagger%2Fb%2Fswagger.json", 1),
+            ("theme=x&url=/swagger/b/swagger.json", 1),
+            ("url=https://evil.example/x.json", 0),
+            ("url=//evil.example/x.json", 0),
+            ("url=javascript:alert(1)", 0),
+            ("url=/swagger/b/swagger.json&url=//evil.example", 0),
+            ("url=/swagger/v1/../../x", 0),
+            ("url=data:,x", 0),
+        ] {
+            assert_eq!(chosen(&offered, query), offered[shown].1, "{query}");
+        }
+    }
+
+    #[test]
+    fn pages_hold_no_inline_script() {
+        let dialects = vec![("A".into(), "/api".into(), "/Users/login".into())];
+        let home = Home { version: "<1>".into(), dialects, shared: None };
+        let offered = [("\"<All>\"".to_owned(), "/swagger/v1/swagger.json")];
+        let home = page("x", HOME_STYLE, &home_body(&home, &offered));
+        for text in [home, swagger_page(&offered), redoc_page(&offered, None)] {
+            assert!(!text.contains("<script>") && !text.contains("<All>") && !text.contains("<1>"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Reading what HTTP carries: bearer, company, preconditions, idempotency key, query and body.
+//!
+//! Everything that is given twice, or in a form we would have to guess at, is refused.
+
+use crate::failure::Failure;
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, header};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use ledger_core::cx::Expectation;
+use ledger_core::error::Error;
+use std::net::IpAddr;
+use std::time::Duration;
+
+pub const BUSINESS_ID: HeaderName = HeaderName::from_static("x-business-id");
+pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+pub const DRY_RUN: HeaderName = HeaderName::from_static("x-dry-run");
+pub const ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// What the edge knows of a request and its handlers need. It travels in the request's extensions.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    /// The path as the client wrote it, prefix included.
+    pub path: String,
+    pub request_id: String,
+    /// The client, seen through the proxies we trust.
+    pub address: IpAddr,
+}
+
+/// How much and how slowly a client may send.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub body: usize,
+    /// The longest silence within a body.
+    pub body_idle: Duration,
+    /// How long a client is kept waiting for an answer.
+    pub request: Duration,
+}
+
+/// The one value of a header that may be given once.
+fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Failure> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    if values.next().is_some() {
+        return Err(Error::field(display_name(name), "must be given once").into());
+    }
+    match first.map(|value| value.to_str()) {
+        None => Ok(None),
+        Some(Ok(text)) => Ok(Some(text)),
+        Some(Err(_)) => Err(Error::field(display_name(name), "must be printable ASCII").into()),
+    }
+}
+
+/// Header names as people write them.
+fn display_name(name: &HeaderName) -> &'static str {
+    match name.as_str() {
+        "x-business-id" => "X-Business-Id",
+        "idempotency-key" => "Idempotency-Key",
+        "if-match" => "If-Match",
+        "authorization" => "Authorization",
+        _ => "headers",
+    }
+}
+
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, Failure> {
+    let Some(value) = single(headers, &header::AUTHORIZATION)? else {
+        return Err(Error::Unauthenticated("Log in first, and send the token in the Authorization header").into());
+    };
+    let malformed = || Failure::from(Error::Unauthenticated("The Authorization header must be: Bearer <token>"));
+    let (scheme, token) = value.split_once(' ').ok_or_else(malformed)?;
+    if !scheme.eq_ignore_ascii_case("bearer") || token.trim().is_empty() || token.len() > 4096 {
+        return Err(malformed());
+    }
+    Ok(token.trim())
+}
+
+pub(crate) fn business_header(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
+    Ok(single(headers, &BUSINESS_ID)?.filter(|id| !id.is_empty()))
+}
+
+pub(crate) fn business_required() -> Failure {
+    Error::field("X-Business-Id", "is required: the identifier of the company").into()
+}
+
+pub(crate) fn business_mismatch() -> Failure {
+    Error::field("X-Business-Id", "differs from the company in the path").into()
+}
+
+/// `"key"` and `key` are the same key.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let Some(value) = single(headers, &IDEMPOTENCY_KEY)? else { return Ok(None) };
+    let key = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
+    if key.is_empty() || key.len() > 255 || !key.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        return Err(Error::field("Idempotency-Key", "must be 1 to 255 printable characters").into());
+    }
+    Ok(Some(key.to_owned()))
+}
+
+/// The tags of `If-Match` or `If-None-Match`, without quotes; weak ones only where they may match.
+fn tags(headers: &HeaderMap, name: &HeaderName, weak_too: bool) -> Option<Expectation> {
+    let mut tags = Vec::new();
+    let mut any = false;
+    let mut given = false;
+    for value in headers.get_all(name) {
+        given = true;
+        for tag in value.to_str().unwrap_or_default().split(',').map(str::trim) {
+            any |= tag == "*";
+            let strong = if weak_too { tag.strip_prefix("W/").unwrap_or(tag) } else { tag };
+            if let Some(tag) = strong.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+                tags.push(tag.to_owned());
+            }
+        }
+    }
+    given.then_some(if any { Expectation::Any } else { Expectation::Tags(tags) })
+}
+
+pub(crate) fn if_match(headers: &HeaderMap) -> Expectation {
+    tags(headers, &header::IF_MATCH, false).unwrap_or_default()
+}
+
+/// Whether the client has this version already.
+pub(crate) fn none_match(headers: &HeaderMap, tag: &str) -> bool {
+    match tags(headers, &header::IF_NONE_MATCH, true) {
+        None | Some(Expectation::Unsaid) => false,
+        Some(Expectation::Any) => true,
+        Some(Expectation::Tags(tags)) => tags.iter().any(|known| known == tag),
+    }
+}
+
+/// The query, decoded; what is not UTF-8 behind its escapes is a fault.
+pub(crate) fn query(parts: &Parts) -> Result<Vec<(String, String)>, Failure> {
+    let mut pairs = Vec::new();
+    for pair in parts.uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+        let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
+        match (decode(name), decode(text)) {
+            (Some(name), Some(text)) => pairs.push((name, text)),
+            (Some(name), None) => return Err(Error::field(&name, "is not correctly percent-encoded UTF-8").into()),
+            (None, _) => return Err(Error::field("query", "is not correctly percent-encoded UTF-8").into()),
+        }
+    }
+    Ok(pairs)
+}
+
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let high = char::from(rest.next()?).to_digit(16)?;
+                let low = char::from(rest.next()?).to_digit(16)?;
+                bytes.push(u8::try_from(high * 16 + low).ok()?);
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// A JSON body within the limits of size and patience.
+pub(crate) async fn json_body(parts: &Parts, body: Body, limits: &Limits) -> Result<Bytes, Failure> {
+    check_media_type(&parts.headers)?;
+    let announced = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: u64| length > limits.body as u64) {
+        return Err(Failure::payload_too_large(limits.body));
+    }
+    let mut body = body;
+    let mut bytes = BytesMut::new();
+    // No database is involved yet, so giving up on a slow client drops nothing but its bytes.
+    let whole = tokio::time::timeout(limits.request, async {
+        loop {
+            let frame =
+                tokio::time::timeout(limits.body_idle, body.frame()).await.map_err(|_| Failure::request_timeout())?;
+            let Some(frame) = frame else { return Ok(()) };
+            let frame = frame.map_err(|error| Error::MalformedJson(format!("it broke off: {error}")))?;
+            if let Ok(data) = frame.into_data() {
+                if bytes.len() + data.len() > limits.body {
+                    return Err(Failure::payload_too_large(limits.body));
+                }
+                bytes.extend_from_slice(&data);
+            }
+        }
+    });
+    whole.await.map_err(|_| Failure::request_timeout())??;
+    Ok(bytes.freeze())
+}
+
+fn check_media_type(headers: &HeaderMap) -> Result<(), Failure> {
+    if headers
+        .get(header::CONTENT_ENCODING)
+        .is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+    {
+        return Err(Failure::unsupported_media_type("The body must not be compressed"));
+    }
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mut parts = value.split(';').map(str::trim);
+    if !parts.next().unwrap_or_default().eq_ignore_ascii_case("application/json") {
+        return Err(Failure::unsupported_media_type("The Content-Type must be application/json"));
+    }
+    for parameter in parts {
+        let (name, charset) = parameter.split_once('=').unwrap_or((parameter, ""));
+        if name.eq_ignore_ascii_case("charset") && !charset.trim_matches('"').eq_ignore_ascii_case("utf-8") {
+            return Err(Failure::unsupported_media_type("The body must be UTF-8"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn a_bearer_is_read_whatever_the_case_of_its_scheme() {
+        for (value, token) in [
+            ("Bearer abc", Some("abc")),
+            ("bearer abc", Some("abc")),
+            ("Basic abc", None),
+            ("Bearer ", None),
+            ("abc", None),
+        ] {
+            assert_eq!(bearer(&headers(&[(header::AUTHORIZATION, value)])).ok(), token, "{value}");
+        }
+        let mut twice = headers(&[(header::AUTHORIZATION, "Bearer a")]);
+        twice.append(header::AUTHORIZATION, HeaderValue::from_static("Bearer b"));
+        assert_eq!(bearer(&twice).unwrap_err().status, 400);
+    }
+
+    #[test]
+    fn weak_tags_match_a_read_and_never_a_write() {
+        let read = headers(&[(header::IF_NONE_MATCH, "\"x\", W/\"a-1\"")]);
+        assert!(none_match(&read, "a-1"));
+        assert!(!none_match(&read, "a-2"));
+        let write = headers(&[(header::IF_MATCH, "W/\"a-1\"")]);
+        assert_eq!(if_match(&write), Expectation::Tags(vec![]));
+        assert_eq!(if_match(&headers(&[(header::IF_MATCH, "*")])), Expectation::Any);
+        assert_eq!(if_match(&headers(&[])), Expectation::Unsaid);
+    }
+
+    #[test]
+    fn percent_escapes_are_undone_or_refused() {
+        for (text, plain) in
+            [("a%20b+c", Some("a b c")), ("%C3%A9", Some("é")), ("%ff", None), ("%4", None), ("%zz", None)]
+        {
+            assert_eq!(decode(text).as_deref(), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_plain_utf8_json_is_taken() {
+        for (value, good) in [
+            ("application/json", true),
+            ("Application/JSON; charset=UTF-8", true),
+            ("application/json; charset=utf-16", false),
+            ("text/plain", false),
+            ("", false),
+        ] {
+            assert_eq!(check_media_type(&headers(&[(header::CONTENT_TYPE, value)])).is_ok(), good, "{value}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Administration: opening the books, the token secret, the first user, users by command line.
+
+use crate::cli::{UserCommand, UserName};
+use crate::config::Settings;
+use crate::console::{say, warn};
+use ledger_core::access::Role;
+use ledger_core::auth::{NewUser, TokenOptions, UserStatus};
+use ledger_core::clock::Clock;
+use ledger_core::database::DatabaseOptions;
+use ledger_core::error::Error;
+use ledger_core::ids::BusinessId;
+use ledger_core::ledger::{Ledger, LedgerOptions};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An error of the ledger for the person at the terminal, who may see what a client may not.
+pub(crate) fn explain(error: &Error) -> String {
+    let mut text = match error {
+        Error::Internal(detail) => detail.clone(),
+        Error::NotFound => "there is no such user".into(),
+        other => other.title(),
+    };
+    let (Error::Validation(errors) | Error::Conflict(ledger_core::error::Conflict { errors, .. })) = error else {
+        return text;
+    };
+    for (field, messages) in errors.iter() {
+        text.push_str(&format!("\n  {field}: {}", messages.join("; ")));
+    }
+    text
+}
+
+pub(crate) async fn open(settings: &Settings) -> Result<Arc<Ledger>, String> {
+    make_private_folder(&settings.data)?;
+    let secret = match &settings.token_secret {
+        Some(secret) => secret.expose().as_bytes().to_vec(),
+        None => kept_secret(&settings.data.join("token-secret"))?,
+    };
+    let options = LedgerOptions {
+        database: DatabaseOptions {
+            url: settings.database.expose().to_owned(),
+            pool_size: settings.pool_size,
+            readers: settings.readers,
+        },
+        tokens: TokenOptions {
+            secret,
+            issuer: settings.token_issuer.clone(),
+            audience: settings.token_audience.clone(),
+            lifetime: settings.token_lifetime,
+        },
+        write_queue: settings.write_queue,
+        clock: Clock::system(),
+    };
+    let shown = crate::config::without_password(settings.database.expose());
+    Ledger::open(options).await.map_err(|error| format!("cannot open {shown}: {}", explain(&error)))
+}
+
+fn make_private_folder(folder: &Path) -> Result<(), String> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))
+}
+
+/// The secret that tokens are signed with, made at the first start and readable by its owner alone.
+fn kept_secret(path: &Path) -> Result<Vec<u8>, String> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let cannot = |error: std::io::Error| format!("cannot keep the token secret in {}: {error}", path.display());
+    match std::fs::read(path) {
+        Ok(secret) if secret.len() >= 32 => return Ok(secret),
+        Ok(_) => return Err(format!("{} is too short for a secret; remove it to have a new one made", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(cannot(error)),
+    }
+    let secret = ledger_core::ids::random_secret().map_err(|error| explain(&error))?;
+    let mut options = std::fs::OpenOptions::new();
+    match options.write(true).create_new(true).mode(0o600).open(path) {
+        Ok(mut file) => std::io::Write::write_all(&mut file, &secret).and_then(|()| file.sync_all()).map_err(cannot)?,
+        // Another process made it at the same moment; theirs is the one that counts.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return std::fs::read(path).map_err(cannot),
+        Err(error) => return Err(cannot(error)),
+    }
+    Ok(secret)
+}
+
+/// Makes the first user of an empty installation.
+pub(crate) async fn first_start(ledger: &Ledger, settings: &Settings) -> Result<(), String> {
+    let first = NewUser {
+        email: settings.bootstrap_email.clone().unwrap_or_else(|| "admin@localhost".into()),
+        username: settings.bootstrap_username.clone().or_else(|| Some("admin".into())),
+        display_name: "Administrator".into(),
+        password: String::new(),
+        is_system_admin: true,
+    };
+    let password = settings.bootstrap_password.as_ref().map(|password| password.expose().to_owned());
+    let made = ledger.bootstrap(first, password).await;
+    let made = made.map_err(|error| format!("cannot make the first user: {}", explain(&error)))?;
+    if let Some(first) = made {
+        let username = first.user.username.unwrap_or_default();
+        say(&format!("first start: made the user {} ({username})", first.user.email));
+        if first.password_made {
+            say(&format!("its password, shown only now: {}", first.user.password));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<String, String> {
+    ledger.migrate().await.map_err(|error| explain(&error))?;
+    match command {
+        UserCommand::Add { email, username, name, admin, password_stdin, member } => {
+            let (password, made) = password(password_stdin)?;
+            let new = NewUser {
+                display_name: name.unwrap_or_else(|| email.clone()),
+                email,
+                username,
+                password: password.clone(),
+                is_system_admin: admin,
+            };
+            let user = ledger.add_user(new).await.map_err(|error| explain(&error))?;
+            if let (Some(business), Some(role)) = (&member.business, &member.role) {
+                set_role(&ledger, &user.email, business, role).await?;
+            }
+            Ok(format!("added {} {}{}", user.id, user.email, shown(&password, made)))
+        }
+        UserCommand::List => {
+            let users = ledger.users().await.map_err(|error| explain(&error))?;
+            let line = |user: ledger_core::auth::UserSummary| {
+                let username = user.username.unwrap_or_else(|| "-".into());
+                let admin = if user.is_system_admin { "  admin" } else { "" };
+                format!("{}  {}  {username}  {}{admin}", user.id, user.email, user.status)
+            };
+            Ok(users.into_iter().map(line).collect::<Vec<_>>().join("\n"))
+        }
+        UserCommand::Passwd { user: UserName { user }, password_stdin } => {
+            let (password, made) = password(password_stdin)?;
+            let found = ledger.user(&user).await.map_err(|error| explain(&error))?;
+            ledger.set_password(found.id, password.clone()).await.map_err(|error| explain(&error))?;
+            Ok(format!("changed the password of {user}; its tokens are revoked{}", shown(&password, made)))
+        }
+        UserCommand::Disable { user: UserName { user } } => set_status(&ledger, &user, UserStatus::Disabled).await,
+        UserCommand::Enable { user: UserName { user } } => set_status(&ledger, &user, UserStatus::Active).await,
+        UserCommand::Role { user: UserName { user }, business, role } => {
+            set_role(&ledger, &user, &business, &role).await?;
+            Ok(format!("{user} is now {role} in {business}"))
+        }
+    }
+}
+
+async fn set_status(ledger: &Ledger, user: &str, status: UserStatus) -> Result<String, String> {
+    let found = ledger.user(user).await.map_err(|error| explain(&error))?;
+    ledger.set_user_status(found.id, status).await.map_err(|error| explain(&error))?;
+    Ok(format!("{user} is now {status}; its tokens are revoked"))
+}
+
+async fn set_role(ledger: &Ledger, user: &str, business: &str, role: &str) -> Result<(), String> {
+    let role: Role = role.parse().map_err(|unknown| format!("--role: {unknown}"))?;
+    let business =
+        BusinessId::parse(business).ok_or_else(|| format!("--business: {business} is no identifier of a company"))?;
+    let found = ledger.user(user).await.map_err(|error| explain(&error))?;
+    ledger.set_role(business, found.id, role).await.map_err(|error| explain(&error))
+}
+
+/// The password on standard input, or one that is made up and must be shown.
+fn password(from_stdin: bool) -> Result<(String, bool), String> {
+    if !from_stdin {
+        return ledger_core::auth::random_password().map(|password| (password, true)).map_err(|error| explain(&error));
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|error| format!("cannot read the password: {error}"))?;
+    if text.trim_end_matches(['\r', '\n']) != text.trim() {
+        warn("the password begins or ends with spaces; they count");
+    }
+    Ok((text.trim_end_matches(['\r', '\n']).to_owned(), false))
+}
+
+fn shown(password: &str, made: bool) -> String {
+    if made { format!("\npassword, shown only now: {password}") } else { String::new() }
+}

@@ -1,0 +1,300 @@
+//! The command line.
+
+use crate::config::{self, Source};
+use crate::console::{failed, say};
+use crate::{admin, documents, serve};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use http_kit::openapi::{as_30, pretty};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// One set of books, two ways to speak to it.
+#[derive(Parser)]
+#[command(name = "duet", version, about, long_about = None)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run the server; the schema is brought up to date first
+    Serve(ServeOptions),
+    /// Ask a running server whether it is well; for containers and scripts
+    Health {
+        #[command(flatten)]
+        common: Common,
+        /// Also ask whether its database answers and its schema is up to date
+        #[arg(long)]
+        ready: bool,
+    },
+    /// Bring the database's schema up to date
+    Migrate {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Print an OpenAPI document
+    Openapi {
+        /// Which dialect
+        dialect: DialectChoice,
+        /// The 3.1 document instead of 3.0.3
+        #[arg(long = "3.1")]
+        latest: bool,
+    },
+    /// Manage users
+    User {
+        #[command(flatten)]
+        common: Common,
+        #[command(subcommand)]
+        command: UserCommand,
+    },
+    /// Look at the configuration
+    Config {
+        #[command(flatten)]
+        common: Common,
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Where the configuration is, and what overrides it.
+#[derive(Args, Clone)]
+pub(crate) struct Common {
+    /// Folder of appsettings.json and appsettings.Custom.json [default: ./config]
+    #[arg(long, value_name = "DIR", global = true)]
+    config: Option<PathBuf>,
+    /// Folder for the SQLite file and the token secret
+    #[arg(long, value_name = "DIR", global = true)]
+    data: Option<String>,
+    /// sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE
+    #[arg(long, value_name = "URL", global = true)]
+    database: Option<String>,
+    /// Override any key, such as --set JwtSettings:ExpirationMinutes=15
+    #[arg(long, value_name = "KEY=VALUE", global = true, value_parser = key_and_value)]
+    set: Vec<(String, String)>,
+}
+
+#[derive(Args, Clone)]
+pub(crate) struct ServeOptions {
+    #[command(flatten)]
+    common: Common,
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// Which dialects to serve
+    #[arg(long, value_enum)]
+    dialect: Option<DialectChoice>,
+    /// Load a sample company with a known login into a throw-away database; on loopback only
+    #[arg(long)]
+    pub(crate) demo: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum DialectChoice {
+    A,
+    B,
+    Both,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Say what is wrong, unknown or weak; exit 2 on errors
+    Check,
+    /// Every key with its value and where it comes from, secrets masked
+    Show,
+}
+
+#[derive(Args)]
+pub(crate) struct UserName {
+    /// E-mail or username
+    pub(crate) user: String,
+}
+
+#[derive(Args)]
+pub(crate) struct Member {
+    /// Make the user a member of this company
+    #[arg(long, requires = "role")]
+    pub(crate) business: Option<String>,
+    /// With this role, such as bookkeeper
+    #[arg(long, requires = "business")]
+    pub(crate) role: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum UserCommand {
+    /// Add a user; without --password-stdin a password is made and shown once
+    Add {
+        #[arg(long)]
+        email: String,
+        #[arg(long)]
+        username: Option<String>,
+        /// Name to show [default: the e-mail]
+        #[arg(long)]
+        name: Option<String>,
+        /// May make companies
+        #[arg(long)]
+        admin: bool,
+        /// Read the password from standard input
+        #[arg(long)]
+        password_stdin: bool,
+        #[command(flatten)]
+        member: Member,
+    },
+    /// List the users
+    List,
+    /// Change a password and revoke the user's tokens
+    Passwd {
+        #[command(flatten)]
+        user: UserName,
+        /// Read the password from standard input
+        #[arg(long)]
+        password_stdin: bool,
+    },
+    /// Keep a user out and revoke their tokens
+    Disable {
+        #[command(flatten)]
+        user: UserName,
+    },
+    /// Let a disabled user in again
+    Enable {
+        #[command(flatten)]
+        user: UserName,
+    },
+    /// Make a user a member of a company, or change their role there
+    Role {
+        #[command(flatten)]
+        user: UserName,
+        #[arg(long)]
+        business: String,
+        /// owner, accountant, bookkeeper, sales, purchasing, warehouse, cashier, auditor or apiReadOnly
+        #[arg(long)]
+        role: String,
+    },
+}
+
+fn key_and_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+impl Common {
+    fn source(&self, more: Vec<(&str, Option<String>)>) -> Source {
+        let mut overrides = self.set.clone();
+        let flags = [("Data", self.data.clone()), ("ConnectionStrings:Default", self.database.clone())];
+        for (key, value) in flags.into_iter().chain(more) {
+            overrides.extend(value.map(|value| (key.to_owned(), value)));
+        }
+        Source::from_process(self.config.clone(), overrides)
+    }
+}
+
+impl ServeOptions {
+    pub(crate) fn source(&self) -> Source {
+        let dialect = self.dialect.map(|dialect| match dialect {
+            DialectChoice::A => "A".to_owned(),
+            DialectChoice::B => "B".to_owned(),
+            DialectChoice::Both => "Both".to_owned(),
+        });
+        self.common.source(vec![("Urls", self.listen.clone()), ("Dialect", dialect)])
+    }
+}
+
+pub(crate) fn parse() -> Result<Command, ExitCode> {
+    Cli::try_parse().map(|cli| cli.command).map_err(|error| {
+        let code = u8::try_from(error.exit_code()).unwrap_or(2);
+        let _closed = error.print();
+        ExitCode::from(code)
+    })
+}
+
+pub(crate) async fn run(command: Command) -> ExitCode {
+    match command {
+        Command::Serve(options) => serve::run(options).await,
+        Command::Health { common, ready } => health(&common.source(Vec::new()), ready).await,
+        Command::Migrate { common } => {
+            let migrate = |ledger: std::sync::Arc<ledger_core::ledger::Ledger>, _| async move {
+                let pending = ledger.pending_migrations().await.map_err(|error| admin::explain(&error))?;
+                ledger.migrate().await.map_err(|error| admin::explain(&error))?;
+                Ok(format!("ran {pending} migrations; the schema is up to date"))
+            };
+            serve::with_ledger(&common.source(Vec::new()), migrate).await
+        }
+        Command::Openapi { dialect, latest } => openapi(dialect, latest),
+        Command::User { common, command } => {
+            serve::with_ledger(&common.source(Vec::new()), |ledger, _| admin::user(ledger, command)).await
+        }
+        Command::Config { common, command } => configuration(&common.source(Vec::new()), &command),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "duet", &mut script);
+            say(&String::from_utf8_lossy(&script));
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+fn openapi(dialect: DialectChoice, latest: bool) -> ExitCode {
+    // As a default installation serves them.
+    let source = Source::default();
+    let dialects = match config::load(&source) {
+        Ok(loaded) => loaded.settings.dialects,
+        Err(error) => return failed(&error.to_string()),
+    };
+    let base = |base: Option<String>| base.unwrap_or_default();
+    let document = match dialect {
+        DialectChoice::A => documents::of_a(&base(dialects.a)),
+        DialectChoice::B => documents::of_b(&base(dialects.b)),
+        DialectChoice::Both => documents::of_all(&dialects),
+    };
+    let document = if latest { document } else { as_30(document) };
+    say(pretty(&document).trim_end());
+    ExitCode::SUCCESS
+}
+
+fn configuration(source: &Source, command: &ConfigCommand) -> ExitCode {
+    match command {
+        ConfigCommand::Check => {
+            let checked = config::check(source);
+            say(&checked.report);
+            if checked.errors == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) }
+        }
+        ConfigCommand::Show => match config::load(source) {
+            Ok(loaded) => {
+                say(&loaded.show());
+                ExitCode::SUCCESS
+            }
+            Err(error) => crate::console::misused(&error.to_string()),
+        },
+    }
+}
+
+async fn health(source: &Source, ready: bool) -> ExitCode {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let settings = match config::load(source) {
+        Ok(loaded) => loaded.settings,
+        Err(error) => return crate::console::misused(&error.to_string()),
+    };
+    let path = if ready { "/readyz" } else { "/healthz" };
+    let ask = async {
+        let mut stream = tokio::net::TcpStream::connect(settings.listen).await?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", settings.listen);
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await?;
+        Ok::<_, std::io::Error>(answer)
+    };
+    match tokio::time::timeout(std::time::Duration::from_secs(5), ask).await {
+        Ok(Ok(answer)) if answer.starts_with("HTTP/1.1 200") => {
+            say(answer.rsplit("\r\n").next().unwrap_or_default());
+            ExitCode::SUCCESS
+        }
+        Ok(Ok(answer)) => failed(answer.rsplit("\r\n").next().unwrap_or("the server is not well")),
+        Ok(Err(error)) => failed(&format!("{}: {error}", settings.listen)),
+        Err(_) => failed(&format!("{} does not answer", settings.listen)),
+    }
+}

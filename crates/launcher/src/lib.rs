@@ -1,0 +1,29 @@
+//! The `duet` binary: command line, configuration, mounting, the server itself.
+//!
+//! A library, so that the black-box tests start the very same program as a second process.
+
+mod admin;
+mod cli;
+mod config;
+mod console;
+mod demo;
+mod documents;
+mod listener;
+mod logging;
+mod mount;
+mod serve;
+
+use std::process::ExitCode;
+
+/// Runs the command line. 0: done, 1: failed, 2: wrong usage or configuration.
+pub fn main() -> ExitCode {
+    let command = match cli::parse() {
+        Ok(command) => command,
+        Err(code) => return code,
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return console::failed(&format!("cannot start: {error}")),
+    };
+    runtime.block_on(cli::run(command))
+}

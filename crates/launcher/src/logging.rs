@@ -1,0 +1,39 @@
+//! The log: one line an event, on standard error, as text for people and JSON for machines.
+
+use crate::config::{LogFormat, Settings};
+use std::io::IsTerminal;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, reload};
+
+/// Changes what is logged while the server runs.
+#[derive(Clone)]
+pub(crate) struct LogLevel(reload::Handle<EnvFilter, Registry>);
+
+impl LogLevel {
+    pub(crate) fn set(&self, level: &str) {
+        if let Err(error) = self.0.reload(filter(level)) {
+            tracing::warn!(%error, "the log level could not be changed");
+        }
+    }
+}
+
+/// The libraries speak at warn and above; the statements they run may hold what nobody should read.
+fn filter(level: &str) -> EnvFilter {
+    let ours = ["duet", "ledger_core", "http_kit", "launcher"].map(|name| format!("{name}={level}"));
+    EnvFilter::new(format!("warn,sqlx=error,{}", ours.join(",")))
+}
+
+pub(crate) fn start(settings: &Settings) -> LogLevel {
+    let (filter, handle) = reload::Layer::new(filter(&settings.log_level));
+    let as_json = match settings.log_format {
+        LogFormat::Json => true,
+        LogFormat::Text => false,
+        LogFormat::Auto => !std::io::stderr().is_terminal(),
+    };
+    let lines = fmt::layer().with_writer(std::io::stderr);
+    let lines = if as_json { lines.json().flatten_event(true).boxed() } else { lines.with_target(false).boxed() };
+    // Started once a process; a second start keeps the first.
+    let _started = tracing_subscriber::registry().with(filter).with(lines).try_init();
+    LogLevel(handle)
+}

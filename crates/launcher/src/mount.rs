@@ -1,0 +1,232 @@
+//! The site: which path belongs to which dialect, and what every answer carries.
+
+use crate::config::Settings;
+use crate::documents;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
+use axum::response::Response;
+use axum::routing::get;
+use dialect_a::DialectA;
+use dialect_b::DialectB;
+use http_kit::failure::Failure;
+use http_kit::handler::{Shell, failed_plainly, router};
+use http_kit::pages;
+use http_kit::request::{Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, REQUEST_ID};
+use ledger_core::error::Error;
+use std::net::IpAddr;
+use std::sync::Arc;
+use tower::ServiceExt;
+use tower_http::compression::CompressionLayer;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+/// All that is served, as the configuration stands. A change of configuration makes a new one.
+pub(crate) struct Site {
+    a: Option<(String, Router)>,
+    b: Option<(String, Router)>,
+    shared: Option<String>,
+    pages: Router,
+    trusted_proxies: Vec<ipnet::IpNet>,
+}
+
+impl Site {
+    pub(crate) fn new(settings: &Settings, shell: &Arc<Shell>) -> Self {
+        let cors = cors(&settings.cors_origins);
+        let dress = |router: Router| router.layer(CompressionLayer::new()).layer(cors.clone());
+        let dialects = &settings.dialects;
+        let bases = [("Dialect A", "/Users/login", &dialects.a), ("Dialect B", "/auth/login", &dialects.b)];
+        let home = pages::Home {
+            version: env!("CARGO_PKG_VERSION").into(),
+            dialects: bases
+                .into_iter()
+                .filter_map(|(name, login, base)| Some((name.to_owned(), base.clone()?, login.to_owned())))
+                .collect(),
+            shared: dialects.shared.clone(),
+        };
+        let pages = pages::router(documents::served(dialects), &home)
+            .route("/healthz", get(|| async { "ok" }))
+            .route(
+                "/readyz",
+                get({
+                    let shell = shell.clone();
+                    move || ready(shell)
+                }),
+            )
+            .layer(CompressionLayer::new());
+        Self {
+            a: dialects.a.clone().map(|base| (base, dress(router::<DialectA>(shell.clone())))),
+            b: dialects.b.clone().map(|base| (base, dress(router::<DialectB>(shell.clone())))),
+            shared: dialects.shared.clone(),
+            pages,
+            trusted_proxies: settings.trusted_proxies.clone(),
+        }
+    }
+
+    pub(crate) async fn answer(&self, mut request: Request, peer: IpAddr) -> Response {
+        let arrival = Arrival {
+            path: request.uri().path().to_owned(),
+            request_id: request_id(&request),
+            address: self.client(&request, peer),
+        };
+        let method = request.method().clone();
+        request.extensions_mut().insert(arrival.clone());
+        let response = if names_one_host(&request) {
+            self.dispatch(request, &arrival).await
+        } else {
+            failed_plainly(&arrival, Error::field("Host", "must be given once").into())
+        };
+        let response = finish(response, &method, &arrival);
+        tracing::info!(
+            method = %method, path = arrival.path, status = response.status().as_u16(),
+            request_id = arrival.request_id, address = %arrival.address, "request"
+        );
+        response
+    }
+
+    async fn dispatch(&self, mut request: Request, arrival: &Arrival) -> Response {
+        let Some((router, rest)) = self.find(&arrival.path) else {
+            let response = self.pages.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
+            return match response.status() {
+                StatusCode::NOT_FOUND => failed_plainly(arrival, Failure::not_found()),
+                StatusCode::METHOD_NOT_ALLOWED => {
+                    let allow = response.headers().get(header::ALLOW).cloned();
+                    let mut refused = failed_plainly(arrival, Failure::method_not_allowed());
+                    refused.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
+                    refused
+                }
+                _ => response,
+            };
+        };
+        match below(request.uri(), rest) {
+            Some(uri) => *request.uri_mut() = uri,
+            None => return failed_plainly(arrival, Failure::not_found()),
+        }
+        router.clone().oneshot(request).await.unwrap_or_else(|never| match never {})
+    }
+
+    /// The dialect a path belongs to, and the path within it.
+    fn find<'s, 'p>(&'s self, path: &'p str) -> Option<(&'s Router, &'p str)> {
+        for (prefix, router) in [&self.a, &self.b].into_iter().flatten() {
+            if let Some(rest) = within(path, prefix) {
+                return Some((router, rest));
+            }
+        }
+        let rest = within(path, self.shared.as_deref()?)?;
+        let first = rest.trim_start_matches('/').split('/').next().unwrap_or_default();
+        let chosen = if dialect_b::begins_path(first) { &self.b } else { &self.a };
+        chosen.as_ref().map(|(_, router)| (router, rest))
+    }
+
+    /// The client's address: the last hop that is not a proxy of ours.
+    fn client(&self, request: &Request, peer: IpAddr) -> IpAddr {
+        let trusted = |address: &IpAddr| self.trusted_proxies.iter().any(|network| network.contains(address));
+        if !trusted(&peer) {
+            return peer;
+        }
+        let forwarded = request.headers().get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+        let hops: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
+        let mut client = peer;
+        for hop in hops.into_iter().rev() {
+            let Ok(address) = hop.parse() else { break };
+            client = address;
+            if !trusted(&address) {
+                break;
+            }
+        }
+        client
+    }
+}
+
+/// What follows a prefix, where the path lies under it.
+fn within<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
+    path.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn below(uri: &Uri, rest: &str) -> Option<Uri> {
+    let path = if rest.is_empty() { "/" } else { rest };
+    match uri.query() {
+        Some(query) => format!("{path}?{query}").parse().ok(),
+        None => path.parse().ok(),
+    }
+}
+
+fn names_one_host(request: &Request) -> bool {
+    let given = request.headers().get_all(header::HOST).iter().count();
+    given == 1 || given == 0 && request.version() != Version::HTTP_11
+}
+
+/// The client's own, where it is harmless to write into a log; else a new one.
+fn request_id(request: &Request) -> String {
+    let sane = |id: &str| {
+        (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    let given = request.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok()).filter(|id| sane(id));
+    given.map_or_else(ledger_core::ids::request_id, str::to_owned)
+}
+
+fn finish(mut response: Response, method: &Method, arrival: &Arrival) -> Response {
+    if *method == Method::OPTIONS && response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        let allow = response.headers().get(header::ALLOW).cloned();
+        response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
+    }
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&arrival.request_id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    // Pages bring their own policy; an API answer opened in a browser may do nothing at all.
+    let quiet = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'; frame-ancestors 'none'"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in quiet {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Off unless origins are named; and then for exactly these.
+fn cors(origins: &[String]) -> CorsLayer {
+    if origins.is_empty() {
+        return CorsLayer::new();
+    }
+    let exposed: [HeaderName; 8] = [
+        header::ETAG,
+        header::LOCATION,
+        header::LINK,
+        header::RETRY_AFTER,
+        REQUEST_ID,
+        ERROR_CODE,
+        IDEMPOTENCY_REPLAYED,
+        DRY_RUN,
+    ];
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins.iter().filter_map(|origin| origin.parse().ok())))
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            header::IF_MATCH,
+            header::IF_NONE_MATCH,
+            BUSINESS_ID,
+            IDEMPOTENCY_KEY,
+            REQUEST_ID,
+        ])
+        .expose_headers(exposed)
+}
+
+/// Whether requests can be served: the database answers and its schema is up to date.
+async fn ready(shell: Arc<Shell>) -> (StatusCode, &'static str) {
+    match shell.ledger.ping().await {
+        Ok(()) => match shell.ledger.pending_migrations().await {
+            Ok(0) => (StatusCode::OK, "ready"),
+            Ok(_) => (StatusCode::SERVICE_UNAVAILABLE, "the schema is not up to date"),
+            Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer"),
+        },
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer"),
+    }
+}

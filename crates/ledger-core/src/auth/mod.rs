@@ -1,0 +1,79 @@
+//! Who is there: users, passwords, tokens, and how often one may guess.
+
+pub(crate) mod password;
+pub(crate) mod throttle;
+pub(crate) mod token;
+pub(crate) mod user;
+
+pub use password::random as random_password;
+pub use token::TokenOptions;
+pub use user::{NewUser, UserStatus, UserSummary};
+
+use crate::clock::Instant;
+use crate::error::FieldErrors;
+use crate::field::{Faults, Field, Label};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use std::borrow::Cow;
+
+/// A successful log-in.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub token: String,
+    pub expires_in_seconds: u64,
+    pub expires_at: Instant,
+    pub user: UserSummary,
+}
+
+/// By which of a user's names a dialect lets them log in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoginName {
+    EmailOrUsername,
+    Email,
+}
+
+/// Who says to be who. The password is never written anywhere, not even by `Debug`.
+pub struct Credentials {
+    pub name: String,
+    pub password: String,
+}
+
+/// A password as it is sent: taken as it is, spaces and all.
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+pub struct SentPassword(String);
+
+impl SentPassword {
+    pub fn into_inner(self) -> String {
+        self.0
+    }
+}
+
+impl JsonSchema for SentPassword {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Password".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "password", "maxLength": password::MOST_LENGTH})
+    }
+}
+
+/// What a log-in takes, once the dialect has named its field.
+pub fn check_credentials(
+    field: &str,
+    name: Field<Label<254>>,
+    password: Field<SentPassword>,
+) -> Result<Credentials, FieldErrors> {
+    let mut faults = Faults::default();
+    let name = faults.required(field, name).into_inner();
+    let password = faults.required("password", password).into_inner();
+    if password.chars().count() > password::MOST_LENGTH {
+        faults.add("password", format!("must be at most {} characters long", password::MOST_LENGTH));
+    }
+    faults.finish(Credentials { name, password })
+}

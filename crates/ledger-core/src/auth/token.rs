@@ -1,0 +1,189 @@
+//! Access tokens: JWT, HS256, bound to an issuer and an audience, revoked by the user's token version.
+
+use crate::clock::Instant;
+use crate::error::{Error, Result};
+use crate::ids::UserId;
+use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
+use jsonwebtoken::errors::{Error as JwtError, ErrorKind};
+use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, EncodingKey, Header, Validation};
+use ring::hmac;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What tokens are made with.
+#[derive(Clone)]
+pub struct TokenOptions {
+    pub secret: Vec<u8>,
+    pub issuer: String,
+    pub audience: String,
+    pub lifetime: Duration,
+}
+
+/// Clocks of two servers may differ by this much.
+const LEEWAY_SECONDS: i64 = 30;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Claims {
+    pub(crate) sub: UserId,
+    pub(crate) iat: i64,
+    pub(crate) exp: i64,
+    iss: String,
+    aud: String,
+    jti: uuid::Uuid,
+    /// The user's token version when this was issued; a newer one revokes it.
+    pub(crate) ver: i64,
+}
+
+pub(crate) struct Tokens {
+    signing: EncodingKey,
+    verifying: DecodingKey,
+    validation: Validation,
+    issuer: String,
+    audience: String,
+    lifetime_seconds: AtomicU64,
+}
+
+impl Tokens {
+    pub(crate) fn new(options: &TokenOptions) -> Self {
+        // A second installation in one process finds ours already there.
+        let _already = PROVIDER.install_default();
+        let mut validation = Validation::new(Algorithm::HS256);
+        validation.set_issuer(&[&options.issuer]);
+        validation.set_audience(&[&options.audience]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        // Expiry is judged by our Clock, below.
+        validation.validate_exp = false;
+        validation.validate_nbf = true;
+        Self {
+            signing: EncodingKey::from_secret(&options.secret),
+            verifying: DecodingKey::from_secret(&options.secret),
+            validation,
+            issuer: options.issuer.clone(),
+            audience: options.audience.clone(),
+            lifetime_seconds: AtomicU64::new(options.lifetime.as_secs()),
+        }
+    }
+
+    /// Tokens issued from now on live this long.
+    pub(crate) fn set_lifetime(&self, lifetime: Duration) {
+        self.lifetime_seconds.store(lifetime.as_secs(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn issue(&self, user: UserId, version: i64, now: Instant, jti: uuid::Uuid) -> Result<(String, u64)> {
+        let lifetime = self.lifetime_seconds.load(Ordering::Relaxed);
+        let claims = Claims {
+            sub: user,
+            iat: now.seconds(),
+            exp: now.seconds() + i64::try_from(lifetime).unwrap_or(i64::MAX / 2),
+            iss: self.issuer.clone(),
+            aud: self.audience.clone(),
+            jti,
+            ver: version,
+        };
+        let token =
+            jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.signing).map_err(Error::internal)?;
+        Ok((token, lifetime))
+    }
+
+    pub(crate) fn verify(&self, token: &str, now: Instant) -> Result<Claims> {
+        let claims = jsonwebtoken::decode::<Claims>(token, &self.verifying, &self.validation)
+            .map_err(|_| Error::Unauthenticated("The access token is not valid"))?
+            .claims;
+        if claims.exp <= now.seconds() - LEEWAY_SECONDS {
+            return Err(Error::Unauthenticated("The access token has expired; log in again"));
+        }
+        if claims.iat > now.seconds() + LEEWAY_SECONDS {
+            return Err(Error::Unauthenticated("The access token is not valid"));
+        }
+        Ok(claims)
+    }
+}
+
+// HMAC from ring, which TLS already brings; the library's own backends weigh a hundred crates.
+struct Hs256(hmac::Key);
+
+impl signature::Signer<Vec<u8>> for Hs256 {
+    fn try_sign(&self, message: &[u8]) -> Result<Vec<u8>, signature::Error> {
+        Ok(hmac::sign(&self.0, message).as_ref().to_vec())
+    }
+}
+
+impl signature::Verifier<Vec<u8>> for Hs256 {
+    fn verify(&self, message: &[u8], tag: &Vec<u8>) -> Result<(), signature::Error> {
+        hmac::verify(&self.0, message, tag).map_err(|_| signature::Error::new())
+    }
+}
+
+impl JwtSigner for Hs256 {
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::HS256
+    }
+}
+
+impl JwtVerifier for Hs256 {
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::HS256
+    }
+}
+
+fn hs256(algorithm: Algorithm, family: AlgorithmFamily, secret: &[u8]) -> Result<Hs256, JwtError> {
+    if algorithm != Algorithm::HS256 {
+        return Err(ErrorKind::InvalidAlgorithm.into());
+    }
+    if family != AlgorithmFamily::Hmac {
+        return Err(ErrorKind::InvalidKeyFormat.into());
+    }
+    Ok(Hs256(hmac::Key::new(hmac::HMAC_SHA256, secret)))
+}
+
+static PROVIDER: CryptoProvider = CryptoProvider {
+    signer_factory: |algorithm, key| Ok(Box::new(hs256(*algorithm, key.family(), key.as_bytes())?)),
+    verifier_factory: |algorithm, key| Ok(Box::new(hs256(*algorithm, key.family(), key.try_get_as_bytes()?)?)),
+    key_utils: KeyUtils::new_unimplemented(),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(audience: &str) -> Tokens {
+        Tokens::new(&TokenOptions {
+            secret: vec![7; 32],
+            issuer: "duet".into(),
+            audience: audience.into(),
+            lifetime: Duration::from_mins(60),
+        })
+    }
+
+    const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
+
+    fn issued() -> String {
+        tokens("duet").issue(UserId::default(), 3, NOW, uuid::Uuid::nil()).unwrap().0
+    }
+
+    #[test]
+    fn a_token_lives_as_long_as_it_says() {
+        let tokens = tokens("duet");
+        assert_eq!(tokens.verify(&issued(), NOW).unwrap().ver, 3);
+        assert!(tokens.verify(&issued(), NOW.plus(Duration::from_mins(60))).is_ok());
+        assert!(tokens.verify(&issued(), NOW.plus(Duration::from_mins(61))).is_err());
+        assert!(tokens.verify(&issued(), NOW.minus(Duration::from_mins(1))).is_err());
+    }
+
+    #[test]
+    fn a_token_for_another_audience_is_refused() {
+        assert!(tokens("other").verify(&issued(), NOW).is_err());
+    }
+
+    #[test]
+    fn a_token_changed_in_any_part_is_refused() {
+        let token = issued();
+        for position in [2, token.find('.').unwrap() + 3, token.len() - 3] {
+            let mut bytes = token.clone().into_bytes();
+            bytes[position] = if bytes[position] == b'A' { b'B' } else { b'A' };
+            assert!(tokens("duet").verify(&String::from_utf8(bytes).unwrap(), NOW).is_err());
+        }
+        assert!(tokens("duet").verify("eyJhbGciOiJub25lIn0.e30.", NOW).is_err());
+    }
+}

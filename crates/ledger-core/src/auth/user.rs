@@ -1,0 +1,189 @@
+//! Users as they are stored, and the few ways to make and change them.
+
+use crate::clock::Instant;
+use crate::database::stored::wire_enum;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::ids::UserId;
+use sea_orm::ActiveValue::Set;
+use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{Condition, QueryOrder};
+
+wire_enum! {
+    /// Whether a user may log in.
+    pub enum UserStatus {
+        #[default]
+        Active = "active",
+        Disabled = "disabled",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "users")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: UserId,
+    pub email: String,
+    pub email_key: String,
+    pub username: Option<String>,
+    pub username_key: Option<String>,
+    pub display_name: String,
+    pub password_hash: String,
+    pub status: UserStatus,
+    pub token_version: i64,
+    pub is_system_admin: bool,
+    pub version: i64,
+    pub created_at: Instant,
+    pub updated_at: Instant,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+/// A user to be made.
+#[derive(Clone)]
+pub struct NewUser {
+    pub email: String,
+    pub username: Option<String>,
+    pub display_name: String,
+    pub password: String,
+    pub is_system_admin: bool,
+}
+
+/// What may be told about a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserSummary {
+    pub id: UserId,
+    pub email: String,
+    pub username: Option<String>,
+    pub display_name: String,
+    pub status: UserStatus,
+    pub is_system_admin: bool,
+}
+
+impl From<Model> for UserSummary {
+    fn from(user: Model) -> Self {
+        let Model { id, email, username, display_name, status, is_system_admin, .. } = user;
+        Self { id, email, username, display_name, status, is_system_admin }
+    }
+}
+
+/// Names are compared without regard to case.
+fn key(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+pub(crate) fn check(user: &NewUser) -> Result<(), FieldErrors> {
+    let mut errors = FieldErrors::default();
+    if !crate::rules::is_email(user.email.trim()) {
+        errors.add("email", "must be an e-mail address");
+    }
+    if let Some(username) = &user.username {
+        let sane = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-');
+        // Without @, so that a username can never be somebody else's e-mail.
+        if !(1..=100).contains(&username.chars().count()) || !username.chars().all(sane) {
+            errors.add("username", "must be 1 to 100 letters, digits, dots, dashes or underscores");
+        }
+    }
+    if user.display_name.trim().is_empty() || user.display_name.chars().count() > 200 {
+        errors.add("displayName", "must be 1 to 200 characters long");
+    }
+    if let Err(faults) = super::password::check("password", &user.password) {
+        errors.extend(faults);
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+pub(crate) async fn find(connection: &impl ConnectionTrait, id: UserId) -> Result<Option<Model>> {
+    Ok(Entity::find_by_id(id).one(connection).await?)
+}
+
+/// By e-mail or, where the dialect allows it, by username.
+pub(crate) async fn find_by_name(
+    connection: &impl ConnectionTrait,
+    name: &str,
+    by: super::LoginName,
+) -> Result<Option<Model>> {
+    let name = key(name);
+    let mut names = Condition::any().add(Column::EmailKey.eq(&name));
+    if by == super::LoginName::EmailOrUsername {
+        names = names.add(Column::UsernameKey.eq(&name));
+    }
+    Ok(Entity::find().filter(names).one(connection).await?)
+}
+
+pub(crate) async fn all(connection: &impl ConnectionTrait) -> Result<Vec<UserSummary>> {
+    let users = Entity::find().order_by_asc(Column::EmailKey).all(connection).await?;
+    Ok(users.into_iter().map(UserSummary::from).collect())
+}
+
+pub(crate) async fn insert(
+    connection: &impl ConnectionTrait,
+    id: UserId,
+    user: &NewUser,
+    password_hash: String,
+    now: Instant,
+) -> Result<()> {
+    let mut taken = FieldErrors::default();
+    for (field, name) in [("email", Some(&user.email)), ("username", user.username.as_ref())] {
+        let Some(name) = name else { continue };
+        if find_by_name(connection, name, super::LoginName::EmailOrUsername).await?.is_some() {
+            taken.add(field, "is already used by another user");
+        }
+    }
+    if !taken.is_empty() {
+        return Err(Error::Conflict(Conflict {
+            code: "duplicate",
+            title: "The user exists already".into(),
+            errors: taken,
+        }));
+    }
+    let row = ActiveModel {
+        id: Set(id),
+        email: Set(user.email.trim().into()),
+        email_key: Set(key(&user.email)),
+        username: Set(user.username.clone()),
+        username_key: Set(user.username.as_deref().map(key)),
+        display_name: Set(user.display_name.trim().into()),
+        password_hash: Set(password_hash),
+        status: Set(UserStatus::Active),
+        token_version: Set(1),
+        is_system_admin: Set(user.is_system_admin),
+        version: Set(1),
+        created_at: Set(now),
+        updated_at: Set(now),
+    };
+    Entity::insert(row).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// A change that ends every token the user holds.
+#[derive(Debug, Clone)]
+pub(crate) enum Revoking {
+    Password(String),
+    Status(UserStatus),
+}
+
+pub(crate) async fn revoke_with(
+    connection: &impl ConnectionTrait,
+    user: UserId,
+    change: Revoking,
+    now: Instant,
+) -> Result<()> {
+    let next = |column: Column| Expr::col(column).add(1);
+    let update = Entity::update_many()
+        .filter(Column::Id.eq(user))
+        .col_expr(Column::TokenVersion, next(Column::TokenVersion))
+        .col_expr(Column::Version, next(Column::Version))
+        .col_expr(Column::UpdatedAt, Expr::value(now));
+    let update = match change {
+        Revoking::Password(hash) => update.col_expr(Column::PasswordHash, Expr::value(hash)),
+        Revoking::Status(status) => update.col_expr(Column::Status, Expr::value(status)),
+    };
+    match update.exec(connection).await?.rows_affected {
+        0 => Err(Error::NotFound),
+        _ => Ok(()),
+    }
+}

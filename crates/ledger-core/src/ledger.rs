@@ -1,0 +1,479 @@
+//! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
+
+use crate::access::{self, Business, Principal, Role, membership};
+use crate::auth::password::Passwords;
+use crate::auth::throttle::{self, Subjects};
+use crate::auth::token::Tokens;
+use crate::auth::user::{self, Revoking};
+use crate::auth::{LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password};
+use crate::clock::Clock;
+use crate::cx::{Asked, Cx, Expectation};
+use crate::database::lane::{Keep, Lanes, Work};
+use crate::database::{Database, DatabaseOptions};
+use crate::error::{Error, FieldErrors, Result};
+use crate::idempotency::{self, Claim, InFlight};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::body::{canonical, strict};
+use crate::resource::business::{BusinessStatus, business};
+use crate::resource::list::{self, Pagination};
+use crate::resource::operation::{Prepared, ResourceOperations, Shown, Verb};
+use crate::resource::{ResourceKey, Scope};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{EntityTrait, PaginatorTrait};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a ledger is opened with.
+pub struct LedgerOptions {
+    pub database: DatabaseOptions,
+    pub tokens: TokenOptions,
+    /// How many writes may wait in a lane before more are turned away.
+    pub write_queue: usize,
+    pub clock: Clock,
+}
+
+pub struct Ledger {
+    database: Database,
+    lanes: Lanes<Outcome>,
+    clock: Clock,
+    tokens: Tokens,
+    passwords: Passwords,
+    in_flight: InFlight,
+}
+
+/// What a command in a lane comes to.
+enum Outcome {
+    Replied(Reply),
+    Done,
+}
+
+/// One request, in no dialect's words.
+pub struct Call {
+    pub resource: &'static ResourceOperations,
+    pub verb: Verb,
+    /// The company, where the resource lives in one.
+    pub business: Option<String>,
+    /// The record, where the verb names one.
+    pub id: Option<String>,
+    pub query: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    pub expectation: Expectation,
+    pub idempotency_key: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReplyKind {
+    Listed,
+    Found,
+    Created,
+    Updated,
+    Deleted,
+}
+
+/// The answer to one request, in no dialect's words.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Reply {
+    pub kind: ReplyKind,
+    /// A page, a record, or what is said of a deleted one.
+    pub json: String,
+    /// The record and its version, for `Location` and `ETag`.
+    pub record: Option<(RecordId, i64)>,
+    #[serde(skip)]
+    pub pagination: Option<Pagination>,
+    #[serde(skip)]
+    pub replayed: bool,
+    #[serde(skip)]
+    pub dry_run: bool,
+}
+
+impl Reply {
+    fn of(kind: ReplyKind, shown: Shown) -> Self {
+        let record = Some((shown.id, shown.version));
+        Self { kind, json: shown.json, record, pagination: None, replayed: false, dry_run: false }
+    }
+
+    fn deleted(id: RecordId) -> Self {
+        let json = serde_json::json!({"id": id, "deleted": true}).to_string();
+        Self { kind: ReplyKind::Deleted, json, record: None, pagination: None, replayed: false, dry_run: false }
+    }
+}
+
+/// The first user of an empty installation.
+pub struct FirstUser {
+    pub user: NewUser,
+    /// Whether the password was made up, and must be shown once.
+    pub password_made: bool,
+}
+
+impl Ledger {
+    pub async fn open(options: LedgerOptions) -> Result<Arc<Self>> {
+        let database = Database::open(&options.database).await?;
+        Ok(Arc::new(Self {
+            lanes: Lanes::new(database.clone(), options.write_queue),
+            database,
+            clock: options.clock,
+            tokens: Tokens::new(&options.tokens),
+            passwords: Passwords::try_new()?,
+            in_flight: InFlight::default(),
+        }))
+    }
+
+    pub async fn migrate(&self) -> Result<()> {
+        Ok(self.database.migrate().await?)
+    }
+
+    pub async fn pending_migrations(&self) -> Result<usize> {
+        Ok(self.database.pending_migrations().await?)
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<()> {
+        Ok(self.database.ping().await?)
+    }
+
+    /// Finishes what is queued and lets the database go.
+    pub async fn close(&self) {
+        self.lanes.close().await;
+        self.database.close().await;
+    }
+
+    /// Tokens issued from now on live this long.
+    pub fn set_token_lifetime(&self, lifetime: Duration) {
+        self.tokens.set_lifetime(lifetime);
+    }
+
+    // ── Who is there ──
+
+    pub async fn login(&self, by: LoginName, name: &str, password: String, address: IpAddr) -> Result<Session> {
+        let subjects = Subjects::new(name, address);
+        let turn = self.passwords.turn().await?;
+        // Judged while holding the turn, so that a burst of guesses cannot slip past the count.
+        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
+        let found = user::find_by_name(&self.database.read, name, by).await?;
+        let hash = found.as_ref().map(|user| user.password_hash.clone());
+        let matches = self.passwords.verify(turn, password, hash).await?;
+        match found.filter(|user| matches && user.status == UserStatus::Active) {
+            Some(user) => self.open_session(user, subjects).await,
+            None => {
+                let ids = [self.clock.identifier(), self.clock.identifier()];
+                let now = self.clock.now();
+                self.write(None, move |transaction| {
+                    let subjects = subjects.clone();
+                    Box::pin(async move { throttle::record(transaction, &subjects, ids, now).await })
+                })
+                .await?;
+                Err(Error::Unauthenticated("The name or the password is wrong"))
+            }
+        }
+    }
+
+    async fn open_session(&self, user: user::Model, subjects: Subjects) -> Result<Session> {
+        self.write(None, move |transaction| {
+            let subjects = subjects.clone();
+            Box::pin(async move { throttle::forgive(transaction, &subjects).await })
+        })
+        .await?;
+        let now = self.clock.now();
+        let (token, lifetime) = self.tokens.issue(user.id, user.token_version, now, self.clock.identifier())?;
+        Ok(Session {
+            token,
+            expires_in_seconds: lifetime,
+            expires_at: now.plus(Duration::from_secs(lifetime)),
+            user: user.into(),
+        })
+    }
+
+    /// The user behind a token, if it is still good this instant.
+    pub async fn authenticate(&self, token: &str) -> Result<Principal> {
+        let claims = self.tokens.verify(token, self.clock.now())?;
+        let user = user::find(&self.database.read, claims.sub)
+            .await?
+            .filter(|user| user.status == UserStatus::Active && user.token_version == claims.ver)
+            .ok_or(Error::Unauthenticated("The access token has been revoked; log in again"))?;
+        Ok(Principal {
+            user: user.id,
+            is_system_admin: user.is_system_admin,
+            expires_at: crate::clock::Instant::from_micros(claims.exp.saturating_mul(1_000_000)),
+        })
+    }
+
+    // ── Requests ──
+
+    pub async fn execute(self: &Arc<Self>, principal: &Principal, call: Call) -> Result<Reply> {
+        let business = self.authorise(principal, &call).await?;
+        if call.verb.writes() {
+            return self.write_request(principal, business, call).await;
+        }
+        let asked = Asked {
+            user: principal.user,
+            business: business.as_ref(),
+            clock: &self.clock,
+            expectation: &Expectation::Unsaid,
+        };
+        let cx = Cx::reading(asked, &self.database.read);
+        if call.verb == Verb::List {
+            let query = call.resource.list_query(&call.query)?;
+            let listed = call.resource.list(&cx, &query).await?;
+            let pagination = Some(listed.pagination);
+            let json = listed.json;
+            return Ok(Reply {
+                kind: ReplyKind::Listed,
+                json,
+                record: None,
+                pagination,
+                replayed: false,
+                dry_run: false,
+            });
+        }
+        check_query(&call.query, &[])?;
+        let id = call.id.as_deref().and_then(RecordId::parse).ok_or(Error::NotFound)?;
+        Ok(Reply::of(ReplyKind::Found, call.resource.get(&cx, id).await?))
+    }
+
+    /// The company in scope, after the caller's right to be there and to do this was checked.
+    async fn authorise(&self, principal: &Principal, call: &Call) -> Result<Option<Business>> {
+        let named = match (call.resource.scope, call.verb) {
+            (Scope::Installation, Verb::List) => return Ok(None),
+            (Scope::Installation, Verb::Create) if principal.is_system_admin => return Ok(None),
+            (Scope::Installation, Verb::Create) => {
+                return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
+            }
+            (Scope::Installation, Verb::Get | Verb::Update | Verb::Delete) => call.id.as_deref(),
+            (Scope::Business, _) => call.business.as_deref(),
+        };
+        let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
+        let business = access::visible_business(&self.database.read, principal.user, id).await?;
+        business.require(call.resource.key, call.verb.action())?;
+        if call.verb.writes() && call.resource.scope == Scope::Business && business.status == BusinessStatus::Archived {
+            return Err(Error::conflict(
+                "invalid_state",
+                "The company is archived; its books can be read, not written",
+            ));
+        }
+        Ok(Some(business))
+    }
+
+    async fn write_request(
+        self: &Arc<Self>,
+        principal: &Principal,
+        business: Option<Business>,
+        call: Call,
+    ) -> Result<Reply> {
+        let dry_run = check_query(&call.query, &["dryRun"])?;
+        let id = match call.verb.names_record() {
+            true => Some(call.id.as_deref().and_then(RecordId::parse).ok_or(Error::NotFound)?),
+            false => None,
+        };
+        let prepared = match call.verb.has_body() {
+            true => Some(call.resource.prepare(business.as_ref(), &call.body)?),
+            false => None,
+        };
+        let company = business.as_ref().map(|business| business.id);
+        let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
+            Some(key) => Some(Claim { user: principal.user, key, command: digest(&call, company)? }),
+            None => None,
+        };
+        // Held until the lane has answered.
+        let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
+        let write = Arc::new(Write {
+            ledger: self.clone(),
+            resource: call.resource,
+            verb: call.verb,
+            user: principal.user,
+            business,
+            expectation: call.expectation,
+            id,
+            prepared,
+            claim,
+        });
+        let work: Work<Outcome> = Arc::new(move |transaction| {
+            let write = write.clone();
+            Box::pin(async move { write.run(transaction).await.map(Outcome::Replied) })
+        });
+        let keep = if dry_run { Keep::Nothing } else { Keep::Effects };
+        match self.lanes.run(company, keep, work).await? {
+            Outcome::Replied(reply) => Ok(Reply { dry_run, ..reply }),
+            Outcome::Done => Err(Error::internal("a request came to nothing")),
+        }
+    }
+
+    /// Something of our own that must be written, in the lane like everything else.
+    async fn write<W>(&self, company: Option<BusinessId>, work: W) -> Result<()>
+    where
+        W: for<'t> Fn(&'t sea_orm::DatabaseTransaction) -> crate::database::lane::BoxFuture<'t, Result<()>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let work = Arc::new(work);
+        let work: Work<Outcome> = Arc::new(move |transaction| {
+            let work = work.clone();
+            Box::pin(async move { work(transaction).await.map(|()| Outcome::Done) })
+        });
+        self.lanes.run(company, Keep::Effects, work).await.map(|_| ())
+    }
+
+    // ── Administration ──
+
+    /// Makes the first user of an empty installation. `None` when there are users already.
+    pub async fn bootstrap(&self, mut first: NewUser, password: Option<String>) -> Result<Option<FirstUser>> {
+        if user::Entity::find().count(&self.database.read).await? > 0 {
+            return Ok(None);
+        }
+        let password_made = password.is_none();
+        first.password = match password {
+            Some(password) => password,
+            None => password::random()?,
+        };
+        self.add_user(first.clone()).await?;
+        Ok(Some(FirstUser { user: first, password_made }))
+    }
+
+    pub async fn add_user(&self, new: NewUser) -> Result<UserSummary> {
+        user::check(&new)?;
+        let hash = self.passwords.hash(new.password.clone()).await?;
+        let (id, now, made) = (UserId(self.clock.identifier()), self.clock.now(), new.clone());
+        self.write(None, move |transaction| {
+            let (new, hash) = (new.clone(), hash.clone());
+            Box::pin(async move { user::insert(transaction, id, &new, hash, now).await })
+        })
+        .await?;
+        Ok(UserSummary {
+            id,
+            email: made.email,
+            username: made.username,
+            display_name: made.display_name,
+            status: UserStatus::Active,
+            is_system_admin: made.is_system_admin,
+        })
+    }
+
+    pub async fn users(&self) -> Result<Vec<UserSummary>> {
+        user::all(&self.database.read).await
+    }
+
+    /// A user by e-mail or username.
+    pub async fn user(&self, name: &str) -> Result<UserSummary> {
+        let found = user::find_by_name(&self.database.read, name, LoginName::EmailOrUsername).await?;
+        found.map(UserSummary::from).ok_or(Error::NotFound)
+    }
+
+    /// Ends every token the user holds.
+    pub async fn set_password(&self, user: UserId, password: String) -> Result<()> {
+        password::check("password", &password)?;
+        let hash = self.passwords.hash(password).await?;
+        self.revoke_with(user, Revoking::Password(hash)).await
+    }
+
+    /// Ends every token the user holds.
+    pub async fn set_user_status(&self, user: UserId, status: UserStatus) -> Result<()> {
+        self.revoke_with(user, Revoking::Status(status)).await
+    }
+
+    async fn revoke_with(&self, user: UserId, change: Revoking) -> Result<()> {
+        let now = self.clock.now();
+        self.write(None, move |transaction| {
+            let change = change.clone();
+            Box::pin(async move { user::revoke_with(transaction, user, change, now).await })
+        })
+        .await
+    }
+
+    /// Makes the user a member of a company, or changes their role there.
+    pub async fn set_role(&self, business: BusinessId, user: UserId, role: Role) -> Result<()> {
+        if business::Entity::find_by_id(business).count(&self.database.read).await? == 0 {
+            return Err(Error::field("business", "names no company"));
+        }
+        self.write(Some(business), move |transaction| {
+            let row = membership::ActiveModel { business_id: Set(business), user_id: Set(user), role: Set(role) };
+            Box::pin(async move {
+                let same = [membership::Column::BusinessId, membership::Column::UserId];
+                membership::Entity::insert(row)
+                    .on_conflict(OnConflict::columns(same).update_column(membership::Column::Role).to_owned())
+                    .exec_without_returning(transaction)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+/// One write, ready to run as often as the lane needs it to.
+struct Write {
+    ledger: Arc<Ledger>,
+    resource: &'static ResourceOperations,
+    verb: Verb,
+    user: UserId,
+    business: Option<Business>,
+    expectation: Expectation,
+    id: Option<RecordId>,
+    prepared: Option<Arc<dyn Prepared>>,
+    claim: Option<Claim>,
+}
+
+impl Write {
+    async fn run(&self, transaction: &sea_orm::DatabaseTransaction) -> Result<Reply> {
+        let asked = Asked {
+            user: self.user,
+            business: self.business.as_ref(),
+            clock: &self.ledger.clock,
+            expectation: &self.expectation,
+        };
+        let cx = Cx::writing(asked, transaction);
+        if let Some(claim) = &self.claim {
+            if let Some(reply) = idempotency::recall(transaction, claim, cx.now).await? {
+                return Ok(reply);
+            }
+        }
+        let reply = match (self.verb, &self.prepared, self.id) {
+            (Verb::Create, Some(prepared), _) => Reply::of(ReplyKind::Created, prepared.create(&cx).await?),
+            (Verb::Update, Some(prepared), Some(id)) => Reply::of(ReplyKind::Updated, prepared.update(&cx, id).await?),
+            (Verb::Delete, _, Some(id)) => {
+                self.resource.delete(&cx, id).await?;
+                Reply::deleted(id)
+            }
+            _ => return Err(Error::internal("a write without its body or its record")),
+        };
+        if let Some(claim) = &self.claim {
+            idempotency::remember(transaction, claim, &reply, cx.now).await?;
+        }
+        Ok(reply)
+    }
+}
+
+/// Refuses parameters that mean nothing here. Answers whether `dryRun` is asked for.
+fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, FieldErrors> {
+    let mut faults = list::repeated(pairs);
+    let mut dry_run = false;
+    for (name, text) in pairs {
+        match (known.contains(&name.as_str()), text.as_str()) {
+            (true, "true") => dry_run = true,
+            (true, "false") => {}
+            (true, _) => faults.add(name, "must be true or false"),
+            (false, _) => faults.add(name, "is not a known parameter"),
+        }
+    }
+    if faults.is_empty() { Ok(dry_run) } else { Err(faults) }
+}
+
+/// What was asked, as a digest: the same for both dialects and for any order of a body's members.
+fn digest(call: &Call, company: Option<BusinessId>) -> Result<String> {
+    let body = match call.verb.has_body() {
+        true => canonical(&strict(std::str::from_utf8(&call.body).map_err(Error::internal)?)?.0),
+        false => String::new(),
+    };
+    let company = company.filter(|_| call.resource.key != ResourceKey::Businesses);
+    let text = format!(
+        "{}\n{}\n{}\n{}\n{body}",
+        call.resource.operation_id(call.verb),
+        company.map(|id| id.to_string()).unwrap_or_default(),
+        call.id.as_deref().unwrap_or_default(),
+        call.resource.key.stem(),
+    );
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    Ok(digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,19 @@
+//! The books of Duet: resources, rules, money, permissions and storage.
+//!
+//! Knows nothing of HTTP. A dialect calls [`ledger::Ledger`]; everything that it can call is in the registry,
+//! [`resource::each_resource`].
+
+pub mod access;
+pub mod auth;
+pub mod clock;
+mod currency;
+pub mod cx;
+pub mod database;
+pub mod error;
+pub mod field;
+mod idempotency;
+pub mod ids;
+pub mod ledger;
+pub mod money;
+pub mod resource;
+mod rules;

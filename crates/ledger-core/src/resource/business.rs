@@ -1,0 +1,455 @@
+//! Businesses: the companies whose books these are.
+//!
+//! Owns: the company's own data, its settings, who may see it. Refuses: to vanish while it has records.
+
+use crate::access::{Business, Role, membership};
+use crate::clock::Instant;
+use crate::currency::{CountryCode, CurrencyCode};
+use crate::cx::Cx;
+use crate::database::stored::{AsJson, wire_enum};
+use crate::error::{Error, FieldErrors, Result};
+use crate::field::{Faults, Field, Label, Maybe, Text};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::address::{self, Address, AddressInput, ruled, text};
+use crate::resource::list::{Parameter, Reads};
+use crate::resource::master::{Compares, Filter, Keeping, Master, RecordKeeping, master_operations};
+use crate::resource::{About, Resource, ResourceKey, Scope, party};
+use schemars::JsonSchema;
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::Query;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::HashMap;
+
+pub struct Businesses;
+
+wire_enum! {
+    /// Whether the company's books may be written.
+    pub enum BusinessStatus {
+        #[default]
+        Active = "active",
+        Archived = "archived",
+    }
+}
+
+/// What a client sends to create or replace a business.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct BusinessInput {
+    /// Name the company goes by.
+    name: Field<Label<200>>,
+    /// Registered name, where it differs.
+    legal_name: Maybe<Text<200>>,
+    /// Currency of the books, three letters of ISO 4217. It cannot be changed once the company has records.
+    base_currency: Field<CurrencyCode>,
+    /// Country of registration, two letters of ISO 3166.
+    country: Maybe<CountryCode>,
+    /// Time zone in which the company's days begin, a name of the IANA database; `UTC` when absent.
+    timezone: Maybe<Text<64>>,
+    /// Month in which the fiscal year begins, 1 to 12; 1 when absent.
+    #[schemars(range(min = 1, max = 12))]
+    fiscal_year_start_month: Maybe<i64>,
+    /// Day on which the fiscal year begins; 1 when absent.
+    #[schemars(range(min = 1, max = 31))]
+    fiscal_year_start_day: Maybe<i64>,
+    /// VAT, GST or other tax number.
+    tax_number: Maybe<Text<50>>,
+    /// Number in the company register.
+    registration_number: Maybe<Text<50>>,
+    /// Seat of the company.
+    address: Maybe<AddressInput>,
+    /// E-mail address.
+    email: Maybe<Text<254>>,
+    /// Telephone number.
+    phone: Maybe<Text<50>>,
+    /// Web address, beginning with `https://` or `http://`.
+    website: Maybe<Text<500>>,
+    /// How these books are kept.
+    settings: Maybe<BusinessSettingsInput>,
+    /// An archived company can be read, not written; `active` when absent.
+    status: Maybe<BusinessStatus>,
+    /// The company's identifier in another system; unique.
+    external_id: Maybe<Text<200>>,
+    /// Labels of your own, at most 50.
+    #[schemars(extend("maxItems" = 50))]
+    tags: Maybe<Vec<Field<Label<50>>>>,
+}
+
+/// How a company's books are kept.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct BusinessSettingsInput {
+    /// Whether every change must name the version it is based on, in `If-Match`; `false` when absent.
+    require_if_match: Maybe<bool>,
+}
+
+/// How a company's books are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BusinessSettings {
+    /// Whether every change must name the version it is based on, in `If-Match`.
+    pub require_if_match: bool,
+}
+
+/// A company as it was sent, every field checked.
+pub struct BusinessDraft {
+    name: String,
+    legal_name: Option<String>,
+    base_currency: String,
+    country: Option<String>,
+    timezone: String,
+    fiscal_year_start_month: i64,
+    fiscal_year_start_day: i64,
+    tax_number: Option<String>,
+    registration_number: Option<String>,
+    address: Option<Address>,
+    email: Option<String>,
+    phone: Option<String>,
+    website: Option<String>,
+    settings: BusinessSettings,
+    status: BusinessStatus,
+    external_id: Option<String>,
+    tags: Vec<String>,
+}
+
+/// A company whose books are kept here.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Business")]
+pub struct BusinessView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// Name the company goes by.
+    name: String,
+    /// Registered name, where it differs.
+    legal_name: Option<String>,
+    /// Currency of the books, three letters of ISO 4217.
+    base_currency: String,
+    /// Country of registration, two letters of ISO 3166.
+    country: Option<String>,
+    /// Time zone in which the company's days begin, a name of the IANA database.
+    timezone: String,
+    /// Month in which the fiscal year begins.
+    fiscal_year_start_month: i64,
+    /// Day on which the fiscal year begins.
+    fiscal_year_start_day: i64,
+    /// VAT, GST or other tax number.
+    tax_number: Option<String>,
+    /// Number in the company register.
+    registration_number: Option<String>,
+    /// Seat of the company.
+    address: Option<Address>,
+    /// E-mail address.
+    email: Option<String>,
+    /// Telephone number.
+    phone: Option<String>,
+    /// Web address.
+    website: Option<String>,
+    /// How these books are kept.
+    settings: BusinessSettings,
+    /// An archived company can be read, not written.
+    status: BusinessStatus,
+    /// The company's identifier in another system.
+    external_id: Option<String>,
+    /// Labels of your own.
+    tags: Vec<String>,
+    /// Your role in this company.
+    role: Role,
+    /// What your role allows, as permission keys.
+    permissions: Vec<String>,
+}
+
+impl AsRef<RecordKeeping> for BusinessView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) mod business {
+    use super::{Address, AsJson, BusinessId, BusinessSettings, BusinessStatus, Instant, UserId};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "businesses")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: BusinessId,
+        pub name: String,
+        pub name_key: String,
+        pub legal_name: Option<String>,
+        pub base_currency: String,
+        pub country: Option<String>,
+        pub timezone: String,
+        pub fiscal_year_start_month: i64,
+        pub fiscal_year_start_day: i64,
+        pub tax_number: Option<String>,
+        pub registration_number: Option<String>,
+        pub address: Option<AsJson<Address>>,
+        pub email: Option<String>,
+        pub phone: Option<String>,
+        pub website: Option<String>,
+        pub settings: AsJson<BusinessSettings>,
+        pub status: BusinessStatus,
+        pub external_id: Option<String>,
+        pub tags: AsJson<Vec<String>>,
+        pub search: String,
+        pub version: i64,
+        pub created_at: Instant,
+        pub created_by: UserId,
+        pub updated_at: Instant,
+        pub updated_by: UserId,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+use business::Column;
+
+impl Resource for Businesses {
+    const KEY: ResourceKey = ResourceKey::Businesses;
+    const SCOPE: Scope = Scope::Installation;
+    const ABOUT: About = About {
+        title: "Businesses",
+        one: "a business",
+        many: "businesses",
+        description: "The companies whose books are kept here. You see those you are a member of.",
+        sorts: &["name", "createdAt", "updatedAt"],
+        searched: "name, legal name, tax number and registration number",
+    };
+    type Input = BusinessInput;
+    type Draft = BusinessDraft;
+    type View = BusinessView;
+
+    fn example() -> serde_json::Value {
+        json!({
+            "name": "Harbour Trading",
+            "legalName": "Harbour Trading GmbH",
+            "baseCurrency": "EUR",
+            "country": "DE",
+            "timezone": "Europe/Berlin",
+            "fiscalYearStartMonth": 1,
+            "fiscalYearStartDay": 1,
+            "taxNumber": "DE136695976",
+            "registrationNumber": null,
+            "address": {
+                "line1": "Am Kai 4", "line2": null, "city": "Hamburg", "state": null, "postalCode": "20457", "country": "DE"
+            },
+            "email": "books@harbour.example",
+            "phone": null,
+            "website": "https://harbour.example",
+            "settings": { "requireIfMatch": false },
+            "status": "active",
+            "externalId": null,
+            "tags": ["group"]
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({ "role": "owner", "permissions": Role::Owner.permissions() })
+    }
+
+    fn check(_: Option<&Business>, input: BusinessInput) -> Result<BusinessDraft, FieldErrors> {
+        let mut faults = Faults::default();
+        let known_zone = |zone: &str| zone.parse::<chrono_tz::Tz>().is_ok();
+        let zone_words = "must be a time zone of the IANA database, such as Europe/Berlin";
+        let month = faults.optional("fiscalYearStartMonth", input.fiscal_year_start_month);
+        let day = faults.optional("fiscalYearStartDay", input.fiscal_year_start_day);
+        faults.within("fiscalYearStartMonth", month, 1, 12);
+        // 29 February does not come every year, so no fiscal year begins there.
+        let longest = match month.unwrap_or(1) {
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        faults.within("fiscalYearStartDay", day, 1, longest);
+        let draft = BusinessDraft {
+            name: faults.required("name", input.name).into_inner(),
+            legal_name: text(&mut faults, "legalName", input.legal_name),
+            base_currency: faults.required("baseCurrency", input.base_currency).into_inner(),
+            country: faults.optional("country", input.country).map(CountryCode::into_inner),
+            timezone: ruled(&mut faults, "timezone", input.timezone, known_zone, zone_words)
+                .unwrap_or_else(|| "UTC".into()),
+            fiscal_year_start_month: month.unwrap_or(1),
+            fiscal_year_start_day: day.unwrap_or(1),
+            tax_number: text(&mut faults, "taxNumber", input.tax_number),
+            registration_number: text(&mut faults, "registrationNumber", input.registration_number),
+            address: address::check(&mut faults, "address", input.address),
+            email: address::email(&mut faults, "email", input.email),
+            phone: text(&mut faults, "phone", input.phone),
+            website: address::website(&mut faults, "website", input.website),
+            settings: check_settings(&mut faults, input.settings),
+            status: faults.optional("status", input.status).unwrap_or_default(),
+            external_id: text(&mut faults, "externalId", input.external_id),
+            tags: address::tags(&mut faults, input.tags),
+        };
+        faults.finish(draft)
+    }
+
+    master_operations!();
+}
+
+fn check_settings(faults: &mut Faults, field: Maybe<BusinessSettingsInput>) -> BusinessSettings {
+    let Some(input) = faults.optional("settings", field) else { return BusinessSettings::default() };
+    faults.inside("settings", input, |faults, input| BusinessSettings {
+        require_if_match: faults.optional("requireIfMatch", input.require_if_match).unwrap_or_default(),
+    })
+}
+
+impl Master for Businesses {
+    type Entity = business::Entity;
+
+    const KEEPING: Keeping<Column> = Keeping {
+        id: Column::Id,
+        version: Column::Version,
+        created_at: Column::CreatedAt,
+        created_by: Column::CreatedBy,
+        updated_at: Column::UpdatedAt,
+        updated_by: Column::UpdatedBy,
+        search: Column::Search,
+    };
+    const SORTS: &'static [Column] = &[Column::NameKey, Column::CreatedAt, Column::UpdatedAt];
+    const UNIQUE: &'static [(&'static str, Column)] = &[("externalId", Column::ExternalId)];
+
+    fn filters() -> Vec<Filter<Column>> {
+        let filter = |name, about, reads, column, compares| Filter {
+            parameter: Parameter { name, about, reads },
+            column,
+            compares,
+        };
+        let (text, equal) = (Reads::Text, Compares::Equal);
+        let statuses = Reads::AnyOf(BusinessStatus::TEXTS);
+        vec![
+            filter("status", "Companies of these statuses.", statuses, Column::Status, equal),
+            filter("externalId", "The company with this identifier elsewhere.", text, Column::ExternalId, equal),
+            filter("tag", "Companies with this label.", text, Column::Tags, Compares::Contains),
+        ]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        let mine = Query::select()
+            .column(membership::Column::BusinessId)
+            .from(membership::Entity)
+            .and_where(membership::Column::UserId.eq(cx.user))
+            .take();
+        Ok(Condition::all().add(Column::Id.in_subquery(mine)))
+    }
+
+    fn version(row: &business::Model) -> i64 {
+        row.version
+    }
+
+    fn columns(draft: &BusinessDraft) -> Vec<(Column, Value)> {
+        let searched = [
+            Some(&draft.name),
+            draft.legal_name.as_ref(),
+            draft.tax_number.as_ref(),
+            draft.registration_number.as_ref(),
+        ];
+        vec![
+            (Column::Name, draft.name.clone().into()),
+            (Column::NameKey, crate::rules::search_key(&draft.name).into()),
+            (Column::LegalName, draft.legal_name.clone().into()),
+            (Column::BaseCurrency, draft.base_currency.clone().into()),
+            (Column::Country, draft.country.clone().into()),
+            (Column::Timezone, draft.timezone.clone().into()),
+            (Column::FiscalYearStartMonth, draft.fiscal_year_start_month.into()),
+            (Column::FiscalYearStartDay, draft.fiscal_year_start_day.into()),
+            (Column::TaxNumber, draft.tax_number.clone().into()),
+            (Column::RegistrationNumber, draft.registration_number.clone().into()),
+            (Column::Address, draft.address.clone().map(AsJson).into()),
+            (Column::Email, draft.email.clone().into()),
+            (Column::Phone, draft.phone.clone().into()),
+            (Column::Website, draft.website.clone().into()),
+            (Column::Settings, AsJson(draft.settings.clone()).into()),
+            (Column::Status, draft.status.into()),
+            (Column::ExternalId, draft.external_id.clone().into()),
+            (Column::Tags, AsJson(draft.tags.clone()).into()),
+            (Column::Search, address::search_text(&searched).into()),
+        ]
+    }
+
+    fn placement(_: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(Vec::new())
+    }
+
+    async fn views(cx: &Cx<'_>, rows: Vec<business::Model>) -> Result<Vec<BusinessView>> {
+        let memberships = membership::Entity::find()
+            .filter(membership::Column::UserId.eq(cx.user))
+            .filter(membership::Column::BusinessId.is_in(rows.iter().map(|row| row.id)))
+            .all(&cx.db)
+            .await?;
+        let roles: HashMap<BusinessId, Role> = memberships.into_iter().map(|one| (one.business_id, one.role)).collect();
+        rows.into_iter()
+            .map(|row| {
+                let role = *roles.get(&row.id).ok_or(Error::NotFound)?;
+                Ok(view(row, role))
+            })
+            .collect()
+    }
+
+    async fn inserted(cx: &Cx<'_>, id: RecordId) -> Result<()> {
+        let owner = membership::ActiveModel {
+            business_id: Set(BusinessId(id.0)),
+            user_id: Set(cx.user),
+            role: Set(Role::Owner),
+        };
+        membership::Entity::insert(owner).exec_without_returning(&cx.db).await?;
+        Ok(())
+    }
+
+    async fn check_change(cx: &Cx<'_>, row: &business::Model, draft: &BusinessDraft) -> Result<()> {
+        if draft.base_currency != row.base_currency && has_records(cx, row.id).await? {
+            return Err(Error::conflict("in_use", "The base currency cannot change once the company has records"));
+        }
+        Ok(())
+    }
+
+    async fn release(cx: &Cx<'_>, row: &business::Model) -> Result<()> {
+        if has_records(cx, row.id).await? {
+            return Err(Error::conflict("in_use", "The company has records; set its status to archived instead"));
+        }
+        membership::Entity::delete_many().filter(membership::Column::BusinessId.eq(row.id)).exec(&cx.db).await?;
+        Ok(())
+    }
+}
+
+async fn has_records(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
+    Ok(party::party::Entity::find().filter(party::party::Column::BusinessId.eq(id)).count(&cx.db).await? > 0)
+}
+
+fn view(row: business::Model, role: Role) -> BusinessView {
+    BusinessView {
+        keeping: RecordKeeping {
+            id: RecordId(row.id.0),
+            version: row.version,
+            created_at: row.created_at,
+            created_by: row.created_by,
+            updated_at: row.updated_at,
+            updated_by: row.updated_by,
+        },
+        name: row.name,
+        legal_name: row.legal_name,
+        base_currency: row.base_currency,
+        country: row.country,
+        timezone: row.timezone,
+        fiscal_year_start_month: row.fiscal_year_start_month,
+        fiscal_year_start_day: row.fiscal_year_start_day,
+        tax_number: row.tax_number,
+        registration_number: row.registration_number,
+        address: row.address.map(|address| address.0),
+        email: row.email,
+        phone: row.phone,
+        website: row.website,
+        settings: row.settings.0,
+        status: row.status,
+        external_id: row.external_id,
+        tags: row.tags.0,
+        role,
+        permissions: role.permissions(),
+    }
+}

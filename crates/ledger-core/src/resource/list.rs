@@ -1,0 +1,238 @@
+//! Reading the query of a list. Nothing is ignored: an unknown or malformed parameter is a fault.
+
+use crate::clock::Instant;
+use crate::error::FieldErrors;
+use crate::resource::About;
+use serde::Serialize;
+
+pub const DEFAULT_PAGE_SIZE: u64 = 50;
+pub const MOST_PAGE_SIZE: u64 = 500;
+
+/// A query parameter as it came, decoded.
+pub type QueryPairs = [(String, String)];
+
+/// How a parameter's text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    Text,
+    Flag,
+    /// One or several of these, separated by commas.
+    AnyOf(&'static [&'static str]),
+}
+
+/// A filter that a resource offers.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub reads: Reads,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FilterValue {
+    Text(String),
+    Flag(bool),
+    AnyOf(Vec<String>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Ascending,
+    Descending,
+}
+
+/// A list as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListQuery {
+    pub page: u64,
+    pub page_size: u64,
+    pub sort: Vec<(&'static str, Direction)>,
+    pub search: Option<String>,
+    pub updated_since: Option<Instant>,
+    pub filters: Vec<(&'static str, FilterValue)>,
+}
+
+/// One page of records and how many there are in all.
+#[derive(Debug)]
+pub struct Page<V> {
+    pub items: Vec<V>,
+    pub total: u64,
+}
+
+/// Where a page stands among its siblings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Pagination {
+    /// Records that match, on all pages.
+    pub total_count: u64,
+    /// Pages at this page size.
+    pub total_pages: u64,
+    /// This page, from 1.
+    pub current_page: u64,
+}
+
+impl Pagination {
+    pub(crate) fn of(query: &ListQuery, total_count: u64) -> Self {
+        Self { total_count, total_pages: total_count.div_ceil(query.page_size), current_page: query.page }
+    }
+}
+
+impl ListQuery {
+    pub(crate) fn parse(about: &About, offered: &[Parameter], pairs: &QueryPairs) -> Result<Self, FieldErrors> {
+        let mut faults = repeated(pairs);
+        let mut query = Self {
+            page: 1,
+            page_size: DEFAULT_PAGE_SIZE,
+            sort: Vec::new(),
+            search: None,
+            updated_since: None,
+            filters: Vec::new(),
+        };
+        for (name, text) in pairs {
+            match name.as_str() {
+                "page" => match whole(text).filter(|page| (1..=u64::from(u32::MAX)).contains(page)) {
+                    Some(page) => query.page = page,
+                    None => faults.add("page", "must be a whole number from 1"),
+                },
+                "pageSize" => match whole(text).filter(|size| (1..=MOST_PAGE_SIZE).contains(size)) {
+                    Some(size) => query.page_size = size,
+                    None => faults.add("pageSize", format!("must be a whole number from 1 to {MOST_PAGE_SIZE}")),
+                },
+                "sort" => match sort(about, text) {
+                    Ok(sort) => query.sort = sort,
+                    Err(why) => faults.add("sort", why),
+                },
+                "q" => query.search = Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+                "updatedSince" => match Instant::parse(text) {
+                    Some(at) => query.updated_since = Some(at),
+                    None => faults.add("updatedSince", "must be a time such as 2026-11-20T09:30:00Z"),
+                },
+                _ => match offered.iter().find(|parameter| parameter.name == name) {
+                    Some(parameter) => match read(parameter.reads, text) {
+                        Ok(value) => query.filters.push((parameter.name, value)),
+                        Err(why) => faults.add(parameter.name, why),
+                    },
+                    None => faults.add(name, unknown(name, offered)),
+                },
+            }
+        }
+        if faults.is_empty() { Ok(query) } else { Err(faults) }
+    }
+}
+
+/// A parameter that is given twice has no one meaning.
+pub(crate) fn repeated(pairs: &QueryPairs) -> FieldErrors {
+    let mut faults = FieldErrors::default();
+    for (index, (name, text)) in pairs.iter().enumerate() {
+        if pairs.iter().take(index).any(|(earlier, _)| earlier == name) {
+            faults.add(name, "must be given once");
+        }
+        if name.contains('\0') || text.contains('\0') {
+            faults.add(name.replace('\0', ""), "must not contain the character U+0000");
+        }
+    }
+    faults
+}
+
+fn whole(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+fn sort(about: &About, text: &str) -> Result<Vec<(&'static str, Direction)>, String> {
+    let mut order: Vec<(&'static str, Direction)> = Vec::new();
+    for part in text.split(',') {
+        let (name, direction) = match part.strip_prefix('-') {
+            Some(name) => (name, Direction::Descending),
+            None => (part, Direction::Ascending),
+        };
+        let Some(&known) = about.sorts.iter().find(|known| **known == name) else {
+            return Err(format!("must name fields among {}, each with - for descending", about.sorts.join(", ")));
+        };
+        if order.iter().any(|(earlier, _)| *earlier == known) {
+            return Err(format!("names {known} twice"));
+        }
+        order.push((known, direction));
+    }
+    Ok(order)
+}
+
+fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
+    match reads {
+        Reads::Text if text.is_empty() => Err("must not be empty".into()),
+        Reads::Text => Ok(FilterValue::Text(text.to_owned())),
+        Reads::Flag => match text {
+            "true" => Ok(FilterValue::Flag(true)),
+            "false" => Ok(FilterValue::Flag(false)),
+            _ => Err("must be true or false".into()),
+        },
+        Reads::AnyOf(known) => {
+            let chosen: Vec<String> = text.split(',').map(str::to_owned).collect();
+            if chosen.iter().all(|choice| known.contains(&choice.as_str())) {
+                return Ok(FilterValue::AnyOf(chosen));
+            }
+            Err(format!("must be one or more of {}", known.join(", ")))
+        }
+    }
+}
+
+fn unknown(name: &str, offered: &[Parameter]) -> String {
+    let common = ["page", "pageSize", "sort", "q", "updatedSince"];
+    let known = common.into_iter().chain(offered.iter().map(|parameter| parameter.name));
+    match known.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {
+        Some(known) => format!("is not a known parameter; did you mean {known}?"),
+        None => "is not a known parameter".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ABOUT: About =
+        About { title: "", one: "", many: "", description: "", sorts: &["name", "createdAt"], searched: "" };
+    const OFFERED: &[Parameter] = &[
+        Parameter { name: "isCustomer", about: "", reads: Reads::Flag },
+        Parameter { name: "status", about: "", reads: Reads::AnyOf(&["active", "archived"]) },
+    ];
+
+    fn parse(pairs: &[(&str, &str)]) -> Result<ListQuery, FieldErrors> {
+        let pairs: Vec<_> = pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        ListQuery::parse(&ABOUT, OFFERED, &pairs)
+    }
+
+    #[test]
+    fn a_query_is_read_whole() {
+        let query =
+            parse(&[("page", "2"), ("pageSize", "500"), ("sort", "-createdAt,name"), ("status", "active,archived")]);
+        let query = query.unwrap();
+        assert_eq!((query.page, query.page_size), (2, 500));
+        assert_eq!(query.sort, [("createdAt", Direction::Descending), ("name", Direction::Ascending)]);
+        assert_eq!(query.filters, [("status", FilterValue::AnyOf(vec!["active".into(), "archived".into()]))]);
+    }
+
+    #[test]
+    fn nothing_is_silently_ignored() {
+        let refused = [
+            ("page", "0"),
+            ("page", "-1"),
+            ("page", "1e1"),
+            ("page", ""),
+            ("pageSize", "501"),
+            ("pageSize", "0"),
+            ("sort", "colour"),
+            ("sort", ""),
+            ("sort", "name,-name"),
+            ("updatedSince", "yesterday"),
+            ("isCustomer", "yes"),
+            ("status", "paid"),
+            ("status", ""),
+            ("pagesize", "5"),
+            ("id; drop table", "1"),
+        ];
+        for (name, text) in refused {
+            let faults = parse(&[(name, text)]).unwrap_err();
+            assert_eq!(faults.iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(), [name], "{name}={text}");
+        }
+        assert!(parse(&[("page", "1"), ("page", "2")]).is_err());
+    }
+}

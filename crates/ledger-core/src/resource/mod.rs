@@ -1,0 +1,119 @@
+//! Resources, declared once.
+//!
+//! To add one: write its file here, add its key, and add its line to [`each_resource`]. Paths, permissions,
+//! documentation and the tests' matrices follow from that.
+
+mod address;
+pub mod body;
+pub mod business;
+pub mod list;
+pub(crate) mod master;
+pub mod operation;
+pub mod party;
+
+use crate::access::Business;
+use crate::cx::Cx;
+use crate::error::{FieldErrors, Result};
+use crate::ids::RecordId;
+use list::{ListQuery, Page, Parameter};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::future::Future;
+
+/// Identity of a resource: permissions, paths and stored references hang on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ResourceKey {
+    Businesses,
+    Parties,
+}
+
+impl ResourceKey {
+    pub const ALL: [Self; 2] = [Self::Businesses, Self::Parties];
+
+    /// The first half of a permission key, such as `party` of `party.edit`.
+    pub const fn permission_noun(self) -> &'static str {
+        match self {
+            Self::Businesses => "business",
+            Self::Parties => "party",
+        }
+    }
+
+    /// The stem of operation identifiers: `partiesList`.
+    pub const fn stem(self) -> &'static str {
+        match self {
+            Self::Businesses => "businesses",
+            Self::Parties => "parties",
+        }
+    }
+}
+
+/// Where a resource's records live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Inside a company, which every request names.
+    Business,
+    /// The companies themselves: a record is its own scope.
+    Installation,
+}
+
+/// What the documentation says of a resource.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// "Parties", the heading of its group.
+    pub title: &'static str,
+    /// "a party", for sentences.
+    pub one: &'static str,
+    /// "parties", for sentences.
+    pub many: &'static str,
+    /// What it is, in Markdown.
+    pub description: &'static str,
+    /// By which fields a list may be sorted; the first is the default.
+    pub sorts: &'static [&'static str],
+    /// In what `q` searches, as the documentation says it.
+    pub searched: &'static str,
+}
+
+/// A record as it is answered: it knows what its `ETag` and `Location` are made of.
+pub trait Record: Serialize + JsonSchema + Send {
+    fn id(&self) -> RecordId;
+    fn version(&self) -> i64;
+}
+
+pub trait Resource: Send + Sync + 'static {
+    const KEY: ResourceKey;
+    const SCOPE: Scope;
+    const ABOUT: About;
+    /// What a client sends to create or replace a record.
+    type Input: DeserializeOwned + JsonSchema + Send;
+    /// The same, with every field checked.
+    type Draft: Send + Sync + 'static;
+    /// What a client gets.
+    type View: Record;
+
+    /// The filters of a list, beside those that every list has.
+    fn parameters() -> Vec<Parameter>;
+    /// A body that creates a record on a fresh installation.
+    fn example() -> Value;
+    /// The record that this body makes, but for what the server fills in.
+    fn example_view() -> Value;
+
+    /// Every fault of the fields, in one pass and without the database.
+    fn check(business: Option<&Business>, input: Self::Input) -> Result<Self::Draft, FieldErrors>;
+    fn list(cx: &Cx<'_>, query: &ListQuery) -> impl Future<Output = Result<Page<Self::View>>> + Send;
+    fn get(cx: &Cx<'_>, id: RecordId) -> impl Future<Output = Result<Self::View>> + Send;
+    fn create(cx: &Cx<'_>, draft: &Self::Draft) -> impl Future<Output = Result<Self::View>> + Send;
+    fn update(cx: &Cx<'_>, id: RecordId, draft: &Self::Draft) -> impl Future<Output = Result<Self::View>> + Send;
+    fn delete(cx: &Cx<'_>, id: RecordId) -> impl Future<Output = Result<()>> + Send;
+}
+
+pub trait Visitor: Sized {
+    #[must_use]
+    fn visit<R: Resource>(self) -> Self;
+}
+
+/// The registry: everything that is done for each resource starts here.
+pub fn each_resource<V: Visitor>(visitor: V) -> V {
+    visitor.visit::<business::Businesses>().visit::<party::Parties>()
+}

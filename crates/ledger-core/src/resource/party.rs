@@ -1,0 +1,597 @@
+//! Parties: customers and suppliers, often both.
+//!
+//! Owns: who they are, how to reach and pay them, the terms agreed with them. Refuses: to know what they owe;
+//! that follows from documents.
+
+use crate::access::Business;
+use crate::clock::Instant;
+use crate::currency::CurrencyCode;
+use crate::cx::Cx;
+use crate::database::stored::{AsJson, wire_enum};
+use crate::error::{FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::money::{Amount, Money, Percent};
+use crate::resource::address::{self, Address, AddressInput, ruled, text};
+use crate::resource::list::{Parameter, Reads};
+use crate::resource::master::{Compares, Filter, Keeping, Master, RecordKeeping, master_operations};
+use crate::resource::{About, Resource, ResourceKey, Scope};
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, Condition, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub struct Parties;
+
+wire_enum! {
+    /// A company or a natural person.
+    pub enum PartyKind {
+        #[default]
+        Company = "company",
+        Person = "person",
+    }
+}
+
+wire_enum! {
+    /// Whether new documents may name the party.
+    pub enum PartyStatus {
+        #[default]
+        Active = "active",
+        Blocked = "blocked",
+        Archived = "archived",
+    }
+}
+
+wire_enum! {
+    /// For which documents the party is blocked.
+    pub enum PartyBlock {
+        #[default]
+        None = "none",
+        Sales = "sales",
+        Purchases = "purchases",
+        All = "all",
+    }
+}
+
+/// What a client sends to create or replace a party.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct PartyInput {
+    /// Name on documents.
+    name: Field<Label<200>>,
+    /// Your own short code; unique in the company.
+    code: Maybe<Text<50>>,
+    /// Whether you sell to them. A party is a customer, a supplier or both.
+    is_customer: Maybe<bool>,
+    /// Whether you buy from them. A party is a customer, a supplier or both.
+    is_supplier: Maybe<bool>,
+    /// A company or a natural person; `company` when absent.
+    kind: Maybe<PartyKind>,
+    /// VAT, GST or other tax number.
+    tax_number: Maybe<Text<50>>,
+    /// Number in the company register.
+    registration_number: Maybe<Text<50>>,
+    /// E-mail address for documents.
+    email: Maybe<Text<254>>,
+    /// Telephone number.
+    phone: Maybe<Text<50>>,
+    /// Web address, beginning with `https://` or `http://`.
+    website: Maybe<Text<500>>,
+    /// Where invoices go.
+    billing_address: Maybe<AddressInput>,
+    /// Where goods go.
+    shipping_address: Maybe<AddressInput>,
+    /// People to talk to, at most 50; one of them may be the primary one.
+    #[schemars(extend("maxItems" = 50))]
+    contacts: Each<ContactPersonInput>,
+    /// Currency of their documents; the company's when absent.
+    currency: Maybe<CurrencyCode>,
+    /// Days until their documents are due, 0 to 999.
+    #[schemars(range(min = 0, max = 999))]
+    payment_term_days: Maybe<i64>,
+    /// How much they may owe you, in the company's currency.
+    credit_limit: Maybe<Money>,
+    /// Whether prices on their documents include tax; as the company does when absent.
+    prices_include_tax: Maybe<bool>,
+    /// Discount they always get, 0 to 100 percent.
+    discount_percent: Maybe<Percent>,
+    /// Their bank account.
+    bank_details: Maybe<BankDetailsInput>,
+    /// Identifier in the Peppol network, such as `0088:7300010000001`.
+    peppol_id: Maybe<Text<100>>,
+    /// Whether new documents may name the party; `active` when absent.
+    status: Maybe<PartyStatus>,
+    /// For which documents the party is blocked; `none` when absent.
+    blocked: Maybe<PartyBlock>,
+    /// Notes for yourself.
+    notes: Maybe<Text<4000>>,
+    /// The party's identifier in another system; unique in the company.
+    external_id: Maybe<Text<200>>,
+    /// Labels of your own, at most 50.
+    #[schemars(extend("maxItems" = 50))]
+    tags: Each<Label<50>>,
+}
+
+/// A person to talk to.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct ContactPersonInput {
+    /// The person's name.
+    name: Field<Label<200>>,
+    /// E-mail address.
+    email: Maybe<Text<254>>,
+    /// Telephone number.
+    phone: Maybe<Text<50>>,
+    /// Whether to turn to this person first; `false` when absent.
+    is_primary: Maybe<bool>,
+}
+
+/// A person to talk to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContactPerson {
+    /// The person's name.
+    pub name: String,
+    /// E-mail address.
+    pub email: Option<String>,
+    /// Telephone number.
+    pub phone: Option<String>,
+    /// Whether to turn to this person first.
+    pub is_primary: bool,
+}
+
+/// A bank account.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct BankDetailsInput {
+    /// International bank account number; spaces are taken out.
+    iban: Maybe<Text<42>>,
+    /// Bank identifier code, 8 or 11 characters.
+    bic: Maybe<Text<11>>,
+    /// Account number, where there is no IBAN.
+    account_number: Maybe<Text<50>>,
+    /// Name of the bank.
+    bank_name: Maybe<Text<200>>,
+}
+
+/// A bank account.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BankDetails {
+    /// International bank account number.
+    pub iban: Option<String>,
+    /// Bank identifier code.
+    pub bic: Option<String>,
+    /// Account number, where there is no IBAN.
+    pub account_number: Option<String>,
+    /// Name of the bank.
+    pub bank_name: Option<String>,
+}
+
+/// A party as it was sent, every field checked.
+pub struct PartyDraft {
+    name: String,
+    code: Option<String>,
+    is_customer: bool,
+    is_supplier: bool,
+    kind: PartyKind,
+    tax_number: Option<String>,
+    registration_number: Option<String>,
+    email: Option<String>,
+    phone: Option<String>,
+    website: Option<String>,
+    billing_address: Option<Address>,
+    shipping_address: Option<Address>,
+    contacts: Vec<ContactPerson>,
+    currency: Option<String>,
+    payment_term_days: Option<i64>,
+    credit_limit: Option<Money>,
+    prices_include_tax: Option<bool>,
+    discount_percent: Option<Percent>,
+    bank_details: Option<BankDetails>,
+    peppol_id: Option<String>,
+    status: PartyStatus,
+    blocked: PartyBlock,
+    notes: Option<String>,
+    external_id: Option<String>,
+    tags: Vec<String>,
+}
+
+/// A customer, a supplier, or both.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Party")]
+pub struct PartyView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// Name on documents.
+    name: String,
+    /// Your own short code.
+    code: Option<String>,
+    /// Whether you sell to them.
+    is_customer: bool,
+    /// Whether you buy from them.
+    is_supplier: bool,
+    /// A company or a natural person.
+    kind: PartyKind,
+    /// VAT, GST or other tax number.
+    tax_number: Option<String>,
+    /// Number in the company register.
+    registration_number: Option<String>,
+    /// E-mail address for documents.
+    email: Option<String>,
+    /// Telephone number.
+    phone: Option<String>,
+    /// Web address.
+    website: Option<String>,
+    /// Where invoices go.
+    billing_address: Option<Address>,
+    /// Where goods go.
+    shipping_address: Option<Address>,
+    /// People to talk to.
+    contacts: Vec<ContactPerson>,
+    /// Currency of their documents; the company's when null.
+    currency: Option<String>,
+    /// Days until their documents are due.
+    payment_term_days: Option<i64>,
+    /// How much they may owe you, in the company's currency.
+    credit_limit: Option<Amount>,
+    /// Whether prices on their documents include tax; as the company does when null.
+    prices_include_tax: Option<bool>,
+    /// Discount they always get, in percent.
+    discount_percent: Option<Percent>,
+    /// Their bank account.
+    bank_details: Option<BankDetails>,
+    /// Identifier in the Peppol network.
+    peppol_id: Option<String>,
+    /// Whether new documents may name the party.
+    status: PartyStatus,
+    /// For which documents the party is blocked.
+    blocked: PartyBlock,
+    /// Notes for yourself.
+    notes: Option<String>,
+    /// The party's identifier in another system.
+    external_id: Option<String>,
+    /// Labels of your own.
+    tags: Vec<String>,
+}
+
+impl AsRef<RecordKeeping> for PartyView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) mod party {
+    use super::{
+        Address, AsJson, BankDetails, BusinessId, ContactPerson, Instant, Money, PartyBlock, PartyKind, PartyStatus,
+        Percent, RecordId, UserId,
+    };
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "parties")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub name: String,
+        pub name_key: String,
+        pub code: Option<String>,
+        pub is_customer: bool,
+        pub is_supplier: bool,
+        pub kind: PartyKind,
+        pub tax_number: Option<String>,
+        pub registration_number: Option<String>,
+        pub email: Option<String>,
+        pub phone: Option<String>,
+        pub website: Option<String>,
+        pub billing_address: Option<AsJson<Address>>,
+        pub shipping_address: Option<AsJson<Address>>,
+        pub contacts: AsJson<Vec<ContactPerson>>,
+        pub currency: Option<String>,
+        pub payment_term_days: Option<i64>,
+        pub credit_limit: Option<Money>,
+        pub prices_include_tax: Option<bool>,
+        pub discount_percent: Option<Percent>,
+        pub bank_details: Option<AsJson<BankDetails>>,
+        pub peppol_id: Option<String>,
+        pub status: PartyStatus,
+        pub blocked: PartyBlock,
+        pub notes: Option<String>,
+        pub external_id: Option<String>,
+        pub tags: AsJson<Vec<String>>,
+        pub search: String,
+        pub version: i64,
+        pub created_at: Instant,
+        pub created_by: UserId,
+        pub updated_at: Instant,
+        pub updated_by: UserId,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+use party::Column;
+
+impl Resource for Parties {
+    const KEY: ResourceKey = ResourceKey::Parties;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Parties",
+        one: "a party",
+        many: "parties",
+        description: "Customers and suppliers; one party may be both.",
+        sorts: &["name", "code", "createdAt", "updatedAt"],
+        searched: "name, code, e-mail, tax number and the contacts' names and e-mails",
+    };
+    type Input = PartyInput;
+    type Draft = PartyDraft;
+    type View = PartyView;
+
+    fn example() -> serde_json::Value {
+        json!({
+            "name": "Nordwind Cafés",
+            "code": "C-1001",
+            "isCustomer": true,
+            "isSupplier": false,
+            "kind": "company",
+            "taxNumber": "DE811907980",
+            "registrationNumber": null,
+            "email": "accounts@nordwind.example",
+            "phone": "+49 40 555 0100",
+            "website": "https://nordwind.example",
+            "billingAddress": {
+                "line1": "Elbchaussee 12", "line2": null, "city": "Hamburg", "state": null, "postalCode": "22765", "country": "DE"
+            },
+            "shippingAddress": null,
+            "contacts": [
+                { "name": "Jana Petersen", "email": "jana@nordwind.example", "phone": null, "isPrimary": true }
+            ],
+            "currency": "EUR",
+            "paymentTermDays": 30,
+            "creditLimit": 5000,
+            "pricesIncludeTax": false,
+            "discountPercent": 2,
+            "bankDetails": {
+                "iban": "DE89370400440532013000", "bic": "COBADEFFXXX", "accountNumber": null, "bankName": "Commerzbank"
+            },
+            "peppolId": null,
+            "status": "active",
+            "blocked": "none",
+            "notes": "Delivers to the back door.",
+            "externalId": null,
+            "tags": ["hospitality"]
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({})
+    }
+
+    fn check(business: Option<&Business>, input: PartyInput) -> Result<PartyDraft, FieldErrors> {
+        let mut faults = Faults::default();
+        let is_customer = faults.optional("isCustomer", input.is_customer).unwrap_or_default();
+        let is_supplier = faults.optional("isSupplier", input.is_supplier).unwrap_or_default();
+        if !is_customer && !is_supplier {
+            for name in ["isCustomer", "isSupplier"] {
+                faults.add(name, "must be true here or there: a party is a customer, a supplier or both");
+            }
+        }
+        let payment_term_days = faults.optional("paymentTermDays", input.payment_term_days);
+        faults.within("paymentTermDays", payment_term_days, 0, 999);
+        let discount_percent = faults.optional("discountPercent", input.discount_percent);
+        faults.within("discountPercent", discount_percent, Percent::ZERO, Percent::from_units(100_000_000));
+        let credit_limit = faults.optional("creditLimit", input.credit_limit);
+        check_credit_limit(&mut faults, business, credit_limit);
+        let draft = PartyDraft {
+            name: faults.required("name", input.name).into_inner(),
+            code: text(&mut faults, "code", input.code),
+            is_customer,
+            is_supplier,
+            kind: faults.optional("kind", input.kind).unwrap_or_default(),
+            tax_number: text(&mut faults, "taxNumber", input.tax_number),
+            registration_number: text(&mut faults, "registrationNumber", input.registration_number),
+            email: address::email(&mut faults, "email", input.email),
+            phone: text(&mut faults, "phone", input.phone),
+            website: address::website(&mut faults, "website", input.website),
+            billing_address: address::check(&mut faults, "billingAddress", input.billing_address),
+            shipping_address: address::check(&mut faults, "shippingAddress", input.shipping_address),
+            contacts: check_contacts(&mut faults, input.contacts),
+            currency: faults.optional("currency", input.currency).map(CurrencyCode::into_inner),
+            payment_term_days,
+            credit_limit,
+            prices_include_tax: faults.optional("pricesIncludeTax", input.prices_include_tax),
+            discount_percent,
+            bank_details: check_bank_details(&mut faults, input.bank_details),
+            peppol_id: text(&mut faults, "peppolId", input.peppol_id),
+            status: faults.optional("status", input.status).unwrap_or_default(),
+            blocked: faults.optional("blocked", input.blocked).unwrap_or_default(),
+            notes: text(&mut faults, "notes", input.notes),
+            external_id: text(&mut faults, "externalId", input.external_id),
+            tags: address::tags(&mut faults, input.tags),
+        };
+        faults.finish(draft)
+    }
+
+    master_operations!();
+}
+
+fn check_credit_limit(faults: &mut Faults, business: Option<&Business>, limit: Option<Money>) {
+    let Some(limit) = limit else { return };
+    if limit.is_negative() {
+        faults.add("creditLimit", "must not be negative");
+    }
+    if let Some(business) = business.filter(|business| !limit.fits(business.currency_decimals)) {
+        let (currency, decimals) = (&business.base_currency, business.currency_decimals);
+        faults.add("creditLimit", format!("must have at most {decimals} decimal places in {currency}"));
+    }
+}
+
+fn check_contacts(faults: &mut Faults, field: Each<ContactPersonInput>) -> Vec<ContactPerson> {
+    let contacts = faults.each("contacts", field, |faults, input| ContactPerson {
+        name: faults.required("name", input.name).into_inner(),
+        email: address::email(faults, "email", input.email),
+        phone: text(faults, "phone", input.phone),
+        is_primary: faults.optional("isPrimary", input.is_primary).unwrap_or_default(),
+    });
+    if contacts.len() > 50 {
+        faults.add("contacts", "must be at most 50");
+    }
+    if contacts.iter().filter(|contact| contact.is_primary).count() > 1 {
+        faults.add("contacts", "must have at most one primary contact");
+    }
+    contacts
+}
+
+fn check_bank_details(faults: &mut Faults, field: Maybe<BankDetailsInput>) -> Option<BankDetails> {
+    let input = faults.optional("bankDetails", field)?;
+    Some(faults.inside("bankDetails", input, |faults, input| {
+        let iban = text(faults, "iban", input.iban).map(|iban| iban.replace(' ', "").to_uppercase());
+        if iban.as_deref().is_some_and(|iban| !crate::rules::is_iban(iban)) {
+            faults.add("iban", "must be an IBAN with a correct checksum");
+        }
+        BankDetails {
+            iban,
+            bic: ruled(faults, "bic", input.bic, crate::rules::is_bic, "must be a BIC of 8 or 11 characters"),
+            account_number: text(faults, "accountNumber", input.account_number),
+            bank_name: text(faults, "bankName", input.bank_name),
+        }
+    }))
+}
+
+impl Master for Parties {
+    type Entity = party::Entity;
+
+    const KEEPING: Keeping<Column> = Keeping {
+        id: Column::Id,
+        version: Column::Version,
+        created_at: Column::CreatedAt,
+        created_by: Column::CreatedBy,
+        updated_at: Column::UpdatedAt,
+        updated_by: Column::UpdatedBy,
+        search: Column::Search,
+    };
+    const SORTS: &'static [Column] = &[Column::NameKey, Column::Code, Column::CreatedAt, Column::UpdatedAt];
+    const UNIQUE: &'static [(&'static str, Column)] = &[("code", Column::Code), ("externalId", Column::ExternalId)];
+
+    fn filters() -> Vec<Filter<Column>> {
+        let filter = |name, about, reads, column, compares| Filter {
+            parameter: Parameter { name, about, reads },
+            column,
+            compares,
+        };
+        let (text, flag, equal) = (Reads::Text, Reads::Flag, Compares::Equal);
+        vec![
+            filter("isCustomer", "Only customers, or only others.", flag, Column::IsCustomer, equal),
+            filter("isSupplier", "Only suppliers, or only others.", flag, Column::IsSupplier, equal),
+            filter("kind", "Parties of these kinds.", Reads::AnyOf(PartyKind::TEXTS), Column::Kind, equal),
+            filter("status", "Parties of these statuses.", Reads::AnyOf(PartyStatus::TEXTS), Column::Status, equal),
+            filter("blocked", "Parties blocked like this.", Reads::AnyOf(PartyBlock::TEXTS), Column::Blocked, equal),
+            filter("code", "The party with this code.", text, Column::Code, equal),
+            filter("email", "Parties with this e-mail address.", text, Column::Email, equal),
+            filter("taxNumber", "Parties with this tax number.", text, Column::TaxNumber, equal),
+            filter("currency", "Parties with this currency of their own.", text, Column::Currency, equal),
+            filter("externalId", "The party with this identifier elsewhere.", text, Column::ExternalId, equal),
+            filter("tag", "Parties with this label.", text, Column::Tags, Compares::Contains),
+        ]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+    }
+
+    fn version(row: &party::Model) -> i64 {
+        row.version
+    }
+
+    fn columns(draft: &PartyDraft) -> Vec<(Column, Value)> {
+        let mut searched =
+            vec![Some(&draft.name), draft.code.as_ref(), draft.email.as_ref(), draft.tax_number.as_ref()];
+        for contact in &draft.contacts {
+            searched.extend([Some(&contact.name), contact.email.as_ref()]);
+        }
+        vec![
+            (Column::Search, address::search_text(&searched).into()),
+            (Column::Name, draft.name.clone().into()),
+            (Column::NameKey, crate::rules::search_key(&draft.name).into()),
+            (Column::Code, draft.code.clone().into()),
+            (Column::IsCustomer, draft.is_customer.into()),
+            (Column::IsSupplier, draft.is_supplier.into()),
+            (Column::Kind, draft.kind.into()),
+            (Column::TaxNumber, draft.tax_number.clone().into()),
+            (Column::RegistrationNumber, draft.registration_number.clone().into()),
+            (Column::Email, draft.email.clone().into()),
+            (Column::Phone, draft.phone.clone().into()),
+            (Column::Website, draft.website.clone().into()),
+            (Column::BillingAddress, draft.billing_address.clone().map(AsJson).into()),
+            (Column::ShippingAddress, draft.shipping_address.clone().map(AsJson).into()),
+            (Column::Contacts, AsJson(draft.contacts.clone()).into()),
+            (Column::Currency, draft.currency.clone().into()),
+            (Column::PaymentTermDays, draft.payment_term_days.into()),
+            (Column::CreditLimit, draft.credit_limit.into()),
+            (Column::PricesIncludeTax, draft.prices_include_tax.into()),
+            (Column::DiscountPercent, draft.discount_percent.into()),
+            (Column::BankDetails, draft.bank_details.clone().map(AsJson).into()),
+            (Column::PeppolId, draft.peppol_id.clone().into()),
+            (Column::Status, draft.status.into()),
+            (Column::Blocked, draft.blocked.into()),
+            (Column::Notes, draft.notes.clone().into()),
+            (Column::ExternalId, draft.external_id.clone().into()),
+            (Column::Tags, AsJson(draft.tags.clone()).into()),
+        ]
+    }
+
+    fn placement(cx: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
+    }
+
+    async fn views(cx: &Cx<'_>, rows: Vec<party::Model>) -> Result<Vec<PartyView>> {
+        let currency_decimals = cx.business()?.currency_decimals;
+        Ok(rows.into_iter().map(|row| view(row, currency_decimals)).collect())
+    }
+}
+
+fn view(row: party::Model, currency_decimals: u32) -> PartyView {
+    PartyView {
+        keeping: RecordKeeping {
+            id: row.id,
+            version: row.version,
+            created_at: row.created_at,
+            created_by: row.created_by,
+            updated_at: row.updated_at,
+            updated_by: row.updated_by,
+        },
+        name: row.name,
+        code: row.code,
+        is_customer: row.is_customer,
+        is_supplier: row.is_supplier,
+        kind: row.kind,
+        tax_number: row.tax_number,
+        registration_number: row.registration_number,
+        email: row.email,
+        phone: row.phone,
+        website: row.website,
+        billing_address: row.billing_address.map(|address| address.0),
+        shipping_address: row.shipping_address.map(|address| address.0),
+        contacts: row.contacts.0,
+        currency: row.currency,
+        payment_term_days: row.payment_term_days,
+        credit_limit: row.credit_limit.map(|money| Amount { money, currency_decimals }),
+        prices_include_tax: row.prices_include_tax,
+        discount_percent: row.discount_percent,
+        bank_details: row.bank_details.map(|details| details.0),
+        peppol_id: row.peppol_id,
+        status: row.status,
+        blocked: row.blocked,
+        notes: row.notes,
+        external_id: row.external_id,
+        tags: row.tags.0,
+    }
+}
