@@ -77,7 +77,7 @@ pub fn router(documents: Vec<Document>, home: &Home) -> Router {
     let listed = documents.iter().filter(|document| document.listed);
     let offered: Arc<Vec<Offer>> = Arc::new(listed.map(|document| (document.title.clone(), document.path)).collect());
     let swagger = swagger_page(&offered);
-    let mut router = Router::new().route("/", fixed(page("Duet", HOME_STYLE, &home_body(home, &offered))));
+    let mut router = Router::new().route("/", fixed(page("Duet", Some(HOME_STYLE), &home_body(home, &offered))));
     for path in ["/swagger", "/swagger/", "/swagger/index.html"] {
         router = router.route(path, fixed(swagger.clone()));
     }
@@ -147,12 +147,13 @@ fn serve_asset(asset: &Asset) -> Response {
 const HOME_STYLE: &str = "/assets/pages-1.css";
 const SWAGGER_STYLE: &str = "/swagger/assets/5.35.0/swagger-ui.css";
 
-fn page(title: &str, style: &str, body: &str) -> String {
+fn page(title: &str, style: Option<&str>, body: &str) -> String {
+    let style = style.map(|path| format!("<link rel=\"stylesheet\" href=\"{path}\">\n")).unwrap_or_default();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
          <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\n\
-         <link rel=\"stylesheet\" href=\"{style}\">\n</head>\n<body>\n{body}\n</body>\n</html>\n",
+         {style}</head>\n<body>\n{body}\n</body>\n</html>\n",
         escape(title)
     )
 }
@@ -198,7 +199,7 @@ fn swagger_page(offered: &[Offer]) -> String {
          <script src=\"/swagger/assets/5.35.0/standalone-preset.js\"></script>\n\
          <script src=\"/swagger/assets/init-1.js\"></script>"
     );
-    page("Duet API", SWAGGER_STYLE, &body)
+    page("Duet API", Some(SWAGGER_STYLE), &body)
 }
 
 fn redoc_page(offered: &[Offer], query: Option<&str>) -> String {
@@ -208,7 +209,8 @@ fn redoc_page(offered: &[Offer], query: Option<&str>) -> String {
          <script src=\"/redoc/assets/2.5.4/redoc.standalone.js\"></script>\n\
          <script src=\"/redoc/assets/init-1.js\"></script>"
     );
-    page("Duet API", HOME_STYLE, &body)
+    // Redoc brings its own, for a light page only.
+    page("Duet API", None, &body)
 }
 
 /// The document in `url`, where it is letter for letter one of ours; else the first. Otherwise anybody could
@@ -253,7 +255,7 @@ mod tests {
         let dialects = vec![("A".into(), "/api".into(), "/Users/login".into())];
         let home = Home { version: "<1>".into(), dialects, shared: None };
         let offered = [("\"<All>\"".to_owned(), "/swagger/v1/swagger.json")];
-        let home = page("x", HOME_STYLE, &home_body(&home, &offered));
+        let home = page("x", Some(HOME_STYLE), &home_body(&home, &offered));
         for text in [home, swagger_page(&offered), redoc_page(&offered, None)] {
             assert!(!text.contains("<script>") && !text.contains("<All>") && !text.contains("<1>"), "{text}");
         }

@@ -77,6 +77,10 @@ impl Role {
     ];
 
     pub fn allows(self, resource: ResourceKey, action: Action) -> bool {
+        // Making a company is nobody's right within one.
+        if resource == ResourceKey::Businesses && action == Action::Create {
+            return false;
+        }
         if action == Action::View {
             return true;
         }

@@ -103,8 +103,8 @@ pub(super) fn merge(source: &Source, known: &[&str]) -> Merged {
         let key = name_in_config.replace("__", ":");
         let first = key.split(':').next().unwrap_or_default();
         let section = first.trim_end_matches("_FILE");
-        // A bare word such as DATA may be anybody's; a section with a key in it is ours.
-        if ours || key.contains(':') && known.iter().any(|known| known.eq_ignore_ascii_case(section)) {
+        // A bare word such as DATA may be anybody's; with our prefix, or a key in it, it is ours.
+        if (ours || key.contains(':')) && known.iter().any(|known| known.eq_ignore_ascii_case(section)) {
             merged.say(&key, Some(value.clone()), format!("environment {name}"), false);
         }
     }

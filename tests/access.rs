@@ -1,0 +1,147 @@
+//! Every resource x verb x role x dialect. The rows come from the registry; what a role may do is written
+//! down here once more, by hand, so that a slip in the table of roles does not go unseen.
+
+use crate::harness::server::{DIALECTS, authorised};
+use crate::harness::{Company, Dialect, Request, Server, on_both_engines};
+use ledger_core::access::{Action, Role};
+use ledger_core::resource::operation::{Verb, registry};
+use serde_json::json;
+
+/// Who may change what. Everybody may view everything; nobody makes companies by a role.
+fn may(role: Role, noun: &str, action: Action) -> bool {
+    let changes = match (noun, role) {
+        (_, Role::Owner) => "create edit delete",
+        ("business", Role::Accountant) => "edit",
+        ("party", Role::Accountant) => "create edit delete",
+        ("party", Role::Bookkeeper | Role::Sales | Role::Purchasing) => "create edit",
+        ("business" | "party", _) => "",
+        (other, _) => panic!("what {role} may do with {other} is not written down here yet"),
+    };
+    action == Action::View || changes.contains(action.as_str()) && !(noun == "business" && action == Action::Create)
+}
+
+const PASSWORD: &str = "a role with a password";
+
+/// A member of the company, added by the command line.
+fn member<'s>(company: &Company<'s>, role: &str) -> Company<'s> {
+    let email = format!("{role}-{}@example.test", company.id).to_lowercase();
+    let words = ["user", "add", "--email", &email, "--password-stdin", "--business", &company.id, "--role", role];
+    let added = company.server.command(&words, PASSWORD);
+    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    Company { token: company.server.login(&email, PASSWORD), ..company.clone() }
+}
+
+fn status(company: &Company<'_>, dialect: Dialect, noun: &str, resource: &str, verb: Verb, id: &str) -> u16 {
+    let body = match noun {
+        "business" => json!({"name": "Renamed", "baseCurrency": "EUR"}),
+        _ => registry().iter().find(|one| one.key.stem() == resource).unwrap().example.clone(),
+    };
+    let (method, path) = match verb {
+        Verb::List => ("GET", String::new()),
+        Verb::Create => ("POST", String::new()),
+        Verb::Get => ("GET", format!("/{id}")),
+        Verb::Update => ("PUT", format!("/{id}")),
+        Verb::Delete => ("DELETE", format!("/{id}")),
+    };
+    // A rehearsal is allowed to exactly those who may do it.
+    let path = if verb.writes() { format!("{path}?dryRun=true") } else { path };
+    let said = company.ask(dialect, method, resource, &path, verb.has_body().then_some(&body));
+    assert_eq!(said.status == 403, said.code.as_deref() == Some("forbidden"));
+    said.status
+}
+
+fn record_of(company: &Company<'_>, resource: &str) -> String {
+    if resource == "businesses" {
+        return company.id.clone();
+    }
+    let mut body = registry().iter().find(|one| one.key.stem() == resource).unwrap().example.clone();
+    if let Some(code) = body.get_mut("code") {
+        *code = "MATRIX".into();
+    }
+    company.ask(Dialect::B, "POST", resource, "", Some(&body)).expect(201).id()
+}
+
+fn matrix(server: &Server) {
+    let company = server.company();
+    let records: Vec<String> = registry().iter().map(|one| record_of(&company, one.key.stem())).collect();
+    for role in Role::ALL {
+        let member = member(&company, role.as_str());
+        for (operations, id) in registry().iter().zip(&records) {
+            for verb in Verb::ALL {
+                let noun = operations.key.permission_noun();
+                let allowed = may(role, noun, verb.action());
+                let statuses = DIALECTS.map(|dialect| status(&member, dialect, noun, operations.key.stem(), verb, id));
+                assert_eq!(statuses[0], statuses[1], "{role} {noun} {verb:?}");
+                assert_eq!(statuses[0] != 403, allowed, "{role} {noun} {verb:?}: {statuses:?}");
+                // Deleting the company is allowed and still refused: it has records.
+                assert!(matches!(statuses[0], 200 | 201 | 403 | 409), "{role} {noun} {verb:?}: {statuses:?}");
+            }
+        }
+    }
+}
+
+on_both_engines! {
+    fn a_role_may_do_what_is_written_and_nothing_else(server) {
+        matrix(server);
+    }
+
+    fn whoever_is_no_member_finds_nothing(server) {
+        let (company, elsewhere) = (server.company(), server.company());
+        let stranger = Company { id: company.id.clone(), ..member(&elsewhere, "owner") };
+        for operations in registry() {
+            let (resource, noun) = (operations.key.stem(), operations.key.permission_noun());
+            let id = record_of(&company, resource);
+            for verb in Verb::ALL {
+                if resource == "businesses" && matches!(verb, Verb::List | Verb::Create) {
+                    continue;
+                }
+                for dialect in DIALECTS {
+                    assert_eq!(status(&stranger, dialect, noun, resource, verb, &id), 404, "{resource} {verb:?}");
+                }
+            }
+        }
+        for dialect in DIALECTS {
+            let seen = stranger.ask(dialect, "GET", "businesses", "", None).expect(200).data;
+            assert_eq!(seen["pagination"]["totalCount"], 1);
+            assert_eq!(seen["items"][0]["id"], elsewhere.id);
+            let body = json!({"name": "x", "baseCurrency": "EUR"});
+            let refused = stranger.ask(dialect, "POST", "businesses", "", Some(&body)).expect(403);
+            assert_eq!(refused.title, "You need the permission business.create for this");
+        }
+    }
+
+    fn a_token_ends_with_the_password_and_with_the_user(server) {
+        let company = server.company();
+        let member = member(&company, "bookkeeper");
+        let email = format!("bookkeeper-{}@example.test", company.id);
+        let works = |token: &str| {
+            let request = authorised(Request::new("GET", "/a/api/Businesses"), token);
+            server.send(&request).status
+        };
+        assert_eq!(works(&member.token), 200);
+        assert!(server.command(&["user", "passwd", &email, "--password-stdin"], "another long password").status.success());
+        assert_eq!(works(&member.token), 401);
+        let token = server.login(&email, "another long password");
+        assert_eq!(works(&token), 200);
+        assert!(server.command(&["user", "disable", &email], "").status.success());
+        assert_eq!(works(&token), 401);
+        let login = json!({"email": email, "password": "another long password"});
+        server.send(&Request::new("POST", "/b/api/auth/login").json(&login)).expect(401);
+        assert!(server.command(&["user", "enable", &email], "").status.success());
+        server.login(&email, "another long password");
+    }
+
+    fn a_role_that_changes_takes_effect_at_once(server) {
+        let company = server.company();
+        let member = member(&company, "auditor");
+        let body = json!({"name": "x", "isCustomer": true});
+        member.ask(Dialect::A, "POST", "parties", "", Some(&body)).expect(403);
+        let email = format!("auditor-{}@example.test", company.id);
+        let words = ["user", "role", &email, "--business", &company.id, "--role", "sales"];
+        assert!(server.command(&words, "").status.success());
+        member.ask(Dialect::A, "POST", "parties", "", Some(&body)).expect(201);
+        let mine = member.ask(Dialect::B, "GET", "businesses", &format!("/{}", company.id), None).expect(200).data;
+        assert_eq!(mine["role"], "sales");
+        assert_eq!(mine["permissions"], json!(["business.view", "party.view", "party.create", "party.edit"]));
+    }
+}

@@ -1,0 +1,128 @@
+//! What is served where, changed while it runs, and what a bad configuration gets.
+
+use crate::harness::http::{Answer, connect};
+use crate::harness::process::{eventually, fresh_folder};
+use crate::harness::server::run;
+use crate::harness::{Engine, Options, Request, Server};
+use std::io::Write;
+
+fn server(custom: &str) -> Server {
+    Server::start(Engine::Sqlite, Options { custom: Some(custom.into()), ..Options::default() })
+        .expect("SQLite needs nothing")
+}
+
+/// What a path answers to someone who is not signed in: 401 where it is served, else 404.
+fn status(server: &Server, path: &str) -> u16 {
+    server.send(&Request::new("GET", path)).status
+}
+
+#[test]
+fn each_choice_of_dialects_serves_what_it_says() {
+    let paths =
+        ["/api/Businesses", "/api/businesses", "/a/api/Businesses", "/b/api/businesses", "/books/v1/Businesses"];
+    for (custom, expected) in [
+        (r#"{"Dialect": "A"}"#, [401, 404, 404, 404, 404]),
+        (r#"{"Dialect": "b"}"#, [404, 401, 404, 404, 404]),
+        (r#"{"Dialect": "Both"}"#, [401, 401, 401, 401, 404]),
+        (r#"{"Dialects": {"SharedPrefix": null}}"#, [404, 404, 401, 401, 404]),
+        (r#"{"Dialects": {"A": {"Prefix": "/books/v1"}}}"#, [401, 401, 404, 401, 401]),
+    ] {
+        let server = server(custom);
+        assert_eq!(paths.map(|path| status(&server, path)), expected, "{custom}");
+        let served = server.send(&Request::new("GET", "/swagger/v1/swagger.json")).expect(200).json();
+        assert!(!served["paths"].as_object().unwrap().is_empty());
+        assert_eq!(
+            status(&server, "/swagger/a/swagger.json") == 200,
+            expected[0] == 401 || expected[2] == 401,
+            "{custom}"
+        );
+        assert_eq!((status(&server, "/healthz"), status(&server, "/readyz")), (200, 200));
+    }
+}
+
+#[test]
+fn a_dialect_that_is_not_served_has_no_login_either() {
+    let server = server(r#"{"Dialect": "A"}"#);
+    let body = serde_json::json!({"email": "owner@example.test", "password": "x"});
+    server.send(&Request::new("POST", "/api/auth/login").json(&body)).expect(404);
+}
+
+#[test]
+fn dialects_change_without_a_connection_dropped() {
+    let server = server(r#"{"Dialect": "Both"}"#);
+    let mut stream = connect(server.address);
+    let mut ask = |path: &str| {
+        stream.write_all(&Request::new("GET", path).bytes("keep-alive")).expect("the connection is kept");
+        Answer::read(&mut stream, false).status
+    };
+    assert_eq!((ask("/a/api/Businesses"), ask("/api/Businesses")), (401, 401));
+    let custom = server.folder.join("config/appsettings.Custom.json");
+    std::fs::write(&custom, r#"{"Dialect": "B"}"#).unwrap();
+    server.signal("HUP");
+    eventually("the change to B", || (ask("/a/api/Businesses") == 404 && ask("/api/businesses") == 401).then_some(()));
+
+    // A broken file changes nothing, and the log says why.
+    std::fs::write(&custom, r#"{"Dialect": "C"}"#).unwrap();
+    server.signal("HUP");
+    eventually("the complaint in the log", || server.log().contains("config_reload_failed").then_some(()));
+    assert_eq!(ask("/api/businesses"), 401);
+
+    // A change of the file is enough, without a signal.
+    std::fs::write(&custom, r#"{"Dialect": "A", "Cors": {"Origins": ["https://books.example"]}}"#).unwrap();
+    eventually("the change to A", || (ask("/api/Businesses") == 401).then_some(()));
+    let preflight = Request::new("OPTIONS", "/api/Businesses").header("Origin", "https://books.example");
+    let allowed = server.send(&preflight.clone().header("Access-Control-Request-Method", "GET"));
+    assert_eq!(allowed.header("access-control-allow-origin"), Some("https://books.example"));
+    let mut other = preflight.header("Access-Control-Request-Method", "GET");
+    other.headers[0].1 = "https://books.example.evil".into();
+    assert_eq!(server.send(&other).header("access-control-allow-origin"), None);
+}
+
+#[test]
+fn a_bad_value_stops_the_start_and_is_named() {
+    let folder = fresh_folder("config");
+    std::fs::write(folder.join("appsettings.Custom.json"), "{\n  \"JwtSettings\": { \"ExpirationMinutes\": 0 }\n}")
+        .unwrap();
+    let words = |command: &[&str]| -> Vec<String> {
+        let place = ["--config".to_owned(), folder.display().to_string()];
+        command.iter().map(ToString::to_string).chain(place).collect()
+    };
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["config", "check"], &["migrate"]] {
+        let output = run(&words(command), "");
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        let expected = "appsettings.Custom.json:2: JwtSettings:ExpirationMinutes: expected a whole number from 1 to 1440, got \"0\"";
+        assert!(text.contains(expected), "{text}");
+    }
+    std::fs::write(folder.join("appsettings.Custom.json"), r#"{ "Jwtsettings": { "Expiration": 5 } }"#).unwrap();
+    assert_eq!(run(&words(&["config", "check"]), "").status.code(), Some(2));
+    std::fs::write(folder.join("appsettings.Custom.json"), r#"{ "JwtSettings": { "ExpirationMinutes": 5 } }"#).unwrap();
+    let output = run(&words(&["config", "check"]), "");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    let shown = run(&words(&["config", "show"]), "");
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(
+        shown
+            .lines()
+            .any(|line| line.contains("ExpirationMinutes") && line.contains('5') && line.contains("Custom.json:1")),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_command_line_explains_itself() {
+    for words in [
+        vec!["--help"],
+        vec!["serve", "--help"],
+        vec!["user", "add", "--help"],
+        vec!["completions", "bash"],
+        vec!["openapi", "a"],
+    ] {
+        let output = run(&words.iter().map(ToString::to_string).collect::<Vec<_>>(), "");
+        assert_eq!(output.status.code(), Some(0), "{words:?}");
+        assert!(output.stdout.len() > 200, "{words:?}");
+    }
+    assert_eq!(run(&["sing".to_owned()], "").status.code(), Some(2));
+    let demo = ["serve", "--demo", "--listen", "0.0.0.0:0"].map(str::to_owned);
+    assert_eq!(run(&demo, "").status.code(), Some(2));
+}

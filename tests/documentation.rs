@@ -1,0 +1,222 @@
+//! The documents are what users read: pinned, complete, alike in both dialects, and usable in a browser.
+
+use crate::harness::browser::Browser;
+use crate::harness::{Engine, Request, Server, on_both_engines};
+use ledger_core::resource::operation::{Verb, registry};
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn default_server() -> &'static Server {
+    Server::shared(Engine::Sqlite).expect("SQLite needs nothing")
+}
+
+fn document(path: &str) -> Value {
+    default_server().send(&Request::new("GET", path)).expect(200).json()
+}
+
+/// Every operation of a document with its path and method.
+fn operations(document: &Value) -> Vec<(String, String, Value)> {
+    let paths = document["paths"].as_object().unwrap();
+    let of_path = |(path, item): (&String, &Value)| {
+        let (path, item) = (path.clone(), item.as_object().unwrap().clone());
+        item.into_iter().map(move |(method, operation)| (path.clone(), method, operation))
+    };
+    paths.iter().flat_map(of_path).collect()
+}
+
+/// A reference of the document, or the value itself.
+fn resolve<'d>(document: &'d Value, value: &'d Value) -> &'d Value {
+    match value["$ref"].as_str() {
+        Some(reference) => document
+            .pointer(reference.strip_prefix('#').unwrap())
+            .unwrap_or_else(|| panic!("{reference} leads nowhere")),
+        None => value,
+    }
+}
+
+#[test]
+fn the_documents_are_pinned() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../openapi");
+    let mut changed = Vec::new();
+    for (name, path) in [
+        ("both", "/swagger/v1/swagger.json"),
+        ("dialect-a", "/swagger/a/swagger.json"),
+        ("dialect-b", "/swagger/b/swagger.json"),
+    ] {
+        let served = default_server().send(&Request::new("GET", path)).expect(200).text;
+        let file = folder.join(format!("{name}.json"));
+        if std::env::var_os("UPDATE_OPENAPI").is_some() {
+            std::fs::write(&file, &served).unwrap();
+        }
+        if std::fs::read_to_string(&file).unwrap_or_default() != served {
+            changed.push(name);
+        }
+    }
+    assert!(changed.is_empty(), "{changed:?} changed; if that is meant, run with UPDATE_OPENAPI=1 and commit openapi/");
+}
+
+#[test]
+fn every_operation_is_described_to_the_end() {
+    for path in [
+        "/swagger/v1/swagger.json",
+        "/swagger/a/swagger.json",
+        "/swagger/b/swagger.json",
+        "/swagger/v1/openapi-3.1.json",
+    ] {
+        let document = document(path);
+        assert_eq!(document["info"]["version"], "v2026");
+        for (target, method, operation) in operations(&document) {
+            let place = format!("{path} {method} {target}");
+            for text in ["summary", "description", "operationId"] {
+                assert!(operation[text].as_str().is_some_and(|text| !text.is_empty()), "{place}: {text}");
+            }
+            let is_login = target.ends_with("/login");
+            assert!(operation.get("x-required-permission").is_some_and(|key| key.is_string() || is_login), "{place}");
+            assert_eq!(operation["security"].is_array(), !is_login, "{place}");
+            let responses = operation["responses"].as_object().unwrap();
+            for status in ["401", "500", "503"] {
+                assert!(responses.contains_key(status), "{place}: {status}");
+            }
+            for (status, response) in responses {
+                let response = resolve(&document, response);
+                assert!(response["description"].is_string(), "{place} {status}");
+                if status != "304" {
+                    let media = &response["content"]["application/json"];
+                    assert!(!media["example"].is_null() && media["schema"].is_object(), "{place} {status}");
+                    resolve(&document, &media["schema"]);
+                }
+            }
+            if let Some(body) = operation.get("requestBody") {
+                let media = &body["content"]["application/json"];
+                assert!(!media["example"].is_null(), "{place}");
+                assert_eq!(resolve(&document, &media["schema"])["additionalProperties"], false, "{place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_are_named_alike_in_both_dialects() {
+    let names = |path: &str| {
+        let mut names: Vec<String> = operations(&document(path))
+            .iter()
+            .map(|(_, _, one)| one["operationId"].as_str().unwrap().to_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    let of_a = names("/swagger/a/swagger.json");
+    assert_eq!(of_a, names("/swagger/b/swagger.json"));
+    let mut expected: Vec<String> = registry()
+        .iter()
+        .flat_map(|one| Verb::ALL.map(|verb| one.operation_id(verb)))
+        .chain(["login".to_owned()])
+        .collect();
+    expected.sort();
+    assert_eq!(of_a, expected);
+    let mut lettered: Vec<String> = expected.iter().flat_map(|name| [format!("{name}A"), format!("{name}B")]).collect();
+    lettered.sort();
+    assert_eq!(names("/swagger/v1/swagger.json"), lettered);
+}
+
+#[test]
+fn a_document_is_sent_once_to_those_who_keep_it() {
+    let first = default_server().send(&Request::new("GET", "/swagger/v1/swagger.json")).expect(200);
+    let tag = first.header("etag").unwrap();
+    default_server().send(&Request::new("GET", "/swagger/v1/swagger.json").header("If-None-Match", tag)).expect(304);
+}
+
+#[test]
+fn redoc_is_bound_to_our_own_documents() {
+    for (query, shown) in [
+        ("?url=/swagger/v1/swagger.json", "/swagger/v1/swagger.json"),
+        ("?url=/swagger/b/swagger.json", "/swagger/b/swagger.json"),
+        ("?url=https://evil.example/api.json", "/swagger/v1/swagger.json"),
+        ("?url=//evil.example/api.json", "/swagger/v1/swagger.json"),
+        ("", "/swagger/v1/swagger.json"),
+    ] {
+        let page = default_server().send(&Request::new("GET", &format!("/redoc/index.html{query}"))).expect(200);
+        assert!(page.text.contains(&format!("data-document=\"{shown}\"")), "{query}");
+        assert!(page.header("content-security-policy").unwrap().contains("script-src 'self';"));
+        assert!(!page.text.contains("evil"));
+    }
+}
+
+on_both_engines! {
+    fn each_example_is_a_request_that_works(server) {
+        let company = server.company();
+        let document = document("/swagger/b/swagger.json");
+        for (path, method, operation) in operations(&document) {
+            let Some(body) = operation.pointer("/requestBody/content/application~1json/example") else { continue };
+            if method != "post" || path.ends_with("/login") {
+                continue;
+            }
+            let made = company.ask(crate::harness::Dialect::B, "POST", path.trim_start_matches('/'), "", Some(body)).expect(201).data;
+            let shown = operation.pointer("/responses/201/content/application~1json/example").unwrap();
+            let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<std::collections::BTreeSet<_>>();
+            assert_eq!(keys(&made), keys(shown), "the example shows the record's fields, all of them");
+        }
+    }
+}
+
+/// The row of an operation in Swagger UI.
+fn row(operation: &str) -> String {
+    format!("[id$='-{operation}']")
+}
+
+#[test]
+fn the_interactive_reference_works_in_a_browser() {
+    let Some(browser) = Browser::start() else { return };
+    let server = default_server();
+    let company = server.company();
+    company.party(json!({"name": "Seen in the browser"}));
+    browser.open(&format!("http://{}/swagger?urls.primaryName=Dialect%20B", server.address));
+    browser.wait("document.querySelector('#select')");
+    browser.run(
+        "const s = document.querySelector('#select'); s.value = '/swagger/b/swagger.json'; \
+                 s.dispatchEvent(new Event('change', {bubbles: true}));",
+    );
+    browser.wait("document.querySelector('.info .title')?.textContent.includes('dialect B')");
+
+    // Log in through try-it-out.
+    let login = row("login");
+    browser.click(&format!("{login} .opblock-summary-control"));
+    let credentials =
+        json!({"email": crate::harness::server::OWNER_EMAIL, "password": crate::harness::server::OWNER_PASSWORD});
+    let field = format!("{login} textarea.body-param__text");
+    browser.wait(&format!("document.querySelector({})", json!(field)));
+    browser.run(&format!(
+        "const t = document.querySelector({}); \
+         Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(t, {}); \
+         t.dispatchEvent(new Event('input', {{bubbles: true}})); t.dispatchEvent(new Event('change', {{bubbles: true}}));",
+        json!(field),
+        json!(credentials.to_string())
+    ));
+    browser.click(&format!("{login} button.execute"));
+    let answer = format!(
+        "document.querySelector({})?.textContent",
+        json!(format!("{login} .live-responses-table .highlight-code"))
+    );
+    browser.wait(&format!("{answer}?.includes('token')"));
+    let text = browser.run(&format!("return {answer}"));
+    let text = text.as_str().unwrap();
+    let token = text.split('"').find(|part| part.starts_with("eyJ")).expect("a token in the answer");
+
+    // Authorise, name the company, list its parties.
+    browser.click("button.authorize");
+    browser.fill(".modal-ux input[type=text], .modal-ux input[type=password]", token);
+    browser.click(".modal-ux button.authorize");
+    browser.click(".modal-ux button.btn-done");
+    let list = row("partiesList");
+    browser.click(&format!("{list} .opblock-summary-control"));
+    browser.fill(&format!("{list} tr[data-param-name='X-Business-Id'] input"), &company.id);
+    browser.click(&format!("{list} button.execute"));
+    let body = format!("document.querySelector({})?.textContent", json!(format!("{list} .live-responses-table")));
+    browser.wait(&format!("{body}?.includes('Seen in the browser')"));
+
+    browser.open(&format!("http://{}/redoc/index.html?url=/swagger/v1/swagger.json", server.address));
+    browser.wait("document.body.textContent.includes('List parties')");
+    browser.open(&format!("http://{}/", server.address));
+    browser.wait("document.querySelector('h1')?.textContent === 'Duet'");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}

@@ -1,0 +1,5 @@
+//! `duet`, under a name that the suites can find.
+
+fn main() -> std::process::ExitCode {
+    launcher::main()
+}

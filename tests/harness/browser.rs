@@ -1,0 +1,107 @@
+//! A real Chromium, driven over WebDriver.
+
+use super::http::Request;
+use super::process::{Kept, eventually, free_port};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Stdio;
+
+pub struct Browser {
+    _driver: Kept,
+    address: SocketAddr,
+    session: String,
+}
+
+impl Browser {
+    /// `None`, loudly, where there is no browser; a failure where one is required.
+    pub fn start() -> Option<Self> {
+        let driver =
+            ["/usr/bin/chromedriver", "/usr/local/bin/chromedriver"].into_iter().find(|path| Path::new(path).exists());
+        let Some(driver) = driver else {
+            let required = std::env::var("DUET_TEST_BROWSER").is_ok_and(|value| value == "required");
+            assert!(!required, "DUET_TEST_BROWSER=required, and there is no chromedriver here");
+            eprintln!("\n*** NO CHROMEDRIVER FOUND: the browser's suite is SKIPPED ***\n");
+            return None;
+        };
+        let port = free_port();
+        let command = [driver.to_owned(), format!("--port={port}")];
+        let driver = Kept::start(&[], &command, |command| {
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+        });
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        eventually("chromedriver's start", || std::net::TcpStream::connect(address).ok());
+        let arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--window-size=1200,1600",
+            // Nothing but the server under test can be reached.
+            "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+        ];
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "browserName": "chrome",
+            "goog:chromeOptions": {"args": arguments},
+            "goog:loggingPrefs": {"browser": "ALL"}
+        }}});
+        let answer = Request::new("POST", "/session").json(&wanted).send(address).expect(200).json();
+        let session = answer["value"]["sessionId"].as_str().expect("a session").to_owned();
+        Some(Self { _driver: driver, address, session })
+    }
+
+    fn command(&self, method: &str, path: &str, body: Option<Value>) -> Value {
+        let request = Request::new(method, &format!("/session/{}{path}", self.session));
+        let request = match body {
+            Some(body) => request.json(&body),
+            None => request,
+        };
+        request.send(self.address).expect(200).json()["value"].take()
+    }
+
+    pub fn open(&self, url: &str) {
+        self.command("POST", "/url", Some(json!({"url": url})));
+    }
+
+    pub fn run(&self, script: &str) -> Value {
+        self.command("POST", "/execute/sync", Some(json!({"script": script, "args": []})))
+    }
+
+    /// Waits until an expression is true.
+    pub fn wait(&self, expression: &str) {
+        let script = format!("return !!({expression})");
+        eventually(expression, || (self.run(&script) == true).then_some(()));
+    }
+
+    fn element(&self, css: &str) -> String {
+        self.wait(&format!("document.querySelector({})", json!(css)));
+        let found = self.command("POST", "/element", Some(json!({"using": "css selector", "value": css})));
+        let id = found.as_object().and_then(|found| found.values().next()).and_then(Value::as_str);
+        id.expect("an element").to_owned()
+    }
+
+    pub fn click(&self, css: &str) {
+        let element = self.element(css);
+        self.command("POST", &format!("/element/{element}/click"), Some(json!({})));
+    }
+
+    /// Replaces what stands in a field, as a person at the keyboard would.
+    pub fn fill(&self, css: &str, text: &str) {
+        let element = self.element(css);
+        self.command("POST", &format!("/element/{element}/clear"), Some(json!({})));
+        self.command("POST", &format!("/element/{element}/value"), Some(json!({"text": text})));
+    }
+
+    /// What the console complained of.
+    pub fn complaints(&self) -> Vec<String> {
+        let log = self.command("POST", "/se/log", Some(json!({"type": "browser"})));
+        let severe = |entry: &&Value| entry["level"] == "SEVERE";
+        log.as_array().into_iter().flatten().filter(severe).map(|entry| entry["message"].to_string()).collect()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _gone = Request::new("DELETE", &format!("/session/{}", self.session)).send(self.address);
+    }
+}

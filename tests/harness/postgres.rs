@@ -1,0 +1,85 @@
+//! A PostgreSQL of our own, from the binaries that are installed.
+
+use super::process::{Kept, eventually, free_port, fresh_folder};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Cluster {
+    _server: Kept,
+    programs: PathBuf,
+    port: u16,
+}
+
+/// The URL of a fresh database, or nothing where there is no PostgreSQL.
+pub fn fresh_database() -> Option<String> {
+    static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let cluster = CLUSTER.get_or_init(start).as_ref()?;
+    let name = format!("duet_{}", COUNT.fetch_add(1, Ordering::Relaxed));
+    assert!(cluster.psql(&format!("CREATE DATABASE {name}")), "a database can be created");
+    Some(format!("postgres://postgres@127.0.0.1:{}/{name}", cluster.port))
+}
+
+fn start() -> Option<Cluster> {
+    let Some(programs) = programs() else {
+        let required = std::env::var("DUET_TEST_POSTGRES").is_ok_and(|value| value == "required");
+        assert!(!required, "DUET_TEST_POSTGRES=required, and there is no PostgreSQL (initdb, postgres) here");
+        eprintln!("\n*** NO POSTGRESQL FOUND: the PostgreSQL half of every suite is SKIPPED ***\n");
+        return None;
+    };
+    let folder = fresh_folder("postgres");
+    let wrap = unprivileged();
+    if !wrap.is_empty() {
+        let owned = Command::new("chown").arg("postgres").arg(&folder).status();
+        assert!(owned.is_ok_and(|status| status.success()), "the cluster's folder can be given to postgres");
+    }
+    let data = folder.join("data").display().to_string();
+    let mut initdb: Vec<String> = wrap.iter().map(ToString::to_string).collect();
+    initdb.push(programs.join("initdb").display().to_string());
+    initdb.extend(["-D", &data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"].map(str::to_owned));
+    let made = Command::new(&initdb[0]).args(&initdb[1..]).current_dir(&folder).stdout(Stdio::null()).status();
+    assert!(made.is_ok_and(|status| status.success()), "initdb works");
+    let port = free_port();
+    let mut postgres = vec![programs.join("postgres").display().to_string(), "-D".into(), data];
+    for setting in ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=400", "fsync=off"] {
+        postgres.extend(["-c".to_owned(), setting.to_owned()]);
+    }
+    postgres.extend(["-p".to_owned(), port.to_string()]);
+    let server = Kept::start(&wrap, &postgres, |command| {
+        command.current_dir(&folder).stdout(Stdio::null()).stderr(Stdio::null());
+    });
+    let cluster = Cluster { _server: server, programs, port };
+    eventually("PostgreSQL's start", || cluster.psql("SELECT 1").then_some(()));
+    Some(cluster)
+}
+
+impl Cluster {
+    fn psql(&self, statement: &str) -> bool {
+        let port = self.port.to_string();
+        let mut command = Command::new(self.programs.join("psql"));
+        command.args(["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-d", "postgres", "-qc", statement]);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    }
+}
+
+/// Where initdb, postgres and psql are.
+fn programs() -> Option<PathBuf> {
+    let told = Command::new("pg_config").arg("--bindir").output().ok();
+    let told = told.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
+    let versions =
+        std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path().join("bin"));
+    let complete = |folder: &PathBuf| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).is_file());
+    told.into_iter().chain(versions).chain([PathBuf::from("/usr/local/bin")]).find(complete)
+}
+
+/// PostgreSQL refuses to run as root; then it runs as the user its package made.
+fn unprivileged() -> Vec<&'static str> {
+    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+    if root && Path::new("/usr/sbin/runuser").exists() {
+        vec!["/usr/sbin/runuser", "-u", "postgres", "--"]
+    } else {
+        Vec::new()
+    }
+}

@@ -1,0 +1,303 @@
+//! `duet serve` as a second process, and companies in it.
+
+use super::http::{Answer, Request};
+use super::postgres;
+use super::process::{Kept, fresh_folder};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_acceptance-duet");
+pub const OWNER_EMAIL: &str = "owner@example.test";
+pub const OWNER_PASSWORD: &str = "as long as the ledger";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    A,
+    B,
+}
+
+pub const DIALECTS: [Dialect; 2] = [Dialect::A, Dialect::B];
+
+/// How a server differs from a default one.
+#[derive(Debug, Default)]
+pub struct Options {
+    pub custom: Option<String>,
+    pub arguments: Vec<String>,
+    pub environment: Vec<(String, String)>,
+}
+
+pub struct Server {
+    pub engine: Engine,
+    pub address: SocketAddr,
+    pub folder: PathBuf,
+    pub greeting: Vec<String>,
+    database: String,
+    pid: u32,
+    process: Kept,
+    token: OnceLock<String>,
+}
+
+impl Server {
+    /// One for all tests of an engine. `None` where there is no PostgreSQL.
+    pub fn shared(engine: Engine) -> Option<&'static Self> {
+        static SQLITE: OnceLock<Option<Server>> = OnceLock::new();
+        static POSTGRES: OnceLock<Option<Server>> = OnceLock::new();
+        let cell = match engine {
+            Engine::Sqlite => &SQLITE,
+            Engine::Postgres => &POSTGRES,
+        };
+        cell.get_or_init(|| Self::start(engine, Options::default())).as_ref()
+    }
+
+    /// One of a test's own.
+    pub fn start(engine: Engine, options: Options) -> Option<Self> {
+        Self::start_in(engine, fresh_folder("server"), options)
+    }
+
+    pub fn start_in(engine: Engine, folder: PathBuf, options: Options) -> Option<Self> {
+        let database = match engine {
+            Engine::Sqlite => format!("sqlite:{}/data/duet.db", folder.display()),
+            Engine::Postgres => postgres::fresh_database()?,
+        };
+        Some(Self::start_on(engine, database, folder, options))
+    }
+
+    fn start_on(engine: Engine, database: String, folder: PathBuf, options: Options) -> Self {
+        std::fs::create_dir_all(folder.join("config")).expect("a folder");
+        if let Some(custom) = &options.custom {
+            std::fs::write(folder.join("config/appsettings.Custom.json"), custom).expect("the configuration");
+        }
+        let mut command = vec![PROGRAM.to_owned(), "serve".into(), "--listen".into(), "127.0.0.1:0".into()];
+        command.extend(places(&folder, &database));
+        command.extend(options.arguments);
+        let mut process = Kept::start(&[], &command, |shell| {
+            shell.current_dir(&folder).env("Bootstrap__Email", OWNER_EMAIL).env("Bootstrap__Username", "owner");
+            shell.env("Bootstrap__Password", OWNER_PASSWORD).envs(options.environment);
+            let log = std::fs::File::create(folder.join("log")).expect("a log");
+            shell.stderr(log);
+        });
+        let mut greeting = Vec::new();
+        let (mut address, mut pid) = (None, None);
+        let lines = BufReader::new(process.child.stdout.take().expect("its output")).lines();
+        for line in lines.map_while(Result::ok) {
+            if let Some(number) = line.strip_prefix("pid ") {
+                pid = number.parse().ok();
+                continue;
+            }
+            if let Some(told) = line.strip_prefix("listening on http://") {
+                address = told.parse().ok();
+            }
+            let last = line.starts_with("log in with");
+            greeting.push(line);
+            if last {
+                break;
+            }
+        }
+        let log = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        let address = address.unwrap_or_else(|| panic!("the server did not start: {greeting:?}\n{}", log()));
+        let pid = pid.expect("the server's number");
+        Self { engine, address, greeting, database, pid, process, token: OnceLock::new(), folder }
+    }
+
+    /// Runs another command of the program on the same books.
+    pub fn command(&self, arguments: &[&str], input: &str) -> Output {
+        run(
+            &[arguments.iter().map(ToString::to_string).collect(), places(&self.folder, &self.database)].concat(),
+            input,
+        )
+    }
+
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.pid.to_string()]).status();
+        assert!(sent.expect("kill").success());
+    }
+
+    /// Another server on the same books, after this one.
+    pub fn restarted(self) -> Self {
+        let Self { engine, database, folder, process, .. } = self;
+        drop(process);
+        Self::start_on(engine, database, folder, Options::default())
+    }
+
+    /// Waits for the server's own end.
+    pub fn exit_code(mut self) -> Option<i32> {
+        self.process.child.wait().expect("its end").code()
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+
+    pub fn send(&self, request: &Request) -> Answer {
+        request.send(self.address)
+    }
+
+    /// The owner's token, fetched once.
+    pub fn token(&self) -> &str {
+        self.token.get_or_init(|| self.login(OWNER_EMAIL, OWNER_PASSWORD))
+    }
+
+    pub fn login(&self, email: &str, password: &str) -> String {
+        let body = json!({"email": email, "password": password});
+        let answer = self.send(&Request::new("POST", "/b/api/auth/login").json(&body)).expect(200);
+        answer.json()["token"].as_str().expect("a token").to_owned()
+    }
+
+    pub fn company(&self) -> Company<'_> {
+        self.company_like(json!({"name": "Test & Co", "baseCurrency": "EUR"}))
+    }
+
+    pub fn company_like(&self, body: Value) -> Company<'_> {
+        let request = Request::new("POST", "/b/api/businesses").json(&body);
+        let answer = self.send(&authorised(request, self.token())).expect(201);
+        let id = answer.json()["id"].as_str().expect("an identifier").to_owned();
+        Company { server: self, id, token: self.token().to_owned() }
+    }
+}
+
+fn places(folder: &std::path::Path, database: &str) -> Vec<String> {
+    let (config, data) = (folder.join("config"), folder.join("data"));
+    let words =
+        ["--config", &config.display().to_string(), "--data", &data.display().to_string(), "--database", database];
+    words.map(str::to_owned).to_vec()
+}
+
+/// Runs the program to its end.
+pub fn run(arguments: &[String], input: &str) -> Output {
+    let mut child = Command::new(PROGRAM)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // A program that reads nothing may be gone already.
+    let _closed = child.stdin.take().expect("its input").write_all(input.as_bytes());
+    child.wait_with_output().expect("the program ends")
+}
+
+pub fn authorised(request: Request, token: &str) -> Request {
+    request.header("Authorization", &format!("Bearer {token}"))
+}
+
+/// A company, and someone who speaks for it.
+#[derive(Clone)]
+pub struct Company<'s> {
+    pub server: &'s Server,
+    pub id: String,
+    pub token: String,
+}
+
+impl Company<'_> {
+    /// A request in a dialect's words. `path` is what follows the resource's collection.
+    pub fn request(&self, dialect: Dialect, method: &str, resource: &str, path: &str) -> Request {
+        let scoped = resource != "businesses";
+        let target = match (dialect, scoped) {
+            (Dialect::A, true) => format!("/a/api/{}/{resource}{path}", self.id),
+            (Dialect::A, false) => format!("/a/api/Businesses{path}"),
+            (Dialect::B, _) => format!("/b/api/{resource}{path}"),
+        };
+        let request = authorised(Request::new(method, &target), &self.token);
+        if dialect == Dialect::B && scoped { request.header("X-Business-Id", &self.id) } else { request }
+    }
+
+    pub fn ask(&self, dialect: Dialect, method: &str, resource: &str, path: &str, body: Option<&Value>) -> Said {
+        let request = self.request(dialect, method, resource, path);
+        self.say(
+            dialect,
+            match body {
+                Some(body) => request.json(body),
+                None => request,
+            },
+        )
+    }
+
+    pub fn say(&self, dialect: Dialect, request: Request) -> Said {
+        let answer = self.server.send(&request);
+        Said::of(dialect, answer)
+    }
+
+    pub fn party(&self, body: Value) -> Value {
+        let mut party = json!({"name": "Somebody", "isCustomer": true});
+        party.as_object_mut().expect("an object").extend(body.as_object().cloned().unwrap_or_default());
+        self.ask(Dialect::B, "POST", "parties", "", Some(&party)).expect(201).data
+    }
+}
+
+/// An answer, taken out of its dialect's wrapping, which must be exactly as the contract says.
+#[derive(Debug, Clone)]
+pub struct Said {
+    pub status: u16,
+    pub title: String,
+    pub data: Value,
+    pub errors: Value,
+    pub code: Option<String>,
+    pub answer: Answer,
+}
+
+impl Said {
+    pub fn of(dialect: Dialect, answer: Answer) -> Self {
+        let code = answer.header("x-error-code").map(str::to_owned);
+        let ok = answer.status < 400;
+        let mut said = Self {
+            status: answer.status,
+            title: String::new(),
+            data: Value::Null,
+            errors: Value::Null,
+            code,
+            answer: answer.clone(),
+        };
+        if answer.status == 304 || answer.text.is_empty() {
+            return said;
+        }
+        assert_eq!(answer.header("content-type"), Some("application/json; charset=utf-8"));
+        let body = answer.json();
+        let keys: Vec<&str> = body.as_object().expect("an object").keys().map(String::as_str).collect();
+        match dialect {
+            Dialect::A => {
+                assert_eq!(keys, ["success", "message", "data", "errors"]);
+                assert_eq!(body["success"], ok);
+                said.title = body["message"].as_str().expect("a message").to_owned();
+                said.data = body["data"].clone();
+                said.errors = if body["errors"].is_null() { json!({}) } else { body["errors"].clone() };
+                assert!(ok == body["errors"].is_null() || !ok, "{body}");
+            }
+            Dialect::B if ok => said.data = body,
+            Dialect::B => {
+                assert_eq!(keys, ["status", "title", "errors"]);
+                assert_eq!(body["status"], answer.status);
+                said.title = body["title"].as_str().expect("a title").to_owned();
+                said.errors = body["errors"].clone();
+            }
+        }
+        assert_eq!(ok, said.code.is_none(), "a code with failures and only with them");
+        said
+    }
+
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.answer.text);
+        self
+    }
+
+    /// The names of the fields at fault.
+    pub fn fields(&self) -> Vec<String> {
+        let mut fields: Vec<String> =
+            self.errors.as_object().into_iter().flat_map(|errors| errors.keys().cloned()).collect();
+        fields.sort();
+        fields
+    }
+
+    pub fn id(&self) -> String {
+        self.data["id"].as_str().expect("an identifier").to_owned()
+    }
+}

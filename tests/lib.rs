@@ -1,1 +1,0 @@
-//! Black-box suites live in `main.rs`.

@@ -1,0 +1,89 @@
+//! Lists: paging, links, search, filters, sorting, the same in both dialects.
+
+use crate::harness::server::DIALECTS;
+use crate::harness::{Company, Dialect, on_both_engines};
+use serde_json::{Value, json};
+
+fn names(company: &Company<'_>, dialect: Dialect, query: &str) -> Vec<String> {
+    let data = company.ask(dialect, "GET", "parties", query, None).expect(200).data;
+    let name = |party: &Value| party["name"].as_str().unwrap().to_owned();
+    data["items"].as_array().unwrap().iter().map(name).collect()
+}
+
+fn with_parties(company: &Company<'_>) {
+    for (name, code, more) in [
+        ("Åkesson & Fils", "A1", json!({"tags": ["vip", "north"], "kind": "person"})),
+        ("beta", "B1", json!({"isCustomer": false, "isSupplier": true, "currency": "USD"})),
+        ("Alpha_100%", "B2", json!({"contacts": [{"name": "Zoë Quinn", "email": "zoe@alpha.example"}]})),
+        ("Gamma", "C1", json!({"status": "archived", "externalId": "ext/7"})),
+        ("alpha two", "C2", json!({"isSupplier": true, "taxNumber": "DE999", "status": "blocked"})),
+    ] {
+        let mut body = json!({"name": name, "code": code});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        company.party(body);
+    }
+}
+
+on_both_engines! {
+    fn both_dialects_list_alike(server) {
+        let company = server.company();
+        with_parties(&company);
+        for (query, expected) in [
+            ("", vec!["alpha two", "Alpha_100%", "beta", "Gamma", "Åkesson & Fils"]),
+            ("?sort=-name", vec!["Åkesson & Fils", "Gamma", "beta", "Alpha_100%", "alpha two"]),
+            ("?sort=-code", vec!["alpha two", "Gamma", "Alpha_100%", "beta", "Åkesson & Fils"]),
+            ("?sort=createdAt&pageSize=2", vec!["Åkesson & Fils", "beta"]),
+            ("?sort=createdAt&pageSize=2&page=3", vec!["alpha two"]),
+            ("?page=4&pageSize=2", vec![]),
+            ("?q=ALPHA", vec!["alpha two", "Alpha_100%"]),
+            ("?q=alpha%20two", vec!["alpha two"]),
+            ("?q=%C3%85KESSON", vec!["Åkesson & Fils"]),
+            ("?q=100%25", vec!["Alpha_100%"]),
+            ("?q=a_1", vec!["Alpha_100%"]),
+            ("?q=zoe%40alpha", vec!["Alpha_100%"]),
+            ("?q=zo%C3%AB", vec!["Alpha_100%"]),
+            ("?isSupplier=true", vec!["alpha two", "beta"]),
+            ("?isSupplier=true&isCustomer=false", vec!["beta"]),
+            ("?status=archived,blocked", vec!["alpha two", "Gamma"]),
+            ("?kind=person", vec!["Åkesson & Fils"]),
+            ("?code=B1", vec!["beta"]),
+            ("?currency=USD", vec!["beta"]),
+            ("?taxNumber=DE999", vec!["alpha two"]),
+            ("?externalId=ext/7", vec!["Gamma"]),
+            ("?tag=vip", vec!["Åkesson & Fils"]),
+            ("?tag=vi", vec![]),
+            ("?updatedSince=2020-01-01T00:00:00Z&code=C2", vec!["alpha two"]),
+            ("?updatedSince=2999-01-01T00:00:00Z", vec![]),
+        ] {
+            for dialect in DIALECTS {
+                assert_eq!(names(&company, dialect, query), expected, "{dialect:?} {query}");
+            }
+        }
+    }
+
+    fn a_page_says_where_it_stands(server) {
+        let company = server.company();
+        with_parties(&company);
+        for (dialect, base) in [(Dialect::A, format!("/a/api/{}/parties", company.id)), (Dialect::B, "/b/api/parties".into())] {
+            let said = company.ask(dialect, "GET", "parties", "?pageSize=2&page=2&sort=-name", None).expect(200);
+            assert_eq!(said.data["pagination"], json!({"totalCount": 5, "totalPages": 3, "currentPage": 2}));
+            let link = |page: u8, relation: &str| format!("<{base}?page={page}&pageSize=2&sort=-name>; rel=\"{relation}\"");
+            let links = [link(1, "first"), link(1, "prev"), link(3, "next"), link(3, "last")].join(", ");
+            assert_eq!(said.answer.header("link"), Some(links.as_str()));
+        }
+    }
+
+    fn a_company_sees_its_own_records_only(server) {
+        let (mine, other) = (server.company(), server.company());
+        let party = other.party(json!({"name": "Theirs"}));
+        let path = format!("/{}", party["id"].as_str().unwrap());
+        let body = json!({"name": "Stolen", "isCustomer": true});
+        for dialect in DIALECTS {
+            assert_eq!(names(&mine, dialect, ""), Vec::<String>::new());
+            mine.ask(dialect, "GET", "parties", &path, None).expect(404);
+            mine.ask(dialect, "PUT", "parties", &path, Some(&body)).expect(404);
+            mine.ask(dialect, "DELETE", "parties", &path, None).expect(404);
+        }
+        assert_eq!(names(&other, Dialect::B, ""), ["Theirs"]);
+    }
+}

@@ -1,0 +1,13 @@
+//! Black-box suites: a real server process is asked over HTTP, on SQLite and on PostgreSQL.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod access;
+mod configuration;
+mod documentation;
+mod errors;
+mod harness;
+mod lists;
+mod parity;
+mod reliability;
+mod writes;

@@ -1,0 +1,144 @@
+//! What happens when clients hang up, dawdle, or the server is told to stop.
+
+use crate::harness::http::{Answer, connect};
+use crate::harness::process::{eventually, fresh_folder};
+use crate::harness::server::{DIALECTS, run};
+use crate::harness::{Dialect, Engine, Options, Request, Server, on_both_engines};
+use serde_json::json;
+use std::io::{Read, Write};
+
+on_both_engines! {
+    fn a_client_that_hangs_up_leaves_nothing_half_done(server) {
+        let company = server.company();
+        for index in 0..40 {
+            let request = company.request(DIALECTS[index % 2], "POST", "parties", "");
+            drop(request.json(&json!({"name": format!("Gone {index}"), "isCustomer": true})).begin(server.address));
+        }
+        // Another company's and this one's next writes go on as if nothing had happened.
+        server.company().party(json!({}));
+        company.party(json!({"name": "Last"}));
+        let count = || company.ask(Dialect::B, "GET", "parties", "?pageSize=1", None).expect(200).data["pagination"]["totalCount"].as_u64();
+        let settled = eventually("all to be written", || count().filter(|count| *count >= 1));
+        assert!(settled <= 41);
+        let listed = company.ask(Dialect::B, "GET", "parties", "?pageSize=500", None).expect(200).data;
+        for party in listed["items"].as_array().unwrap() {
+            company.ask(Dialect::A, "GET", "parties", &format!("/{}", party["id"].as_str().unwrap()), None).expect(200);
+        }
+    }
+
+    fn neighbours_of_a_failing_write_are_not_harmed(server) {
+        let company = server.company();
+        let statuses: Vec<u16> = std::thread::scope(|scope| {
+            let send = |index: usize| {
+                // Every fifth wants a code that is taken.
+                let code = if index % 5 == 0 { "TAKEN".to_owned() } else { format!("N-{index}") };
+                let body = json!({"name": "Neighbour", "isCustomer": true, "code": code});
+                company.ask(DIALECTS[index % 2], "POST", "parties", "", Some(&body)).status
+            };
+            let workers: Vec<_> = (0..50).map(|index| scope.spawn(move || send(index))).collect();
+            workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        });
+        assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 41, "{statuses:?}");
+        assert_eq!(statuses.iter().filter(|status| **status == 409).count(), 9, "{statuses:?}");
+    }
+
+    fn what_was_answered_is_there_after_a_kill(server) {
+        let own = Server::start(server.engine, Options::default()).unwrap();
+        let company = own.company();
+        for index in 0..20 {
+            company.party(json!({"name": format!("Kept {index}")}));
+        }
+        own.signal("KILL");
+        let id = company.id.clone();
+        let again = own.restarted();
+        let request = Request::new("GET", "/b/api/parties").header("X-Business-Id", &id);
+        let request = crate::harness::server::authorised(request, again.token());
+        assert_eq!(again.send(&request).expect(200).json()["pagination"]["totalCount"], 20);
+    }
+}
+
+fn hasty() -> Server {
+    let custom = r#"{"Limits": {"Header": "1s", "BodyIdle": "1s"}}"#;
+    Server::start(Engine::Sqlite, Options { custom: Some(custom.into()), ..Options::default() })
+        .expect("SQLite needs nothing")
+}
+
+#[test]
+fn slow_headers_and_slow_bodies_are_not_waited_for() {
+    let server = hasty();
+    let company = server.company();
+    let mut slow = connect(server.address);
+    slow.write_all(b"GET /b/api/parties HTTP/1.1\r\nHost: x\r\nX-Slow: ").unwrap();
+    let mut rest = Vec::new();
+    assert!(slow.read_to_end(&mut rest).is_ok(), "the connection is closed");
+    for dialect in DIALECTS {
+        let request = company.request(dialect, "POST", "parties", "").header("Content-Type", "application/json");
+        let mut stream = request.header("Content-Length", "100").begin(server.address);
+        stream.write_all(b"{\"name\":").unwrap();
+        let said = crate::harness::server::Said::of(dialect, Answer::read(&mut stream, true)).expect(408);
+        assert_eq!(said.code.as_deref(), Some("request_timeout"));
+    }
+}
+
+#[test]
+fn a_request_names_one_host() {
+    let server = Server::shared(Engine::Sqlite).unwrap();
+    for head in ["GET /healthz HTTP/1.1\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"] {
+        let mut stream = connect(server.address);
+        stream.write_all(head.as_bytes()).unwrap();
+        assert_eq!(Answer::read(&mut stream, false).status, 400);
+    }
+}
+
+#[test]
+fn a_stop_finishes_what_is_in_flight() {
+    let server = Server::start(Engine::Sqlite, Options::default()).unwrap();
+    let company = server.company();
+    let body = json!({"name": "In flight", "isCustomer": true}).to_string();
+    let request = company.request(Dialect::A, "POST", "parties", "").header("Content-Type", "application/json");
+    let mut stream = request.header("Content-Length", &body.len().to_string()).begin(server.address);
+    stream.write_all(&body.as_bytes()[..5]).unwrap();
+    // The request has surely begun once another connection, opened later, was answered.
+    server.send(&Request::new("GET", "/healthz")).expect(200);
+    server.signal("TERM");
+    eventually("the listener's end", || std::net::TcpStream::connect(server.address).is_err().then_some(()));
+    stream.write_all(&body.as_bytes()[5..]).unwrap();
+    assert_eq!(Answer::read(&mut stream, true).status, 201);
+    assert_eq!(server.exit_code(), Some(0));
+}
+
+#[test]
+fn a_first_start_makes_one_user_and_tells_its_password_once() {
+    let folder = fresh_folder("first");
+    let options = || Options {
+        environment: ["Bootstrap__Email", "Bootstrap__Username", "Bootstrap__Password"]
+            .map(|key| (key.to_owned(), String::new()))
+            .to_vec(),
+        ..Options::default()
+    };
+    let server = Server::start_in(Engine::Sqlite, folder, options()).unwrap();
+    let told = |server: &Server| {
+        server.greeting.iter().find_map(|line| line.strip_prefix("its password, shown only now: ").map(str::to_owned))
+    };
+    let password = told(&server).expect("a password");
+    server.login("admin@localhost", &password);
+    let secret = server.folder.join("data/token-secret");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&secret).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let again = server.restarted();
+    assert_eq!(told(&again), None);
+    again.login("admin@localhost", &password);
+    assert!(!again.log().contains(&password));
+}
+
+#[test]
+fn the_demo_starts_with_a_company_to_look_at() {
+    let options = Options { arguments: vec!["--demo".into()], ..Options::default() };
+    let server = Server::start(Engine::Sqlite, options).unwrap();
+    let token = server.login("demo@duet.example", "two voices, one book");
+    let request = crate::harness::server::authorised(Request::new("GET", "/b/api/businesses"), &token);
+    assert_eq!(server.send(&request).expect(200).json()["pagination"]["totalCount"], 1);
+    let ended = server.command(&["health", "--set", &format!("Urls=http://{}", server.address), "--ready"], "");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(run(&["health".into(), "--set".into(), "Urls=http://127.0.0.1:1".into()], "").status.code(), Some(1));
+}
