@@ -10,9 +10,8 @@ use serde_json::json;
 /// Who may change what. Everybody may view everything; nobody makes companies by a role.
 fn may(role: Role, noun: &str, action: Action) -> bool {
     let changes = match (noun, role) {
-        (_, Role::Owner) => "create edit delete",
         ("business", Role::Accountant) => "edit",
-        ("party", Role::Accountant) => "create edit delete",
+        (_, Role::Owner) | ("party", Role::Accountant) => "create edit delete",
         ("party", Role::Bookkeeper | Role::Sales | Role::Purchasing) => "create edit",
         ("business" | "party", _) => "",
         (other, _) => panic!("what {role} may do with {other} is not written down here yet"),

@@ -31,7 +31,7 @@ on_both_engines! {
         let statuses: Vec<u16> = std::thread::scope(|scope| {
             let send = |index: usize| {
                 // Every fifth wants a code that is taken.
-                let code = if index % 5 == 0 { "TAKEN".to_owned() } else { format!("N-{index}") };
+                let code = if index.is_multiple_of(5) { "TAKEN".to_owned() } else { format!("N-{index}") };
                 let body = json!({"name": "Neighbour", "isCustomer": true, "code": code});
                 company.ask(DIALECTS[index % 2], "POST", "parties", "", Some(&body)).status
             };

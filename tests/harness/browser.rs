@@ -1,4 +1,4 @@
-//! A real Chromium, driven over WebDriver.
+//! A real Chromium, driven over `WebDriver`.
 
 use super::http::Request;
 use super::process::{Kept, eventually, free_port};

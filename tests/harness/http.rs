@@ -61,7 +61,7 @@ impl Request {
 
 pub fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("the server listens");
-    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout");
     stream
 }
 

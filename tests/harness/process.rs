@@ -53,7 +53,7 @@ pub fn free_port() -> u16 {
 /// Asks again and again until there is an answer, for as long as a slow machine may need.
 pub fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(60) {
+    while begun.elapsed() < Duration::from_mins(1) {
         if let Some(answer) = ask() {
             return answer;
         }

@@ -267,7 +267,7 @@ impl Said {
             Dialect::A => {
                 assert_eq!(keys, ["success", "message", "data", "errors"]);
                 assert_eq!(body["success"], ok);
-                said.title = body["message"].as_str().expect("a message").to_owned();
+                said.title = body["message"].as_str().expect("a message").into();
                 said.data = body["data"].clone();
                 said.errors = if body["errors"].is_null() { json!({}) } else { body["errors"].clone() };
                 assert!(ok == body["errors"].is_null() || !ok, "{body}");
@@ -276,7 +276,7 @@ impl Said {
             Dialect::B => {
                 assert_eq!(keys, ["status", "title", "errors"]);
                 assert_eq!(body["status"], answer.status);
-                said.title = body["title"].as_str().expect("a title").to_owned();
+                said.title = body["title"].as_str().expect("a title").into();
                 said.errors = body["errors"].clone();
             }
         }

@@ -134,9 +134,10 @@ async fn answer<D: Dialect>(
         business: business::<D>(resource, &parts, parameter("businessId"))?,
         id: parameter("id"),
         query: request::query(&parts)?,
-        body: match verb.has_body() {
-            true => request::json_body(&parts, body, &shell.limits).await?.to_vec(),
-            false => Vec::new(),
+        body: if verb.has_body() {
+            request::json_body(&parts, body, &shell.limits).await?.to_vec()
+        } else {
+            Vec::new()
         },
         expectation: request::if_match(&parts.headers),
         idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| verb.writes()),

@@ -81,18 +81,18 @@ fn object_schema(members: &mut Map<String, Value>) {
     if members.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&Value::Null)) {
         members.insert("nullable".into(), true.into());
     }
-    if let Some(Value::Array(examples)) = members.shift_remove("examples") {
-        if let Some(first) = examples.into_iter().next() {
-            members.insert("example".into(), first);
-        }
+    if let Some(Value::Array(examples)) = members.shift_remove("examples")
+        && let Some(first) = examples.into_iter().next()
+    {
+        members.insert("example".into(), first);
     }
     exclusive(members, "exclusiveMinimum", "minimum");
     exclusive(members, "exclusiveMaximum", "maximum");
     // In 3.0 nothing beside a $ref is read.
-    if members.len() > 1 {
-        if let Some(reference) = members.shift_remove("$ref") {
-            members.insert("allOf".into(), json!([{"$ref": reference}]));
-        }
+    if members.len() > 1
+        && let Some(reference) = members.shift_remove("$ref")
+    {
+        members.insert("allOf".into(), json!([{"$ref": reference}]));
     }
 }
 
@@ -106,10 +106,10 @@ fn nullable_alternatives(members: &mut Map<String, Value>) {
         if alternatives.len() == before {
             continue;
         }
-        if alternatives.len() == 1 {
-            if let Some(only) = members.shift_remove(name) {
-                members.insert("allOf".into(), only);
-            }
+        if alternatives.len() == 1
+            && let Some(only) = members.shift_remove(name)
+        {
+            members.insert("allOf".into(), only);
         }
         members.insert("nullable".into(), true.into());
     }
@@ -135,11 +135,11 @@ fn types(members: &mut Map<String, Value>) {
 }
 
 fn exclusive(members: &mut Map<String, Value>, name: &str, bound: &str) {
-    if members.get(name).is_some_and(Value::is_number) {
-        if let Some(limit) = members.shift_remove(name) {
-            members.insert(bound.into(), limit);
-            members.insert(name.into(), true.into());
-        }
+    if members.get(name).is_some_and(Value::is_number)
+        && let Some(limit) = members.shift_remove(name)
+    {
+        members.insert(bound.into(), limit);
+        members.insert(name.into(), true.into());
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct Common {
     /// Folder for the SQLite file and the token secret
     #[arg(long, value_name = "DIR", global = true)]
     data: Option<String>,
-    /// sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE
+    /// sqlite:PATH or <postgres://USER:PASSWORD@HOST/DATABASE>
     #[arg(long, value_name = "URL", global = true)]
     database: Option<String>,
     /// Override any key, such as --set JwtSettings:ExpirationMinutes=15

@@ -7,7 +7,7 @@ use crate::database::stored::{AsJson, wire_enum};
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, UserId};
 use crate::resource::ResourceKey;
-use crate::resource::business::{BusinessSettings, BusinessStatus, business};
+use crate::resource::business::{BusinessSettings, BusinessStatus, table as business};
 use sea_orm::entity::prelude::*;
 use sea_orm::{FromQueryResult, JoinType, QuerySelect, RelationDef};
 

@@ -81,10 +81,10 @@ impl<T: JsonSchema> JsonSchema for Field<T> {
 pub(crate) fn plain_words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
-    if text.starts_with("unknown variant") {
-        if let Some((_, allowed)) = text.split_once("expected ") {
-            return format!("must be {}", allowed.replace('`', ""));
-        }
+    if text.starts_with("unknown variant")
+        && let Some((_, allowed)) = text.split_once("expected ")
+    {
+        return format!("must be {}", allowed.replace('`', ""));
     }
     match text.split_once(", expected ") {
         Some((_, expected)) => format!("must be {}", expectation(expected)),

@@ -14,7 +14,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::body::{canonical, strict};
-use crate::resource::business::{BusinessStatus, business};
+use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::list::{self, Pagination};
 use crate::resource::operation::{Prepared, ResourceOperations, Shown, Verb};
 use crate::resource::{ResourceKey, Scope};
@@ -155,18 +155,17 @@ impl Ledger {
         let found = user::find_by_name(&self.database.read, name, by).await?;
         let hash = found.as_ref().map(|user| user.password_hash.clone());
         let matches = self.passwords.verify(turn, password, hash).await?;
-        match found.filter(|user| matches && user.status == UserStatus::Active) {
-            Some(user) => self.open_session(user, subjects).await,
-            None => {
-                let ids = [self.clock.identifier(), self.clock.identifier()];
-                let now = self.clock.now();
-                self.write(None, move |transaction| {
-                    let subjects = subjects.clone();
-                    Box::pin(async move { throttle::record(transaction, &subjects, ids, now).await })
-                })
-                .await?;
-                Err(Error::Unauthenticated("The name or the password is wrong"))
-            }
+        if let Some(user) = found.filter(|user| matches && user.status == UserStatus::Active) {
+            self.open_session(user, subjects).await
+        } else {
+            let ids = [self.clock.identifier(), self.clock.identifier()];
+            let now = self.clock.now();
+            self.write(None, move |transaction| {
+                let subjects = subjects.clone();
+                Box::pin(async move { throttle::record(transaction, &subjects, ids, now).await })
+            })
+            .await?;
+            Err(Error::Unauthenticated("The name or the password is wrong"))
         }
     }
 
@@ -263,14 +262,13 @@ impl Ledger {
         call: Call,
     ) -> Result<Reply> {
         let dry_run = check_query(&call.query, &["dryRun"])?;
-        let id = match call.verb.names_record() {
-            true => Some(call.id.as_deref().and_then(RecordId::parse).ok_or(Error::NotFound)?),
-            false => None,
+        let id = if call.verb.names_record() {
+            Some(call.id.as_deref().and_then(RecordId::parse).ok_or(Error::NotFound)?)
+        } else {
+            None
         };
-        let prepared = match call.verb.has_body() {
-            true => Some(call.resource.prepare(business.as_ref(), &call.body)?),
-            false => None,
-        };
+        let prepared =
+            if call.verb.has_body() { Some(call.resource.prepare(business.as_ref(), &call.body)?) } else { None };
         let company = business.as_ref().map(|business| business.id);
         let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
             Some(key) => Some(Claim { user: principal.user, key, command: digest(&call, company)? }),
@@ -424,10 +422,10 @@ impl Write {
             expectation: &self.expectation,
         };
         let cx = Cx::writing(asked, transaction);
-        if let Some(claim) = &self.claim {
-            if let Some(reply) = idempotency::recall(transaction, claim, cx.now).await? {
-                return Ok(reply);
-            }
+        if let Some(claim) = &self.claim
+            && let Some(reply) = idempotency::recall(transaction, claim, cx.now).await?
+        {
+            return Ok(reply);
         }
         let reply = match (self.verb, &self.prepared, self.id) {
             (Verb::Create, Some(prepared), _) => Reply::of(ReplyKind::Created, prepared.create(&cx).await?),
@@ -462,9 +460,10 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
 
 /// What was asked, as a digest: the same for both dialects and for any order of a body's members.
 fn digest(call: &Call, company: Option<BusinessId>) -> Result<String> {
-    let body = match call.verb.has_body() {
-        true => canonical(&strict(std::str::from_utf8(&call.body).map_err(Error::internal)?)?.0),
-        false => String::new(),
+    let body = if call.verb.has_body() {
+        canonical(&strict(std::str::from_utf8(&call.body).map_err(Error::internal)?)?.0)
+    } else {
+        String::new()
     };
     let company = company.filter(|_| call.resource.key != ResourceKey::Businesses);
     let text = format!(
@@ -475,5 +474,13 @@ fn digest(call: &Call, company: Option<BusinessId>) -> Result<String> {
         call.resource.key.stem(),
     );
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-    Ok(digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(digest.as_ref()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }

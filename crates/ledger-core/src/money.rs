@@ -76,7 +76,7 @@ fn serialize_number<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S
 /// A JSON number or a string, by its literal text.
 struct LiteralText;
 
-impl<'de> Visitor<'de> for LiteralText {
+impl Visitor<'_> for LiteralText {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Every key, and what `config check` and `show` must know of it.
-pub(self) struct Key {
+struct Key {
     name: &'static str,
     secret: bool,
     live: bool,
@@ -369,7 +369,7 @@ impl Reader<'_> {
             match network {
                 Ok(network) => networks.push(network),
                 Err(_) => {
-                    self.faults.push(format!("{}: {name}: expected an address or network, got {text:?}", said.origin))
+                    self.faults.push(format!("{}: {name}: expected an address or network, got {text:?}", said.origin));
                 }
             }
         }

@@ -37,7 +37,7 @@ fn custom(text: &str, environment: &[(&str, &str)]) -> Result<Loaded, ConfigErro
 fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
     let loaded = custom("{}", &[]).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
-    assert_eq!(loaded.settings.token_lifetime, Duration::from_mins(60));
+    assert_eq!(loaded.settings.token_lifetime, Duration::from_hours(1));
     assert_eq!(loaded.settings.listen.to_string(), "127.0.0.1:5000");
     let both = Dialects { a: Some("/a/api".into()), b: Some("/b/api".into()), shared: Some("/api".into()) };
     assert_eq!(loaded.settings.dialects, both);

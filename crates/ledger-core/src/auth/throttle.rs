@@ -41,13 +41,14 @@ impl Subjects {
         let address = match address {
             IpAddr::V4(_) => address.to_string(),
             // A household or server has a whole /64 to itself.
-            IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-                Some(v4) => v4.to_string(),
-                None => {
+            IpAddr::V6(v6) => {
+                if let Some(v4) = v6.to_ipv4_mapped() {
+                    v4.to_string()
+                } else {
                     let [a, b, c, d, ..] = v6.segments();
                     format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
                 }
-            },
+            }
         };
         Self { account: format!("account {}", name.trim().to_lowercase()), address: format!("address {address}") }
     }

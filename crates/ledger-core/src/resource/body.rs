@@ -46,10 +46,10 @@ impl Shape {
     }
 
     fn take(&mut self, root: &Value, schema: &Value) {
-        if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
-            if let Some(target) = target.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) {
-                self.take(root, target);
-            }
+        if let Some(target) = schema.get("$ref").and_then(Value::as_str)
+            && let Some(target) = target.strip_prefix('#').and_then(|pointer| root.pointer(pointer))
+        {
+            self.take(root, target);
         }
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             for (name, property) in properties {
@@ -172,7 +172,7 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     }
 }
 
-/// How serde_json hands over a number whose digits are to be kept.
+/// How `serde_json` hands over a number whose digits are to be kept.
 const NUMBER: &str = "$serde_json::private::Number";
 
 impl<'de> Visitor<'de> for Strict<'_> {

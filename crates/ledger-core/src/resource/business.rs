@@ -168,7 +168,7 @@ impl AsRef<RecordKeeping> for BusinessView {
     }
 }
 
-pub(crate) mod business {
+pub(crate) mod table {
     use super::{Address, AsJson, BusinessId, BusinessSettings, BusinessStatus, Instant, UserId};
     use sea_orm::entity::prelude::*;
 
@@ -208,7 +208,7 @@ pub(crate) mod business {
 
     impl ActiveModelBehavior for ActiveModel {}
 }
-use business::Column;
+use table::Column;
 
 impl Resource for Businesses {
     const KEY: ResourceKey = ResourceKey::Businesses;
@@ -301,7 +301,7 @@ fn check_settings(faults: &mut Faults, field: Maybe<BusinessSettingsInput>) -> B
 }
 
 impl Master for Businesses {
-    type Entity = business::Entity;
+    type Entity = table::Entity;
 
     const KEEPING: Keeping<Column> = Keeping {
         id: Column::Id,
@@ -339,7 +339,7 @@ impl Master for Businesses {
         Ok(Condition::all().add(Column::Id.in_subquery(mine)))
     }
 
-    fn version(row: &business::Model) -> i64 {
+    fn version(row: &table::Model) -> i64 {
         row.version
     }
 
@@ -377,7 +377,7 @@ impl Master for Businesses {
         Ok(Vec::new())
     }
 
-    async fn views(cx: &Cx<'_>, rows: Vec<business::Model>) -> Result<Vec<BusinessView>> {
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<BusinessView>> {
         let memberships = membership::Entity::find()
             .filter(membership::Column::UserId.eq(cx.user))
             .filter(membership::Column::BusinessId.is_in(rows.iter().map(|row| row.id)))
@@ -402,14 +402,14 @@ impl Master for Businesses {
         Ok(())
     }
 
-    async fn check_change(cx: &Cx<'_>, row: &business::Model, draft: &BusinessDraft) -> Result<()> {
+    async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &BusinessDraft) -> Result<()> {
         if draft.base_currency != row.base_currency && has_records(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The base currency cannot change once the company has records"));
         }
         Ok(())
     }
 
-    async fn release(cx: &Cx<'_>, row: &business::Model) -> Result<()> {
+    async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
         if has_records(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The company has records; set its status to archived instead"));
         }
@@ -419,10 +419,10 @@ impl Master for Businesses {
 }
 
 async fn has_records(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
-    Ok(party::party::Entity::find().filter(party::party::Column::BusinessId.eq(id)).count(&cx.db).await? > 0)
+    Ok(party::table::Entity::find().filter(party::table::Column::BusinessId.eq(id)).count(&cx.db).await? > 0)
 }
 
-fn view(row: business::Model, role: Role) -> BusinessView {
+fn view(row: table::Model, role: Role) -> BusinessView {
     BusinessView {
         keeping: RecordKeeping {
             id: RecordId(row.id.0),

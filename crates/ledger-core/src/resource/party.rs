@@ -265,7 +265,7 @@ impl AsRef<RecordKeeping> for PartyView {
     }
 }
 
-pub(crate) mod party {
+pub(crate) mod table {
     use super::{
         Address, AsJson, BankDetails, BusinessId, ContactPerson, Instant, Money, PartyBlock, PartyKind, PartyStatus,
         Percent, RecordId, UserId,
@@ -318,7 +318,7 @@ pub(crate) mod party {
 
     impl ActiveModelBehavior for ActiveModel {}
 }
-use party::Column;
+use table::Column;
 
 impl Resource for Parties {
     const KEY: ResourceKey = ResourceKey::Parties;
@@ -467,7 +467,7 @@ fn check_bank_details(faults: &mut Faults, field: Maybe<BankDetailsInput>) -> Op
 }
 
 impl Master for Parties {
-    type Entity = party::Entity;
+    type Entity = table::Entity;
 
     const KEEPING: Keeping<Column> = Keeping {
         id: Column::Id,
@@ -507,7 +507,7 @@ impl Master for Parties {
         Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
     }
 
-    fn version(row: &party::Model) -> i64 {
+    fn version(row: &table::Model) -> i64 {
         row.version
     }
 
@@ -552,13 +552,13 @@ impl Master for Parties {
         Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
     }
 
-    async fn views(cx: &Cx<'_>, rows: Vec<party::Model>) -> Result<Vec<PartyView>> {
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<PartyView>> {
         let currency_decimals = cx.business()?.currency_decimals;
         Ok(rows.into_iter().map(|row| view(row, currency_decimals)).collect())
     }
 }
 
-fn view(row: party::Model, currency_decimals: u32) -> PartyView {
+fn view(row: table::Model, currency_decimals: u32) -> PartyView {
     PartyView {
         keeping: RecordKeeping {
             id: row.id,
