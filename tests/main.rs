@@ -10,4 +10,5 @@ mod harness;
 mod lists;
 mod parity;
 mod reliability;
+mod tidy;
 mod writes;

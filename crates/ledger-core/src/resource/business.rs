@@ -11,8 +11,8 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::address::{self, Address, AddressInput, ruled, text};
-use crate::resource::list::{Parameter, Reads};
-use crate::resource::master::{Compares, Filter, Keeping, Master, RecordKeeping, master_operations};
+use crate::resource::list::Reads;
+use crate::resource::master::{Columns, Filter, Keeping, Master, RecordKeeping, master_operations};
 use crate::resource::{About, Resource, ResourceKey, Scope, party};
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
@@ -92,27 +92,6 @@ pub struct BusinessSettingsInput {
 pub struct BusinessSettings {
     /// Whether every change must name the version it is based on, in `If-Match`.
     pub require_if_match: bool,
-}
-
-/// A company as it was sent, every field checked.
-pub struct BusinessDraft {
-    name: String,
-    legal_name: Option<String>,
-    base_currency: String,
-    country: Option<String>,
-    timezone: String,
-    fiscal_year_start_month: i64,
-    fiscal_year_start_day: i64,
-    tax_number: Option<String>,
-    registration_number: Option<String>,
-    address: Option<Address>,
-    email: Option<String>,
-    phone: Option<String>,
-    website: Option<String>,
-    settings: BusinessSettings,
-    status: BusinessStatus,
-    external_id: Option<String>,
-    tags: Vec<String>,
 }
 
 /// A company whose books are kept here.
@@ -222,7 +201,7 @@ impl Resource for Businesses {
         searched: "name, legal name, tax number and registration number",
     };
     type Input = BusinessInput;
-    type Draft = BusinessDraft;
+    type Draft = Columns<Column>;
     type View = BusinessView;
 
     fn example() -> serde_json::Value {
@@ -253,7 +232,7 @@ impl Resource for Businesses {
         json!({ "role": "owner", "permissions": Role::Owner.permissions() })
     }
 
-    fn check(_: Option<&Business>, input: BusinessInput) -> Result<BusinessDraft, FieldErrors> {
+    fn check(_: Option<&Business>, input: BusinessInput) -> Result<Columns<Column>, FieldErrors> {
         let mut faults = Faults::default();
         let known_zone = |zone: &str| zone.parse::<chrono_tz::Tz>().is_ok();
         let zone_words = "must be a time zone of the IANA database, such as Europe/Berlin";
@@ -267,27 +246,35 @@ impl Resource for Businesses {
             _ => 31,
         };
         faults.within("fiscalYearStartDay", day, 1, longest);
-        let draft = BusinessDraft {
-            name: faults.required("name", input.name).into_inner(),
-            legal_name: text(&mut faults, "legalName", input.legal_name),
-            base_currency: faults.required("baseCurrency", input.base_currency).into_inner(),
-            country: faults.optional("country", input.country).map(CountryCode::into_inner),
-            timezone: ruled(&mut faults, "timezone", input.timezone, known_zone, zone_words)
-                .unwrap_or_else(|| "UTC".into()),
-            fiscal_year_start_month: month.unwrap_or(1),
-            fiscal_year_start_day: day.unwrap_or(1),
-            tax_number: text(&mut faults, "taxNumber", input.tax_number),
-            registration_number: text(&mut faults, "registrationNumber", input.registration_number),
-            address: address::check(&mut faults, "address", input.address),
-            email: address::email(&mut faults, "email", input.email),
-            phone: text(&mut faults, "phone", input.phone),
-            website: address::website(&mut faults, "website", input.website),
-            settings: check_settings(&mut faults, input.settings),
-            status: faults.optional("status", input.status).unwrap_or_default(),
-            external_id: text(&mut faults, "externalId", input.external_id),
-            tags: address::tags(&mut faults, input.tags),
-        };
-        faults.finish(draft)
+        let mut row = Columns::new();
+        let name = faults.required("name", input.name).into_inner();
+        row.set(Column::Name, name.clone());
+        let legal_name = text(&mut faults, "legalName", input.legal_name);
+        row.set(Column::LegalName, legal_name.clone());
+        row.set(Column::BaseCurrency, faults.required("baseCurrency", input.base_currency).into_inner());
+        row.set(Column::Country, faults.optional("country", input.country).map(CountryCode::into_inner));
+        row.set(
+            Column::Timezone,
+            ruled(&mut faults, "timezone", input.timezone, known_zone, zone_words).unwrap_or_else(|| "UTC".into()),
+        );
+        row.set(Column::FiscalYearStartMonth, month.unwrap_or(1));
+        row.set(Column::FiscalYearStartDay, day.unwrap_or(1));
+        let tax_number = text(&mut faults, "taxNumber", input.tax_number);
+        row.set(Column::TaxNumber, tax_number.clone());
+        let registration_number = text(&mut faults, "registrationNumber", input.registration_number);
+        row.set(Column::RegistrationNumber, registration_number.clone());
+        row.set(Column::Address, address::check(&mut faults, "address", input.address).map(AsJson));
+        row.set(Column::Email, address::email(&mut faults, "email", input.email));
+        row.set(Column::Phone, text(&mut faults, "phone", input.phone));
+        row.set(Column::Website, address::website(&mut faults, "website", input.website));
+        row.set(Column::Settings, AsJson(check_settings(&mut faults, input.settings)));
+        row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
+        row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
+        row.set(Column::Tags, AsJson(address::tags(&mut faults, input.tags)));
+        row.set(Column::NameKey, crate::rules::search_key(&name));
+        let searched = [Some(&name), legal_name.as_ref(), tax_number.as_ref(), registration_number.as_ref()];
+        row.set(Column::Search, address::search_text(&searched));
+        faults.finish(row)
     }
 
     master_operations!();
@@ -316,17 +303,12 @@ impl Master for Businesses {
     const UNIQUE: &'static [(&'static str, Column)] = &[("externalId", Column::ExternalId)];
 
     fn filters() -> Vec<Filter<Column>> {
-        let filter = |name, about, reads, column, compares| Filter {
-            parameter: Parameter { name, about, reads },
-            column,
-            compares,
-        };
-        let (text, equal) = (Reads::Text, Compares::Equal);
+        let text = Reads::Text;
         let statuses = Reads::AnyOf(BusinessStatus::TEXTS);
         vec![
-            filter("status", "Companies of these statuses.", statuses, Column::Status, equal),
-            filter("externalId", "The company with this identifier elsewhere.", text, Column::ExternalId, equal),
-            filter("tag", "Companies with this label.", text, Column::Tags, Compares::Contains),
+            Filter::equal("status", "Companies of these statuses.", statuses, Column::Status),
+            Filter::equal("externalId", "The company with this identifier elsewhere.", text, Column::ExternalId),
+            Filter::containing("tag", "Companies with this label.", text, Column::Tags),
         ]
     }
 
@@ -341,36 +323,6 @@ impl Master for Businesses {
 
     fn version(row: &table::Model) -> i64 {
         row.version
-    }
-
-    fn columns(draft: &BusinessDraft) -> Vec<(Column, Value)> {
-        let searched = [
-            Some(&draft.name),
-            draft.legal_name.as_ref(),
-            draft.tax_number.as_ref(),
-            draft.registration_number.as_ref(),
-        ];
-        vec![
-            (Column::Name, draft.name.clone().into()),
-            (Column::NameKey, crate::rules::search_key(&draft.name).into()),
-            (Column::LegalName, draft.legal_name.clone().into()),
-            (Column::BaseCurrency, draft.base_currency.clone().into()),
-            (Column::Country, draft.country.clone().into()),
-            (Column::Timezone, draft.timezone.clone().into()),
-            (Column::FiscalYearStartMonth, draft.fiscal_year_start_month.into()),
-            (Column::FiscalYearStartDay, draft.fiscal_year_start_day.into()),
-            (Column::TaxNumber, draft.tax_number.clone().into()),
-            (Column::RegistrationNumber, draft.registration_number.clone().into()),
-            (Column::Address, draft.address.clone().map(AsJson).into()),
-            (Column::Email, draft.email.clone().into()),
-            (Column::Phone, draft.phone.clone().into()),
-            (Column::Website, draft.website.clone().into()),
-            (Column::Settings, AsJson(draft.settings.clone()).into()),
-            (Column::Status, draft.status.into()),
-            (Column::ExternalId, draft.external_id.clone().into()),
-            (Column::Tags, AsJson(draft.tags.clone()).into()),
-            (Column::Search, address::search_text(&searched).into()),
-        ]
     }
 
     fn placement(_: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
@@ -402,8 +354,9 @@ impl Master for Businesses {
         Ok(())
     }
 
-    async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &BusinessDraft) -> Result<()> {
-        if draft.base_currency != row.base_currency && has_records(cx, row.id).await? {
+    async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+        let currency = Value::from(row.base_currency.as_str());
+        if draft.get(Column::BaseCurrency) != Some(&currency) && has_records(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The base currency cannot change once the company has records"));
         }
         Ok(())

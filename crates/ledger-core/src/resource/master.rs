@@ -7,15 +7,16 @@ use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter};
+use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::{Record, Resource};
 use sea_orm::sea_query::{LikeExpr, NullOrdering};
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, Condition, EntityTrait, Iden, IntoActiveModel, Order, PaginatorTrait, QueryFilter,
+    ActiveModelTrait, ColumnTrait, Condition, EntityTrait, IntoActiveModel, Order, PaginatorTrait, QueryFilter,
     QueryOrder, QuerySelect, Value,
 };
 
 pub(crate) type Column<M> = <<M as Master>::Entity as EntityTrait>::Column;
+pub(crate) type Draft<M> = Columns<Column<M>>;
 pub(crate) type Row<M> = <<M as Master>::Entity as EntityTrait>::Model;
 
 /// The columns that every master table has.
@@ -30,11 +31,38 @@ pub(crate) struct Keeping<C> {
     pub(crate) search: C,
 }
 
+/// What a checked body says of a row, column by column.
+pub struct Columns<C>(Vec<(C, Value)>);
+
+impl<C: ColumnTrait> Columns<C> {
+    pub(crate) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(crate) fn set(&mut self, column: C, value: impl Into<Value>) {
+        self.0.push((column, value.into()));
+    }
+
+    pub(crate) fn get(&self, column: C) -> Option<&Value> {
+        self.0.iter().find(|(known, _)| known.unquoted() == column.unquoted()).map(|(_, value)| value)
+    }
+}
+
 /// A filter of the list and the column it compares.
 pub(crate) struct Filter<C> {
     pub(crate) parameter: Parameter,
     pub(crate) column: C,
     pub(crate) compares: Compares,
+}
+
+impl<C> Filter<C> {
+    pub(crate) const fn equal(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+        Self { parameter: Parameter { name, about, reads }, column, compares: Compares::Equal }
+    }
+
+    pub(crate) const fn containing(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+        Self { parameter: Parameter { name, about, reads }, column, compares: Compares::Contains }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +72,7 @@ pub(crate) enum Compares {
     Contains,
 }
 
-pub(crate) trait Master: Resource {
+pub(crate) trait Master: Resource<Draft = Columns<Column<Self>>> {
     type Entity: EntityTrait<
             ActiveModel: ActiveModelTrait<Entity = Self::Entity> + Send,
             Model: IntoActiveModel<<Self::Entity as EntityTrait>::ActiveModel> + Clone + Send + Sync,
@@ -60,8 +88,6 @@ pub(crate) trait Master: Resource {
     /// What the caller can reach at all.
     fn reach(cx: &Cx<'_>) -> Result<Condition>;
     fn version(row: &Row<Self>) -> i64;
-    /// The columns that a draft decides.
-    fn columns(draft: &Self::Draft) -> Vec<(Column<Self>, Value)>;
     /// The columns that place a new row, beside its identifier.
     fn placement(cx: &Cx<'_>) -> Result<Vec<(Column<Self>, Value)>>;
     fn views(cx: &Cx<'_>, rows: Vec<Row<Self>>) -> impl Future<Output = Result<Vec<Self::View>>> + Send;
@@ -72,7 +98,7 @@ pub(crate) trait Master: Resource {
     }
 
     /// Whether a change of this record is allowed now.
-    fn check_change(_cx: &Cx<'_>, _row: &Row<Self>, _draft: &Self::Draft) -> impl Future<Output = Result<()>> + Send {
+    fn check_change(_cx: &Cx<'_>, _row: &Row<Self>, _draft: &Draft<Self>) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
     }
 
@@ -150,9 +176,8 @@ async fn one_view<M: Master>(cx: &Cx<'_>, row: Row<M>) -> Result<M::View> {
     M::views(cx, vec![row]).await?.pop().ok_or_else(|| Error::internal("a row has no view"))
 }
 
-pub(crate) async fn create<M: Master>(cx: &Cx<'_>, draft: &M::Draft) -> Result<M::View> {
-    let columns = M::columns(draft);
-    check_unique::<M>(cx, &columns, None).await?;
+pub(crate) async fn create<M: Master>(cx: &Cx<'_>, draft: &Draft<M>) -> Result<M::View> {
+    check_unique::<M>(cx, draft, None).await?;
     let id = RecordId(cx.new_id());
     let mut row = <M::Entity as EntityTrait>::ActiveModel::default();
     let keeping = M::KEEPING;
@@ -164,7 +189,7 @@ pub(crate) async fn create<M: Master>(cx: &Cx<'_>, draft: &M::Draft) -> Result<M
         (keeping.updated_at, cx.now.into()),
         (keeping.updated_by, cx.user.into()),
     ];
-    for (column, value) in columns.into_iter().chain(M::placement(cx)?).chain(stamps) {
+    for (column, value) in draft.0.iter().cloned().chain(M::placement(cx)?).chain(stamps) {
         row.set(column, value);
     }
     M::Entity::insert(row).exec_without_returning(&cx.db).await?;
@@ -172,20 +197,19 @@ pub(crate) async fn create<M: Master>(cx: &Cx<'_>, draft: &M::Draft) -> Result<M
     get::<M>(cx, id).await
 }
 
-pub(crate) async fn update<M: Master>(cx: &Cx<'_>, id: RecordId, draft: &M::Draft) -> Result<M::View> {
+pub(crate) async fn update<M: Master>(cx: &Cx<'_>, id: RecordId, draft: &Draft<M>) -> Result<M::View> {
     let row = row::<M>(cx, id).await?;
     let version = M::version(&row);
     cx.check_expectation(id, version)?;
-    let columns = M::columns(draft);
     let mut changed = row.clone().into_active_model();
-    for (column, value) in columns.clone() {
+    for (column, value) in draft.0.iter().cloned() {
         changed.set_if_not_equals(column, value);
     }
     if !changed.is_changed() {
         return one_view::<M>(cx, row).await;
     }
     M::check_change(cx, &row, draft).await?;
-    check_unique::<M>(cx, &columns, Some(id)).await?;
+    check_unique::<M>(cx, draft, Some(id)).await?;
     let updated_at: Instant = cx.now;
     changed.set(M::KEEPING.version, (version + 1).into());
     changed.set(M::KEEPING.updated_at, updated_at.into());
@@ -212,11 +236,10 @@ pub(crate) async fn delete<M: Master>(cx: &Cx<'_>, id: RecordId) -> Result<()> {
 }
 
 /// Names each field whose value another record has. The lane makes this safe: no one else writes meanwhile.
-async fn check_unique<M: Master>(cx: &Cx<'_>, columns: &[(Column<M>, Value)], except: Option<RecordId>) -> Result<()> {
+async fn check_unique<M: Master>(cx: &Cx<'_>, draft: &Draft<M>, except: Option<RecordId>) -> Result<()> {
     let mut taken = FieldErrors::default();
     for (field, unique) in M::UNIQUE {
-        let value = columns.iter().find(|(column, _)| column.unquoted() == unique.unquoted()).map(|(_, value)| value);
-        let Some(Value::String(Some(text))) = value else { continue };
+        let Some(Value::String(Some(text))) = draft.get(*unique) else { continue };
         let mut others = M::Entity::find().filter(unique.eq(text.as_str()));
         for (column, value) in M::placement(cx)? {
             others = others.filter(column.eq(value));

@@ -4,6 +4,7 @@
 //! documentation and the tests' matrices follow from that.
 
 mod address;
+mod bank;
 pub mod body;
 pub mod business;
 pub mod list;

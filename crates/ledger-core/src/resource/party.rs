@@ -12,9 +12,10 @@ use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Amount, Money, Percent};
-use crate::resource::address::{self, Address, AddressInput, ruled, text};
-use crate::resource::list::{Parameter, Reads};
-use crate::resource::master::{Compares, Filter, Keeping, Master, RecordKeeping, master_operations};
+use crate::resource::address::{self, Address, AddressInput, text};
+use crate::resource::bank::{self, BankDetails, BankDetailsInput};
+use crate::resource::list::Reads;
+use crate::resource::master::{Columns, Filter, Keeping, Master, RecordKeeping, master_operations};
 use crate::resource::{About, Resource, ResourceKey, Scope};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, Value};
@@ -140,64 +141,6 @@ pub struct ContactPerson {
     pub phone: Option<String>,
     /// Whether to turn to this person first.
     pub is_primary: bool,
-}
-
-/// A bank account.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct BankDetailsInput {
-    /// International bank account number; spaces are taken out.
-    iban: Maybe<Text<42>>,
-    /// Bank identifier code, 8 or 11 characters.
-    bic: Maybe<Text<11>>,
-    /// Account number, where there is no IBAN.
-    account_number: Maybe<Text<50>>,
-    /// Name of the bank.
-    bank_name: Maybe<Text<200>>,
-}
-
-/// A bank account.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct BankDetails {
-    /// International bank account number.
-    pub iban: Option<String>,
-    /// Bank identifier code.
-    pub bic: Option<String>,
-    /// Account number, where there is no IBAN.
-    pub account_number: Option<String>,
-    /// Name of the bank.
-    pub bank_name: Option<String>,
-}
-
-/// A party as it was sent, every field checked.
-pub struct PartyDraft {
-    name: String,
-    code: Option<String>,
-    is_customer: bool,
-    is_supplier: bool,
-    kind: PartyKind,
-    tax_number: Option<String>,
-    registration_number: Option<String>,
-    email: Option<String>,
-    phone: Option<String>,
-    website: Option<String>,
-    billing_address: Option<Address>,
-    shipping_address: Option<Address>,
-    contacts: Vec<ContactPerson>,
-    currency: Option<String>,
-    payment_term_days: Option<i64>,
-    credit_limit: Option<Money>,
-    prices_include_tax: Option<bool>,
-    discount_percent: Option<Percent>,
-    bank_details: Option<BankDetails>,
-    peppol_id: Option<String>,
-    status: PartyStatus,
-    blocked: PartyBlock,
-    notes: Option<String>,
-    external_id: Option<String>,
-    tags: Vec<String>,
 }
 
 /// A customer, a supplier, or both.
@@ -332,7 +275,7 @@ impl Resource for Parties {
         searched: "name, code, e-mail, tax number and the contacts' names and e-mails",
     };
     type Input = PartyInput;
-    type Draft = PartyDraft;
+    type Draft = Columns<Column>;
     type View = PartyView;
 
     fn example() -> serde_json::Value {
@@ -375,7 +318,7 @@ impl Resource for Parties {
         json!({})
     }
 
-    fn check(business: Option<&Business>, input: PartyInput) -> Result<PartyDraft, FieldErrors> {
+    fn check(business: Option<&Business>, input: PartyInput) -> Result<Columns<Column>, FieldErrors> {
         let mut faults = Faults::default();
         let is_customer = faults.optional("isCustomer", input.is_customer).unwrap_or_default();
         let is_supplier = faults.optional("isSupplier", input.is_supplier).unwrap_or_default();
@@ -390,34 +333,50 @@ impl Resource for Parties {
         faults.within("discountPercent", discount_percent, Percent::ZERO, Percent::from_units(100_000_000));
         let credit_limit = faults.optional("creditLimit", input.credit_limit);
         check_credit_limit(&mut faults, business, credit_limit);
-        let draft = PartyDraft {
-            name: faults.required("name", input.name).into_inner(),
-            code: text(&mut faults, "code", input.code),
-            is_customer,
-            is_supplier,
-            kind: faults.optional("kind", input.kind).unwrap_or_default(),
-            tax_number: text(&mut faults, "taxNumber", input.tax_number),
-            registration_number: text(&mut faults, "registrationNumber", input.registration_number),
-            email: address::email(&mut faults, "email", input.email),
-            phone: text(&mut faults, "phone", input.phone),
-            website: address::website(&mut faults, "website", input.website),
-            billing_address: address::check(&mut faults, "billingAddress", input.billing_address),
-            shipping_address: address::check(&mut faults, "shippingAddress", input.shipping_address),
-            contacts: check_contacts(&mut faults, input.contacts),
-            currency: faults.optional("currency", input.currency).map(CurrencyCode::into_inner),
-            payment_term_days,
-            credit_limit,
-            prices_include_tax: faults.optional("pricesIncludeTax", input.prices_include_tax),
-            discount_percent,
-            bank_details: check_bank_details(&mut faults, input.bank_details),
-            peppol_id: text(&mut faults, "peppolId", input.peppol_id),
-            status: faults.optional("status", input.status).unwrap_or_default(),
-            blocked: faults.optional("blocked", input.blocked).unwrap_or_default(),
-            notes: text(&mut faults, "notes", input.notes),
-            external_id: text(&mut faults, "externalId", input.external_id),
-            tags: address::tags(&mut faults, input.tags),
-        };
-        faults.finish(draft)
+        let mut row = Columns::new();
+        let name = faults.required("name", input.name).into_inner();
+        row.set(Column::Name, name.clone());
+        let code = text(&mut faults, "code", input.code);
+        row.set(Column::Code, code.clone());
+        row.set(Column::IsCustomer, is_customer);
+        row.set(Column::IsSupplier, is_supplier);
+        row.set(Column::Kind, faults.optional("kind", input.kind).unwrap_or_default());
+        let tax_number = text(&mut faults, "taxNumber", input.tax_number);
+        row.set(Column::TaxNumber, tax_number.clone());
+        row.set(Column::RegistrationNumber, text(&mut faults, "registrationNumber", input.registration_number));
+        let email = address::email(&mut faults, "email", input.email);
+        row.set(Column::Email, email.clone());
+        row.set(Column::Phone, text(&mut faults, "phone", input.phone));
+        row.set(Column::Website, address::website(&mut faults, "website", input.website));
+        row.set(
+            Column::BillingAddress,
+            address::check(&mut faults, "billingAddress", input.billing_address).map(AsJson),
+        );
+        row.set(
+            Column::ShippingAddress,
+            address::check(&mut faults, "shippingAddress", input.shipping_address).map(AsJson),
+        );
+        let contacts = check_contacts(&mut faults, input.contacts);
+        let mut searched = vec![Some(&name), code.as_ref(), email.as_ref(), tax_number.as_ref()];
+        for contact in &contacts {
+            searched.extend([Some(&contact.name), contact.email.as_ref()]);
+        }
+        row.set(Column::Search, address::search_text(&searched));
+        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::Contacts, AsJson(contacts));
+        row.set(Column::Currency, faults.optional("currency", input.currency).map(CurrencyCode::into_inner));
+        row.set(Column::PaymentTermDays, payment_term_days);
+        row.set(Column::CreditLimit, credit_limit);
+        row.set(Column::PricesIncludeTax, faults.optional("pricesIncludeTax", input.prices_include_tax));
+        row.set(Column::DiscountPercent, discount_percent);
+        row.set(Column::BankDetails, bank::check(&mut faults, "bankDetails", input.bank_details).map(AsJson));
+        row.set(Column::PeppolId, text(&mut faults, "peppolId", input.peppol_id));
+        row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
+        row.set(Column::Blocked, faults.optional("blocked", input.blocked).unwrap_or_default());
+        row.set(Column::Notes, text(&mut faults, "notes", input.notes));
+        row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
+        row.set(Column::Tags, AsJson(address::tags(&mut faults, input.tags)));
+        faults.finish(row)
     }
 
     master_operations!();
@@ -450,22 +409,6 @@ fn check_contacts(faults: &mut Faults, field: Each<ContactPersonInput>) -> Vec<C
     contacts
 }
 
-fn check_bank_details(faults: &mut Faults, field: Maybe<BankDetailsInput>) -> Option<BankDetails> {
-    let input = faults.optional("bankDetails", field)?;
-    Some(faults.inside("bankDetails", input, |faults, input| {
-        let iban = text(faults, "iban", input.iban).map(|iban| iban.replace(' ', "").to_uppercase());
-        if iban.as_deref().is_some_and(|iban| !crate::rules::is_iban(iban)) {
-            faults.add("iban", "must be an IBAN with a correct checksum");
-        }
-        BankDetails {
-            iban,
-            bic: ruled(faults, "bic", input.bic, crate::rules::is_bic, "must be a BIC of 8 or 11 characters"),
-            account_number: text(faults, "accountNumber", input.account_number),
-            bank_name: text(faults, "bankName", input.bank_name),
-        }
-    }))
-}
-
 impl Master for Parties {
     type Entity = table::Entity;
 
@@ -482,24 +425,19 @@ impl Master for Parties {
     const UNIQUE: &'static [(&'static str, Column)] = &[("code", Column::Code), ("externalId", Column::ExternalId)];
 
     fn filters() -> Vec<Filter<Column>> {
-        let filter = |name, about, reads, column, compares| Filter {
-            parameter: Parameter { name, about, reads },
-            column,
-            compares,
-        };
-        let (text, flag, equal) = (Reads::Text, Reads::Flag, Compares::Equal);
+        let (text, flag) = (Reads::Text, Reads::Flag);
         vec![
-            filter("isCustomer", "Only customers, or only others.", flag, Column::IsCustomer, equal),
-            filter("isSupplier", "Only suppliers, or only others.", flag, Column::IsSupplier, equal),
-            filter("kind", "Parties of these kinds.", Reads::AnyOf(PartyKind::TEXTS), Column::Kind, equal),
-            filter("status", "Parties of these statuses.", Reads::AnyOf(PartyStatus::TEXTS), Column::Status, equal),
-            filter("blocked", "Parties blocked like this.", Reads::AnyOf(PartyBlock::TEXTS), Column::Blocked, equal),
-            filter("code", "The party with this code.", text, Column::Code, equal),
-            filter("email", "Parties with this e-mail address.", text, Column::Email, equal),
-            filter("taxNumber", "Parties with this tax number.", text, Column::TaxNumber, equal),
-            filter("currency", "Parties with this currency of their own.", text, Column::Currency, equal),
-            filter("externalId", "The party with this identifier elsewhere.", text, Column::ExternalId, equal),
-            filter("tag", "Parties with this label.", text, Column::Tags, Compares::Contains),
+            Filter::equal("isCustomer", "Only customers, or only others.", flag, Column::IsCustomer),
+            Filter::equal("isSupplier", "Only suppliers, or only others.", flag, Column::IsSupplier),
+            Filter::equal("kind", "Parties of these kinds.", Reads::AnyOf(PartyKind::TEXTS), Column::Kind),
+            Filter::equal("status", "Parties of these statuses.", Reads::AnyOf(PartyStatus::TEXTS), Column::Status),
+            Filter::equal("blocked", "Parties blocked like this.", Reads::AnyOf(PartyBlock::TEXTS), Column::Blocked),
+            Filter::equal("code", "The party with this code.", text, Column::Code),
+            Filter::equal("email", "Parties with this e-mail address.", text, Column::Email),
+            Filter::equal("taxNumber", "Parties with this tax number.", text, Column::TaxNumber),
+            Filter::equal("currency", "Parties with this currency of their own.", text, Column::Currency),
+            Filter::equal("externalId", "The party with this identifier elsewhere.", text, Column::ExternalId),
+            Filter::containing("tag", "Parties with this label.", text, Column::Tags),
         ]
     }
 
@@ -509,43 +447,6 @@ impl Master for Parties {
 
     fn version(row: &table::Model) -> i64 {
         row.version
-    }
-
-    fn columns(draft: &PartyDraft) -> Vec<(Column, Value)> {
-        let mut searched =
-            vec![Some(&draft.name), draft.code.as_ref(), draft.email.as_ref(), draft.tax_number.as_ref()];
-        for contact in &draft.contacts {
-            searched.extend([Some(&contact.name), contact.email.as_ref()]);
-        }
-        vec![
-            (Column::Search, address::search_text(&searched).into()),
-            (Column::Name, draft.name.clone().into()),
-            (Column::NameKey, crate::rules::search_key(&draft.name).into()),
-            (Column::Code, draft.code.clone().into()),
-            (Column::IsCustomer, draft.is_customer.into()),
-            (Column::IsSupplier, draft.is_supplier.into()),
-            (Column::Kind, draft.kind.into()),
-            (Column::TaxNumber, draft.tax_number.clone().into()),
-            (Column::RegistrationNumber, draft.registration_number.clone().into()),
-            (Column::Email, draft.email.clone().into()),
-            (Column::Phone, draft.phone.clone().into()),
-            (Column::Website, draft.website.clone().into()),
-            (Column::BillingAddress, draft.billing_address.clone().map(AsJson).into()),
-            (Column::ShippingAddress, draft.shipping_address.clone().map(AsJson).into()),
-            (Column::Contacts, AsJson(draft.contacts.clone()).into()),
-            (Column::Currency, draft.currency.clone().into()),
-            (Column::PaymentTermDays, draft.payment_term_days.into()),
-            (Column::CreditLimit, draft.credit_limit.into()),
-            (Column::PricesIncludeTax, draft.prices_include_tax.into()),
-            (Column::DiscountPercent, draft.discount_percent.into()),
-            (Column::BankDetails, draft.bank_details.clone().map(AsJson).into()),
-            (Column::PeppolId, draft.peppol_id.clone().into()),
-            (Column::Status, draft.status.into()),
-            (Column::Blocked, draft.blocked.into()),
-            (Column::Notes, draft.notes.clone().into()),
-            (Column::ExternalId, draft.external_id.clone().into()),
-            (Column::Tags, AsJson(draft.tags.clone()).into()),
-        ]
     }
 
     fn placement(cx: &Cx<'_>) -> Result<Vec<(Column, Value)>> {

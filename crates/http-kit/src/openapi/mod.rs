@@ -3,21 +3,24 @@
 //! Owns: what each operation takes, answers and needs. A document describes one dialect or, with both added,
 //! the whole installation. The model is 3.1; [`Documents`] also writes it down as 3.0.3 for client generators.
 
+mod fault;
+mod parameters;
+
 use crate::dialect::{CompanyIn, Dialect};
 use crate::failure::Failure;
 use crate::handler::message;
 use crate::openapi_30::down_convert;
 use aide::openapi::{
-    Components, Header, HeaderStyle, Info, License, MediaType, OpenApi, Operation, Parameter, ParameterData,
-    ParameterSchemaOrContent, PathItem, PathStyle, Paths, QueryStyle, ReferenceOr, RequestBody, Response, Responses,
-    SchemaObject, SecurityScheme, Server, StatusCode, Tag,
+    Components, Header, HeaderStyle, Info, License, MediaType, OpenApi, Operation, ParameterSchemaOrContent, PathItem,
+    Paths, ReferenceOr, RequestBody, Response, Responses, SchemaObject, SecurityScheme, Server, StatusCode, Tag,
 };
+use fault::{Fault, faults};
 use indexmap::IndexMap;
-use ledger_core::error::{Conflict, Error, FieldErrors, Unavailable};
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
-use ledger_core::resource::list::{MOST_PAGE_SIZE, Pagination, Parameter as Filter, Reads};
+use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{ResourceOperations, Verb, registry};
+use parameters::{header_parameter, path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -335,109 +338,6 @@ fn code(status: &StatusCode) -> u16 {
     }
 }
 
-/// The ways an operation fails, as far as the documentation tells them apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    Validation,
-    Unauthenticated,
-    Credentials,
-    Forbidden,
-    NotFound,
-    Conflict,
-    PreconditionFailed,
-    TooLarge,
-    MediaType,
-    IdempotencyMismatch,
-    PreconditionRequired,
-    RateLimited,
-    Internal,
-    Unavailable,
-}
-
-impl Fault {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Validation => "ValidationFailed",
-            Self::Unauthenticated => "Unauthenticated",
-            Self::Credentials => "WrongCredentials",
-            Self::Forbidden => "Forbidden",
-            Self::NotFound => "NotFound",
-            Self::Conflict => "Conflict",
-            Self::PreconditionFailed => "PreconditionFailed",
-            Self::TooLarge => "PayloadTooLarge",
-            Self::MediaType => "UnsupportedMediaType",
-            Self::IdempotencyMismatch => "IdempotencyMismatch",
-            Self::PreconditionRequired => "PreconditionRequired",
-            Self::RateLimited => "RateLimited",
-            Self::Internal => "Internal",
-            Self::Unavailable => "Unavailable",
-        }
-    }
-
-    const fn description(self) -> &'static str {
-        match self {
-            Self::Validation => "Fields or parameters are at fault, all of them listed; or the body is not JSON.",
-            Self::Unauthenticated => "No token, or one that is malformed, expired or revoked.",
-            Self::Credentials => "The name or the password is wrong, or the user is disabled.",
-            Self::Forbidden => "Signed in, but lacking the permission.",
-            Self::NotFound => "There is no such record or company, or none that you can see.",
-            Self::Conflict => "The state of the books does not allow it, or a unique value is taken.",
-            Self::PreconditionFailed => "`If-Match` names another version than the record's.",
-            Self::TooLarge => "The body is over the limit.",
-            Self::MediaType => "The body is not plain `application/json` in UTF-8.",
-            Self::IdempotencyMismatch => "The `Idempotency-Key` was used for another request.",
-            Self::PreconditionRequired => "The company requires `If-Match`.",
-            Self::RateLimited => "Too many failed log-ins.",
-            Self::Internal => "A fault on our side; quote the `X-Request-Id`.",
-            Self::Unavailable => "Not now; safe to repeat with the same `Idempotency-Key`.",
-        }
-    }
-
-    fn example(self) -> Failure {
-        match self {
-            Self::Validation => Error::Validation(FieldErrors::one("name", "is required")).into(),
-            Self::Unauthenticated => Error::Unauthenticated("The access token has expired; log in again").into(),
-            Self::Credentials => Error::Unauthenticated("The name or the password is wrong").into(),
-            Self::Forbidden => Error::Forbidden { permission: "party.edit".into() }.into(),
-            Self::NotFound => Error::NotFound.into(),
-            Self::Conflict => Error::Conflict(Conflict {
-                code: "duplicate",
-                title: "Another of the parties already has this value".into(),
-                errors: FieldErrors::one("code", "C-1001 is already used by another of the parties"),
-            })
-            .into(),
-            Self::PreconditionFailed => Error::PreconditionFailed.into(),
-            Self::TooLarge => Failure::payload_too_large(1_048_576),
-            Self::MediaType => Failure::unsupported_media_type("The Content-Type must be application/json"),
-            Self::IdempotencyMismatch => Error::IdempotencyMismatch.into(),
-            Self::PreconditionRequired => Error::PreconditionRequired.into(),
-            Self::RateLimited => Error::RateLimited { retry_after_seconds: 600 }.into(),
-            Self::Internal => Error::internal("").into(),
-            Self::Unavailable => Error::Unavailable(Unavailable::Overloaded).into(),
-        }
-    }
-}
-
-fn faults(resource: &ResourceOperations, verb: Verb) -> Vec<Fault> {
-    let mut faults = vec![Fault::Validation, Fault::Unauthenticated];
-    if !(resource.scope == Scope::Installation && verb == Verb::List) {
-        faults.push(Fault::Forbidden);
-    }
-    if verb.names_record() || resource.scope == Scope::Business {
-        faults.push(Fault::NotFound);
-    }
-    if verb.writes() {
-        faults.extend([Fault::Conflict, Fault::IdempotencyMismatch]);
-    }
-    if verb.writes() && verb.names_record() {
-        faults.extend([Fault::PreconditionFailed, Fault::PreconditionRequired]);
-    }
-    if verb.has_body() {
-        faults.extend([Fault::TooLarge, Fault::MediaType]);
-    }
-    faults
-}
-
 fn words(resource: &ResourceOperations, verb: Verb) -> (String, String) {
     let about = &resource.about;
     let noun = about.one.split_once(' ').map_or(about.one, |(_, noun)| noun);
@@ -521,101 +421,6 @@ fn example_record(resource: &ResourceOperations) -> Value {
         }
     }
     Value::Object(record)
-}
-
-fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<Parameter> {
-    let mut parameters = Vec::new();
-    if verb == Verb::List {
-        parameters.extend(list_parameters(resource));
-    }
-    if verb.writes() {
-        let about = "`true` to have everything checked and computed, and nothing kept.";
-        parameters.push(query_parameter("dryRun", about, json!({"type": "boolean", "default": false}), None));
-        let about = "A key of your choice, 1 to 255 characters. A repeat with the same key within 24 hours is answered \
-                     like the first request, in whichever dialect, and does nothing more.";
-        parameters.push(header_parameter("Idempotency-Key", about, false, "order-4711"));
-    }
-    if verb.writes() && verb.names_record() {
-        let about = "The `ETag` of the version this is based on; without it the last write wins.";
-        parameters.push(header_parameter("If-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
-    }
-    if verb == Verb::Get {
-        let about = "An `ETag`; if the record is still that version, the answer is 304.";
-        parameters.push(header_parameter("If-None-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
-    }
-    parameters
-}
-
-fn list_parameters(resource: &ResourceOperations) -> Vec<Parameter> {
-    let about = &resource.about;
-    let sorts = format!(
-        "Fields to sort by, separated by commas, each with `-` for descending: {}. Ties are broken by identifier.",
-        about.sorts.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-    );
-    let one_sort = format!("-?({})", about.sorts.join("|"));
-    let sort_pattern = format!("^{one_sort}(,{one_sort})*$");
-    let page = json!({"type": "integer", "minimum": 1, "default": 1});
-    let size = json!({"type": "integer", "minimum": 1, "maximum": MOST_PAGE_SIZE, "default": 50});
-    let instant = json!({"type": "string", "format": "date-time"});
-    let mut parameters = vec![
-        query_parameter("page", "The page, from 1.", page, None),
-        query_parameter("pageSize", "Records on a page.", size, None),
-        query_parameter("sort", &sorts, json!({"type": "string", "pattern": sort_pattern}), None),
-        query_parameter(
-            "q",
-            &format!("Words to look for in {}; all must occur.", about.searched),
-            json!({"type": "string"}),
-            None,
-        ),
-        query_parameter("updatedSince", "Only records changed at or after this time.", instant, None),
-    ];
-    parameters.extend(resource.parameters.iter().map(filter_parameter));
-    parameters
-}
-
-fn filter_parameter(filter: &Filter) -> Parameter {
-    let (schema, explode) = match filter.reads {
-        Reads::Text => (json!({"type": "string", "minLength": 1}), None),
-        Reads::Flag => (json!({"type": "boolean"}), None),
-        Reads::AnyOf(values) => (json!({"type": "array", "items": {"type": "string", "enum": values}}), Some(false)),
-    };
-    query_parameter(filter.name, filter.about, schema, explode)
-}
-
-fn parameter_data(name: &str, description: &str, required: bool, schema: Value) -> ParameterData {
-    ParameterData {
-        name: name.into(),
-        description: Some(description.into()),
-        required,
-        deprecated: None,
-        format: ParameterSchemaOrContent::Schema(schema_object(Schema::try_from(schema).unwrap_or_default())),
-        example: None,
-        examples: IndexMap::new(),
-        explode: None,
-        extensions: IndexMap::new(),
-    }
-}
-
-fn query_parameter(name: &str, description: &str, schema: Value, explode: Option<bool>) -> Parameter {
-    let parameter_data = ParameterData { explode, ..parameter_data(name, description, false, schema) };
-    Parameter::Query { parameter_data, allow_reserved: false, style: QueryStyle::Form, allow_empty_value: None }
-}
-
-fn path_parameter(name: &str, description: &str, example: &str) -> Parameter {
-    let parameter_data = ParameterData {
-        example: Some(example.into()),
-        ..parameter_data(name, description, true, json!({"type": "string"}))
-    };
-    Parameter::Path { parameter_data, style: PathStyle::Simple }
-}
-
-// An example of an optional header would be sent along by try-it-out, so only required ones carry theirs.
-fn header_parameter(name: &str, description: &str, required: bool, example: &str) -> Parameter {
-    let description = if required { description.to_owned() } else { format!("{description} Such as `{example}`.") };
-    Parameter::Header {
-        parameter_data: parameter_data(name, &description, required, json!({"type": "string"})),
-        style: HeaderStyle::Simple,
-    }
 }
 
 fn text_header(description: &str, example: &str) -> ReferenceOr<Header> {

@@ -1,0 +1,110 @@
+//! How an operation fails, as far as the documentation tells failures apart.
+
+use crate::failure::Failure;
+use ledger_core::error::{Conflict, Error, FieldErrors, Unavailable};
+use ledger_core::resource::Scope;
+use ledger_core::resource::operation::{ResourceOperations, Verb};
+
+/// The ways an operation fails, as far as the documentation tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    Validation,
+    Unauthenticated,
+    Credentials,
+    Forbidden,
+    NotFound,
+    Conflict,
+    PreconditionFailed,
+    TooLarge,
+    MediaType,
+    IdempotencyMismatch,
+    PreconditionRequired,
+    RateLimited,
+    Internal,
+    Unavailable,
+}
+
+impl Fault {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Validation => "ValidationFailed",
+            Self::Unauthenticated => "Unauthenticated",
+            Self::Credentials => "WrongCredentials",
+            Self::Forbidden => "Forbidden",
+            Self::NotFound => "NotFound",
+            Self::Conflict => "Conflict",
+            Self::PreconditionFailed => "PreconditionFailed",
+            Self::TooLarge => "PayloadTooLarge",
+            Self::MediaType => "UnsupportedMediaType",
+            Self::IdempotencyMismatch => "IdempotencyMismatch",
+            Self::PreconditionRequired => "PreconditionRequired",
+            Self::RateLimited => "RateLimited",
+            Self::Internal => "Internal",
+            Self::Unavailable => "Unavailable",
+        }
+    }
+
+    pub(super) const fn description(self) -> &'static str {
+        match self {
+            Self::Validation => "Fields or parameters are at fault, all of them listed; or the body is not JSON.",
+            Self::Unauthenticated => "No token, or one that is malformed, expired or revoked.",
+            Self::Credentials => "The name or the password is wrong, or the user is disabled.",
+            Self::Forbidden => "Signed in, but lacking the permission.",
+            Self::NotFound => "There is no such record or company, or none that you can see.",
+            Self::Conflict => "The state of the books does not allow it, or a unique value is taken.",
+            Self::PreconditionFailed => "`If-Match` names another version than the record's.",
+            Self::TooLarge => "The body is over the limit.",
+            Self::MediaType => "The body is not plain `application/json` in UTF-8.",
+            Self::IdempotencyMismatch => "The `Idempotency-Key` was used for another request.",
+            Self::PreconditionRequired => "The company requires `If-Match`.",
+            Self::RateLimited => "Too many failed log-ins.",
+            Self::Internal => "A fault on our side; quote the `X-Request-Id`.",
+            Self::Unavailable => "Not now; safe to repeat with the same `Idempotency-Key`.",
+        }
+    }
+
+    pub(super) fn example(self) -> Failure {
+        match self {
+            Self::Validation => Error::Validation(FieldErrors::one("name", "is required")).into(),
+            Self::Unauthenticated => Error::Unauthenticated("The access token has expired; log in again").into(),
+            Self::Credentials => Error::Unauthenticated("The name or the password is wrong").into(),
+            Self::Forbidden => Error::Forbidden { permission: "party.edit".into() }.into(),
+            Self::NotFound => Error::NotFound.into(),
+            Self::Conflict => Error::Conflict(Conflict {
+                code: "duplicate",
+                title: "Another of the parties already has this value".into(),
+                errors: FieldErrors::one("code", "C-1001 is already used by another of the parties"),
+            })
+            .into(),
+            Self::PreconditionFailed => Error::PreconditionFailed.into(),
+            Self::TooLarge => Failure::payload_too_large(1_048_576),
+            Self::MediaType => Failure::unsupported_media_type("The Content-Type must be application/json"),
+            Self::IdempotencyMismatch => Error::IdempotencyMismatch.into(),
+            Self::PreconditionRequired => Error::PreconditionRequired.into(),
+            Self::RateLimited => Error::RateLimited { retry_after_seconds: 600 }.into(),
+            Self::Internal => Error::internal("").into(),
+            Self::Unavailable => Error::Unavailable(Unavailable::Overloaded).into(),
+        }
+    }
+}
+
+/// The ways in which this verb of this resource can fail.
+pub(super) fn faults(resource: &ResourceOperations, verb: Verb) -> Vec<Fault> {
+    let mut faults = vec![Fault::Validation, Fault::Unauthenticated];
+    if !(resource.scope == Scope::Installation && verb == Verb::List) {
+        faults.push(Fault::Forbidden);
+    }
+    if verb.names_record() || resource.scope == Scope::Business {
+        faults.push(Fault::NotFound);
+    }
+    if verb.writes() {
+        faults.extend([Fault::Conflict, Fault::IdempotencyMismatch]);
+    }
+    if verb.writes() && verb.names_record() {
+        faults.extend([Fault::PreconditionFailed, Fault::PreconditionRequired]);
+    }
+    if verb.has_body() {
+        faults.extend([Fault::TooLarge, Fault::MediaType]);
+    }
+    faults
+}

@@ -1,0 +1,97 @@
+//! The house's invariants, as the README states them: mostly about what is absent.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The Rust files of a folder, with their text.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut waiting = vec![root().join(folder)];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "{folder} has no sources");
+    found
+}
+
+/// The lines of a file that run in the product: without its tests.
+fn product(text: &str) -> impl Iterator<Item = &str> {
+    text.split("#[cfg(test)]").next().unwrap_or_default().lines().filter(|line| !line.trim_start().starts_with("//"))
+}
+
+fn absent(folder: &str, words: &[&str], except: &[&str]) {
+    for (path, text) in sources(folder) {
+        if except.iter().any(|allowed| path.ends_with(allowed)) {
+            continue;
+        }
+        for line in product(&text) {
+            for word in words {
+                assert!(!line.contains(word), "{path} names {word}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_core_knows_nothing_of_http() {
+    absent("crates/ledger-core/src", &["axum", "aide::", "hyper", "http::", "StatusCode"], &[]);
+}
+
+#[test]
+fn a_dialect_names_neither_the_database_nor_the_other() {
+    absent("crates/dialect-a/src", &["sea_orm", "sqlx", "dialect_b", "DialectB"], &[]);
+    absent("crates/dialect-b/src", &["sea_orm", "sqlx", "dialect_a", "DialectA"], &[]);
+    absent("crates/http-kit/src", &["sea_orm", "sqlx", "dialect_a", "dialect_b"], &[]);
+}
+
+#[test]
+fn a_dialect_stays_small() {
+    for dialect in ["crates/dialect-a/src", "crates/dialect-b/src"] {
+        let lines: usize = sources(dialect).iter().map(|(_, text)| text.lines().count()).sum();
+        assert!(lines < 800, "{dialect} has {lines} lines");
+    }
+}
+
+#[test]
+fn only_the_lane_begins_and_commits() {
+    absent("crates/ledger-core/src", &[".begin(", ".begin_with_options(", ".commit("], &["database/lane.rs"]);
+    absent("crates/ledger-core/src/resource", &["DatabaseConnection", "DatabaseTransaction"], &[]);
+}
+
+#[test]
+fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
+    for folder in ["crates", "migrations/src"] {
+        absent(folder, &["f64", "f32", "Decimal column"], &[]);
+        absent(folder, &["Utc::now", "SystemTime::now", "Local::now", "now_v7"], &["clock.rs"]);
+        absent(folder, &[".unwrap()", ".expect("], &["launcher/src/config/tests.rs"]);
+    }
+}
+
+#[test]
+fn a_migration_never_imports_an_entity() {
+    absent("migrations/src", &["ledger_core"], &[]);
+}
+
+#[test]
+fn the_top_level_is_as_the_readme_draws_it() {
+    let mut names: Vec<String> = std::fs::read_dir(root())
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with('.') && !matches!(name.as_str(), "target" | "data"))
+        .collect();
+    names.sort();
+    let expected =
+        ["Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "config", "crates", "migrations", "openapi", "tests"];
+    assert_eq!(names, expected);
+}
