@@ -31,7 +31,7 @@ fn product(text: &str) -> impl Iterator<Item = &str> {
 
 fn absent(folder: &str, words: &[&str], except: &[&str]) {
     for (path, text) in sources(folder) {
-        if except.iter().any(|allowed| path.ends_with(allowed)) {
+        if except.iter().any(|allowed| path.contains(allowed)) {
             continue;
         }
         for line in product(&text) {
@@ -73,7 +73,7 @@ fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
     for folder in ["crates", "migrations/src"] {
         absent(folder, &["f64", "f32", "Decimal column"], &[]);
         absent(folder, &["Utc::now", "SystemTime::now", "Local::now", "now_v7"], &["clock.rs"]);
-        absent(folder, &[".unwrap()", ".expect("], &["launcher/src/config/tests.rs"]);
+        absent(folder, &[".unwrap()", ".expect("], &["launcher/src/config/tests"]);
     }
 }
 

@@ -106,7 +106,11 @@ pub(crate) enum ConfigCommand {
     /// Say what is wrong, unknown or weak; exit 2 on errors
     Check,
     /// Every key with its value and where it comes from, secrets masked
-    Show,
+    Show {
+        /// As JSON, for programs
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Args)]
@@ -263,9 +267,9 @@ fn configuration(source: &Source, command: &ConfigCommand) -> ExitCode {
             say(&checked.report);
             if checked.errors == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) }
         }
-        ConfigCommand::Show => match config::load(source) {
+        ConfigCommand::Show { json } => match config::load(source) {
             Ok(loaded) => {
-                say(&loaded.show());
+                say(&if *json { loaded.show_json() } else { loaded.show() });
                 ExitCode::SUCCESS
             }
             Err(error) => crate::console::misused(&error.to_string()),

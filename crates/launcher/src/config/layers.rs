@@ -1,151 +1,341 @@
 //! The layers of configuration, laid over each other: defaults, files, environment, command line.
+//!
+//! Owns: where each value comes from, and which one wins. Refuses to judge values; `settings` does.
 
-use super::json;
+use super::json::{self, Value};
+use super::keys::{self, Key, Meaning, Shape, Shown};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The shipped file: every key with its default.
 const DEFAULTS: &str = include_str!("../../../../config/appsettings.json");
 
+/// The longest text that a `_FILE` may hold.
+const LONGEST_FILE: u64 = 64 * 1024;
+
 /// Where the configuration comes from. The environment is handed in, so that tests need not change theirs.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Source {
+    /// `None`: `./config`, if there is one.
     pub dir: Option<PathBuf>,
     pub environment: Vec<(String, String)>,
+    /// `Section:Key` and value; the last one on a key wins.
     pub overrides: Vec<(String, String)>,
 }
 
+/// Without the environment and the overrides, which may hold secrets.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
 impl Source {
+    /// With the environment of this process.
     pub fn from_process(dir: Option<PathBuf>, overrides: Vec<(String, String)>) -> Self {
-        let environment =
-            std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
-        Self { dir, environment: environment.collect(), overrides }
+        let lossy = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+        let environment = std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect();
+        Self { dir, environment, overrides }
     }
 
-    /// The operator's files, whether they exist or not: what is watched for changes.
     pub fn files(&self) -> Vec<PathBuf> {
         let dir = self.dir.clone().unwrap_or_else(|| PathBuf::from("config"));
         ["appsettings.json", "appsettings.Custom.json"].map(|name| dir.join(name)).to_vec()
     }
 }
 
-/// A value and where it was said.
+/// Where something was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
-    pub(super) key: String,
-    pub(super) value: Option<String>,
-    pub(super) origin: String,
-    pub(super) is_default: bool,
+pub(super) enum Place {
+    Default {
+        line: usize,
+    },
+    File {
+        path: String,
+        line: usize,
+    },
+    Environment {
+        variable: String,
+    },
+    CommandLine,
+    /// The content of a file that another place names.
+    Content {
+        path: String,
+        named: Box<Place>,
+    },
 }
 
-/// All that was said, the last word on each key, and what was wrong with the files.
-#[derive(Debug, Default)]
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default { line } => write!(f, "default:{line}"),
+            Self::File { path, line } => write!(f, "{path}:{line}"),
+            Self::Environment { variable } => write!(f, "environment {variable}"),
+            Self::CommandLine => f.write_str("command line"),
+            Self::Content { path, named } => write!(f, "{path} ({named})"),
+        }
+    }
+}
+
+/// What a layer says of a key.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Word {
+    /// Back to the default.
+    Null,
+    One(String),
+    Many(Vec<(String, Place)>),
+}
+
+impl Word {
+    /// `null`, or the empty text that a variable without a value is.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::One(text) => text.is_empty(),
+            Self::Many(_) => false,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) word: Word,
+    pub(super) place: Place,
+}
+
+/// The last word on each key, and what was wrong on the way there.
+#[derive(Default)]
 pub(super) struct Merged {
-    pub(super) said: Vec<Said>,
+    last: HashMap<&'static str, Said>,
+    pub(super) defaults: HashMap<&'static str, Said>,
     pub(super) faults: Vec<String>,
     pub(super) warnings: Vec<String>,
+    /// Keys that nothing reads: told by a start, refused by the check.
+    pub(super) unknown: Vec<String>,
 }
 
 impl Merged {
-    pub(super) fn find(&self, key: &str) -> Option<&Said> {
-        self.said.iter().find(|said| said.key.eq_ignore_ascii_case(key))
+    /// The last word, `null` included.
+    pub(super) fn last(&self, key: &str) -> Option<&Said> {
+        self.last.get(key)
     }
 
-    /// `Key`, or `Key:0`, `Key:1`, ..., or a list in one text.
-    pub(super) fn list(&self, key: &str) -> Vec<(String, &Said)> {
-        let mut elements = Vec::new();
-        if let Some(said) = self.find(key) {
-            let texts = said.value.as_deref().unwrap_or_default().split(',').map(str::trim);
-            elements.extend(texts.filter(|text| !text.is_empty()).map(|text| (text.to_owned(), said)));
-        }
-        for index in 0.. {
-            let Some(said) = self.find(&format!("{key}:{index}")) else { break };
-            elements.extend(said.value.clone().map(|text| (text, said)));
-        }
-        elements
+    /// The last word, or the default where that is `null` or empty.
+    pub(super) fn value(&self, key: &str) -> Option<&Said> {
+        let said = self.last.get(key).filter(|said| !said.word.is_empty());
+        said.or_else(|| self.defaults.get(key))
     }
 
-    fn say(&mut self, key: &str, value: Option<String>, origin: String, is_default: bool) {
-        // A list said anew replaces the old one, whichever way either is written.
-        let list =
-            key.rsplit_once(':').filter(|(_, index)| index.parse::<usize>().is_ok()).map_or(key, |(list, _)| list);
-        let layer = origin.split(':').next().unwrap_or_default().to_owned();
-        self.said.retain(|earlier| {
-            let same = earlier.key.eq_ignore_ascii_case(key);
-            let of_list = earlier.key.eq_ignore_ascii_case(list)
-                || earlier.key.len() > list.len()
-                    && earlier.key.get(..list.len()).is_some_and(|head| head.eq_ignore_ascii_case(list))
-                    && earlier.key[list.len()..].strip_prefix(':').is_some_and(|index| index.parse::<usize>().is_ok());
-            !(same || of_list && earlier.origin.split(':').next() != Some(&layer))
-        });
-        self.said.push(Said { key: key.to_owned(), value, origin, is_default });
+    fn lay(&mut self, layer: Layer) {
+        for (name, said) in layer.said {
+            self.last.insert(name, said);
+        }
+        for (key, elements) in layer.elements {
+            let Some((_, (_, place))) = elements.first_key_value() else { continue };
+            let place = place.clone();
+            let texts = elements.into_values().filter_map(|(text, place)| Some((text?, place)));
+            self.last.insert(key, Said { word: Word::Many(texts.collect()), place });
+        }
+        self.faults.extend(layer.faults);
+        self.warnings.extend(layer.warnings);
+        self.unknown.extend(layer.unknown);
     }
 }
 
-/// Lays the layers over each other. `known` says which first segments of the environment are ours.
-pub(super) fn merge(source: &Source, known: &[&str]) -> Merged {
+/// The elements of a list by their index; `None` is a `null` among them.
+type Elements = BTreeMap<usize, (Option<String>, Place)>;
+
+/// One layer while it is gathered. Nothing in it overrides anything else in it.
+#[derive(Default)]
+struct Layer {
+    said: HashMap<&'static str, Said>,
+    elements: HashMap<&'static str, Elements>,
+    faults: Vec<String>,
+    warnings: Vec<String>,
+    unknown: Vec<String>,
+}
+
+impl Layer {
+    fn say(&mut self, written: &str, value: Value, place: Place) {
+        match keys::meaning(written) {
+            Meaning::Whole(key) => self.whole(key, value, place),
+            Meaning::Element(key, index) => {
+                let text = match value {
+                    Value::Text(text) => Some(text),
+                    Value::Null => None,
+                    Value::EmptyList => {
+                        return self
+                            .faults
+                            .push(format!("{place}: {}: expected a text at {index}, got a list", key.name));
+                    }
+                };
+                self.elements.entry(key.name).or_default().insert(index, (text, place));
+            }
+            Meaning::FileOf(key) => self.content(key, value, place),
+            Meaning::Inside(key) => {
+                let expected = if key.shape == Shape::List { "a list of texts" } else { "one value" };
+                self.faults.push(format!("{place}: {}: expected {expected}, got a section or list", key.name));
+            }
+            Meaning::Section if value == Value::Null => {}
+            Meaning::Section => {
+                self.faults.push(format!("{place}: {written}: expected a section {{ ... }}, got one value"));
+            }
+            // An editor's pointer to a schema.
+            Meaning::Unknown if written == "$schema" => {}
+            Meaning::Unknown => {
+                let hint = keys::nearest(written).map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+                self.unknown.push(format!("{place}: {written} is not a known key{hint}"));
+            }
+        }
+    }
+
+    fn whole(&mut self, key: &'static Key, value: Value, place: Place) {
+        let word = match (value, key.shape) {
+            (Value::Null, _) => Word::Null,
+            (Value::EmptyList, Shape::List) => Word::Many(Vec::new()),
+            (Value::EmptyList, Shape::Text | Shape::Plain) => {
+                return self.faults.push(format!("{place}: {}: expected one value, got a list", key.name));
+            }
+            (Value::Text(text), Shape::List) => {
+                let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+                Word::Many(texts.map(|text| (text.to_owned(), place.clone())).collect())
+            }
+            (Value::Text(text), Shape::Text | Shape::Plain) => Word::One(text),
+        };
+        self.keep(key, Said { word, place });
+    }
+
+    /// `Key_FILE` says what the file it names holds.
+    fn content(&mut self, key: &'static Key, value: Value, place: Place) {
+        let path = match value {
+            Value::Text(path) if !path.is_empty() => path,
+            Value::Text(_) | Value::Null => return,
+            Value::EmptyList => {
+                return self.faults.push(format!("{place}: {}_FILE: expected a path, got a list", key.name));
+            }
+        };
+        match content(Path::new(&path)) {
+            Ok(text) => {
+                let secret =
+                    key.shown == Shown::Nothing || super::without_password(&text) != text && key.shown != Shown::All;
+                if secret && readable_by_all(Path::new(&path)) {
+                    self.warnings
+                        .push(format!("{place}: {}_FILE: everybody can read {path}; make it mode 0600", key.name));
+                }
+                self.keep(key, Said { word: Word::One(text), place: Place::Content { path, named: Box::new(place) } });
+            }
+            Err(error) => self.faults.push(format!("{place}: {}_FILE: cannot read {path}: {error}", key.name)),
+        }
+    }
+
+    fn keep(&mut self, key: &'static Key, said: Said) {
+        // null beside _FILE is the shipped file with _FILE added to it.
+        match self.said.get(key.name) {
+            Some(earlier) if !earlier.word.is_empty() && !said.word.is_empty() => {
+                let fault = format!("{}: {} is given twice, here and at {}", said.place, key.name, earlier.place);
+                self.faults.push(fault);
+            }
+            Some(earlier) if !earlier.word.is_empty() => {}
+            Some(_) | None => {
+                self.said.insert(key.name, said);
+            }
+        }
+    }
+}
+
+/// Lays the layers over each other.
+pub(super) fn merge(source: &Source) -> Merged {
     let mut merged = Merged::default();
-    file(&mut merged, DEFAULTS, "default", true);
+    merged.lay(of_file(DEFAULTS, |line| Place::Default { line }));
+    merged.defaults.clone_from(&merged.last);
     if let Some(dir) = source.dir.as_ref().filter(|dir| !dir.is_dir()) {
         merged.faults.push(format!("{}: there is no such folder", dir.display()));
     }
     for path in source.files() {
+        let name = path.display().to_string();
         match std::fs::read_to_string(&path) {
-            Ok(text) => file(&mut merged, &text, &path.display().to_string(), false),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => merged.faults.push(format!("{}: {error}", path.display())),
+            Ok(text) => merged.lay(of_file(&text, |line| Place::File { path: name.clone(), line })),
+            Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}
+            Err(error) => merged.faults.push(format!("{name}: cannot read it: {error}")),
         }
     }
-    for (name, value) in &source.environment {
-        let (ours, name_in_config) = match name.strip_prefix("DUET_") {
-            Some(rest) => (true, rest),
-            None => (false, name.as_str()),
-        };
-        let key = name_in_config.replace("__", ":");
-        let first = key.split(':').next().unwrap_or_default();
-        let section = first.trim_end_matches("_FILE");
-        // A bare word such as DATA may be anybody's; with our prefix, or a key in it, it is ours.
-        if (ours || key.contains(':')) && known.iter().any(|known| known.eq_ignore_ascii_case(section)) {
-            merged.say(&key, Some(value.clone()), format!("environment {name}"), false);
-        }
-    }
+    // A name of ours beats one that may be anybody's.
+    let (ours, anybodys) = source.environment.iter().partition::<Vec<_>, _>(|(name, _)| ours(name).is_some());
+    merged.lay(of_environment(anybodys.iter().filter_map(|(name, value)| Some((shared(name)?, name, value)))));
+    merged.lay(of_environment(ours.iter().filter_map(|(name, value)| Some((self::ours(name)?, name, value)))));
     for (key, value) in &source.overrides {
-        merged.say(key, Some(value.clone()), "command line".into(), false);
+        let mut layer = Layer::default();
+        layer.say(key.trim(), Value::Text(value.clone()), Place::CommandLine);
+        merged.lay(layer);
     }
-    from_files(&mut merged);
     merged
 }
 
-fn file(merged: &mut Merged, text: &str, name: &str, is_default: bool) {
+fn of_file(text: &str, place: impl Fn(usize) -> Place) -> Layer {
+    let mut layer = Layer::default();
     match json::read(text) {
         Ok(entries) => {
             for entry in entries {
-                merged.say(&entry.key, entry.value, format!("{name}:{}", entry.line), is_default);
+                layer.say(&entry.key, entry.value, place(entry.line));
             }
         }
-        Err(fault) => merged.faults.push(format!("{name}:{}: {}", fault.line, fault.message)),
+        Err(faults) => {
+            layer.faults.extend(faults.iter().map(|fault| format!("{}: {}", place(fault.line), fault.message)));
+        }
     }
+    layer
 }
 
-/// `Key_FILE` names a file that holds the value of `Key`.
-fn from_files(merged: &mut Merged) {
-    let named: Vec<Said> =
-        merged.said.iter().filter(|said| said.key.to_ascii_uppercase().ends_with("_FILE")).cloned().collect();
-    for said in named {
-        let Some(path) = said.value.as_deref().filter(|path| !path.is_empty()) else { continue };
-        let key = &said.key[..said.key.len() - "_FILE".len()];
-        match std::fs::read_to_string(path) {
-            Ok(text) => {
-                if readable_by_all(Path::new(path)) {
-                    merged.warnings.push(format!("{key}: everybody can read {path}; make it mode 0600"));
-                }
-                let text =
-                    text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text));
-                merged.say(key, Some(text.to_owned()), format!("file {path}"), false);
-            }
-            Err(error) => merged.faults.push(format!("{}: {}: cannot read {path}: {error}", said.origin, said.key)),
+/// What follows `DUET_`, if it is a key of ours or looks like a slip of one. Tools of ours have variables, too.
+fn ours(name: &str) -> Option<&str> {
+    let (_, rest) = name.split_at_checked("DUET_".len()).filter(|(head, _)| head.eq_ignore_ascii_case("DUET_"))?;
+    let key = rest.replace("__", ":");
+    let known = !matches!(keys::meaning(&key), Meaning::Unknown | Meaning::Section);
+    let in_section = key.split_once(':').is_some_and(|(first, _)| keys::is_section(first));
+    (known || in_section || keys::nearest(&key).is_some()).then_some(rest)
+}
+
+/// A variable without our prefix that is ours nevertheless: a known section with something in it, or a key of one
+/// word letter for letter, as `DATA` in capitals is likely to be somebody else's.
+fn shared(name: &str) -> Option<&str> {
+    let ours = match name.split_once("__") {
+        Some((first, _)) => keys::is_section(first) || keys::find(first).is_some(),
+        None => keys::KEYS.iter().any(|key| key.name == name.strip_suffix("_FILE").unwrap_or(name)),
+    };
+    ours.then_some(name)
+}
+
+fn of_environment<'e>(variables: impl Iterator<Item = (&'e str, &'e String, &'e String)>) -> Layer {
+    let mut layer = Layer::default();
+    let mut seen: HashMap<String, &str> = HashMap::new();
+    for (rest, name, value) in variables {
+        let key = rest.replace("__", ":");
+        let place = Place::Environment { variable: name.clone() };
+        if let Some(earlier) = seen.insert(key.to_lowercase(), name) {
+            layer.faults.push(format!("{place}: {key} is given twice, here and by {earlier}"));
+            continue;
         }
-        merged.said.retain(|earlier| earlier.key != said.key);
+        layer.say(&key, Value::Text(value.clone()), place);
     }
+    layer
+}
+
+/// A file's text without the newline that an editor puts at its end.
+fn content(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(LONGEST_FILE + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST_FILE {
+        return Err(std::io::Error::other(format!("it is longer than {LONGEST_FILE} bytes")));
+    }
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
+    Ok(text)
 }
 
 #[cfg(unix)]

@@ -1,124 +1,158 @@
 //! What `config check` and `config show` say.
+//!
+//! Owns: which working settings should still be looked at, and what of a value may be shown.
 
-use super::layers::{Merged, Source, merge};
-use super::{KEYS, Loaded, load, sections};
+use super::keys::{KEYS, Key, Shown};
+use super::layers::{Merged, Place, Source, Word, merge};
+use super::{Loaded, Settings, settings, without_password};
+use serde_json::{Map, Value};
 
 /// The outcome of `config check`.
 #[derive(Debug)]
 pub struct Checked {
+    /// A line for each error and warning, and one that sums them up.
     pub report: String,
     pub errors: usize,
+    pub warnings: usize,
 }
 
 pub fn check(source: &Source) -> Checked {
-    let unknown = unknown_keys(&merge(source, &sections()));
-    let mut lines: Vec<String> = Vec::new();
-    let mut errors = unknown.len();
-    lines.extend(unknown.into_iter().map(|line| format!("error: {line}")));
-    match load(source) {
-        Err(error) => {
-            let faults = error.to_string();
-            errors += faults.lines().count();
-            lines.extend(faults.lines().map(|line| format!("error: {line}")));
-        }
-        Ok(loaded) => {
-            let known: Vec<String> = loaded.merged.warnings.iter().chain(&weaknesses(&loaded)).cloned().collect();
-            lines.extend(known.into_iter().map(|line| format!("warning: {line}")));
+    let merged = merge(source);
+    let (settings, mut errors) = match settings::read(&merged) {
+        Ok(settings) => (Some(settings), Vec::new()),
+        Err(faults) => (None, faults),
+    };
+    errors.extend(merged.unknown.iter().cloned());
+    let mut warnings = merged.warnings.clone();
+    warnings.extend(exposed(&merged));
+    warnings.extend(settings.iter().flat_map(weaknesses));
+    let mut lines: Vec<String> = errors.iter().map(|line| format!("error: {line}")).collect();
+    lines.extend(warnings.iter().map(|line| format!("warning: {line}")));
+    let mut checked = Checked { report: String::new(), errors: errors.len(), warnings: warnings.len() };
+    lines.push(match (checked.errors, checked.warnings) {
+        (0, 0) => "The configuration is good.".to_owned(),
+        (errors, warnings) => format!("{errors} error(s), {warnings} warning(s)."),
+    });
+    checked.report = lines.join("\n");
+    checked
+}
+
+/// Secrets that stand in the environment, where child processes and crash reports find them.
+fn exposed(merged: &Merged) -> Vec<String> {
+    let mut found = Vec::new();
+    for key in KEYS {
+        let Some(said) = merged.last(key.name) else { continue };
+        let (Word::One(text), Place::Environment { variable }) = (&said.word, &said.place) else { continue };
+        let secret = match key.shown {
+            Shown::All => false,
+            Shown::WithoutPassword => without_password(text) != *text,
+            Shown::Nothing => !text.is_empty(),
+        };
+        if secret {
+            let name = key.name;
+            found.push(format!(
+                "{}: {name}: a secret in the environment; {variable}_FILE keeps it in a file",
+                said.place
+            ));
         }
     }
-    if errors == 0 {
-        lines.push("The configuration is good.".into());
-    }
-    Checked { report: lines.join("\n"), errors }
+    found
 }
 
 /// Settings that work and should still be looked at.
-fn weaknesses(loaded: &Loaded) -> Vec<String> {
-    let settings = &loaded.settings;
+fn weaknesses(settings: &Settings) -> Vec<String> {
     let mut found = Vec::new();
     if !settings.listen.ip().is_loopback() {
         found
             .push(format!("Urls: {} is public and speaks plain HTTP; put a proxy with TLS before it", settings.listen));
     }
-    for key in KEYS.iter().filter(|key| key.secret) {
-        if loaded
-            .merged
-            .find(key.name)
-            .is_some_and(|said| said.origin.starts_with("environment") && said.value.is_some())
-        {
-            let variable = key.name.replace(':', "__");
-            found.push(format!("{}: stands in the environment; {variable}_FILE keeps it in a file", key.name));
+    if let Some(secret) = &settings.token_secret {
+        let mut bytes = secret.expose().as_bytes().to_vec();
+        bytes.sort_unstable();
+        bytes.dedup();
+        if bytes.len() < 10 {
+            found.push(
+                "JwtSettings:Secret: too few different characters to be random; leave it out to have one made".into(),
+            );
         }
     }
-    for origin in settings.cors_origins.iter().filter(|origin| origin.starts_with("http://")) {
-        found.push(format!("Cors:Origins: {origin} is not encrypted"));
+    if settings.bootstrap_password.as_ref().is_some_and(|password| password.expose().chars().count() < 12) {
+        found.push("Bootstrap:Password: shorter than 12 characters".into());
     }
+    let unencrypted = settings.cors_origins.iter().filter(|origin| origin.starts_with("http://"));
+    found.extend(unencrypted.map(|origin| format!("Cors:Origins: {origin} is not encrypted")));
     found
 }
 
-/// Keys that nothing reads, each with the known key that it may have been meant to be.
-pub(super) fn unknown_keys(merged: &Merged) -> Vec<String> {
-    let mut unknown = Vec::new();
-    for said in &merged.said {
-        let plain = said
-            .key
-            .rsplit_once(':')
-            .filter(|(_, index)| index.parse::<usize>().is_ok())
-            .map_or(&*said.key, |(list, _)| list);
-        if KEYS.iter().any(|key| key.name.eq_ignore_ascii_case(plain)) {
-            continue;
-        }
-        let nearest =
-            KEYS.iter().map(|key| (distance(&key.name.to_lowercase(), &plain.to_lowercase()), key.name)).min();
-        let hint = nearest.filter(|(distance, _)| *distance <= 4).map(|(_, name)| format!("; did you mean {name}?"));
-        unknown.push(format!("{}: {} is not a known key{}", said.origin, said.key, hint.unwrap_or_default()));
-    }
-    unknown
-}
-
-/// How many letters must change to turn one text into the other.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (index, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, other) in to.iter().enumerate() {
-            let substituted = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = substituted.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[to.len()]
+/// A key as it may be shown.
+struct Row {
+    key: &'static str,
+    /// `None`: there is no value.
+    value: Option<String>,
+    origin: String,
+    is_default: bool,
 }
 
 impl Loaded {
     /// Every key, its value and who said so. Secrets are masked.
     pub fn show(&self) -> String {
-        let mut lines = Vec::new();
-        for key in KEYS {
-            let said = self.merged.list(key.name);
-            let value = said.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", ");
-            let value = match value.as_str() {
-                "" => "-".to_owned(),
-                _ if key.secret => "***".to_owned(),
-                url if key.name.starts_with("ConnectionStrings") => without_password(url),
-                other => other.to_owned(),
+        let line = |row: Row| {
+            let value = row.value.unwrap_or_else(|| "-".into());
+            format!("{:<30} {value:<36} {}", row.key, row.origin)
+        };
+        self.rows().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The same for programs: `{"Key": {"value", "source", "default"}}`.
+    pub fn show_json(&self) -> String {
+        let member = |row: Row| {
+            let fields = [
+                ("value", row.value.map_or(Value::Null, Value::String)),
+                ("source", Value::String(row.origin)),
+                ("default", Value::Bool(row.is_default)),
+            ];
+            (
+                row.key.to_owned(),
+                Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()),
+            )
+        };
+        format!("{:#}", Value::Object(self.rows().map(member).collect::<Map<_, _>>()))
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Row> {
+        KEYS.iter().map(|key| {
+            let last = self.merged.last(key.name);
+            let turned_off = key.name == "Dialects:SharedPrefix" && last.is_some_and(|said| said.word.is_empty());
+            let said = if turned_off { last } else { self.merged.value(key.name) };
+            let value = match said.map(|said| &said.word) {
+                Some(Word::One(text)) if !text.is_empty() => Some(text.clone()),
+                Some(Word::Many(texts)) if !texts.is_empty() => {
+                    Some(texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", "))
+                }
+                Some(Word::Null | Word::One(_) | Word::Many(_)) | None => self.derived(key.name),
             };
-            let is_default = said.iter().all(|(_, said)| said.is_default);
-            let origin =
-                if is_default { "default" } else { said.first().map_or("default", |(_, said)| said.origin.as_str()) };
-            lines.push(format!("{:<30} {value:<36} {origin}", key.name));
+            let place = said.map(|said| &said.place);
+            let is_default = matches!(place, None | Some(Place::Default { .. }));
+            let origin = place.filter(|_| !is_default).map_or_else(|| "default".to_owned(), Place::to_string);
+            Row { key: key.name, value: value.map(|value| masked(key, &value)), origin, is_default }
+        })
+    }
+
+    /// What a key without a value of its own amounts to.
+    fn derived(&self, name: &str) -> Option<String> {
+        match name {
+            "Dialects:A:Prefix" => self.settings.dialects.a.clone(),
+            "Dialects:B:Prefix" => self.settings.dialects.b.clone(),
+            "ConnectionStrings:Default" => Some(self.settings.database.expose().to_owned()),
+            _ => None,
         }
-        lines.join("\n")
     }
 }
 
-/// A database URL that may be shown.
-pub fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    match rest.rsplit_once('@') {
-        Some((user, host)) => format!("{scheme}://{}:***@{host}", user.split(':').next().unwrap_or_default()),
-        None => url.to_owned(),
+fn masked(key: &Key, value: &str) -> String {
+    match key.shown {
+        Shown::All => value.to_owned(),
+        Shown::WithoutPassword => without_password(value),
+        Shown::Nothing => "***".to_owned(),
     }
 }

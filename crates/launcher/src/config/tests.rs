@@ -1,4 +1,12 @@
+//! The layers, what is told of them, and (in `values`) what stands in them.
+
+use super::keys::KEYS;
+use super::settings::Secret;
 use super::*;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+mod values;
 
 /// A folder of its own, gone when the test is over.
 struct Folder(PathBuf);
@@ -16,9 +24,14 @@ impl Folder {
         folder
     }
 
-    fn source(&self, environment: &[(&str, &str)]) -> Source {
-        let pairs = environment.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        Source { dir: Some(self.0.clone()), environment: pairs.collect(), overrides: Vec::new() }
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn source(&self, environment: &[(&str, &str)], overrides: &[(&str, &str)]) -> Source {
+        let owned =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        Source { dir: Some(self.0.clone()), environment: owned(environment), overrides: owned(overrides) }
     }
 }
 
@@ -28,134 +41,373 @@ impl Drop for Folder {
     }
 }
 
-fn custom(text: &str, environment: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
+type Pairs = &'static [(&'static str, &'static str)];
+
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+fn custom(text: &str, environment: &[(&str, &str)], overrides: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
     let folder = Folder::with(&[("appsettings.Custom.json", text)]);
-    load(&folder.source(environment))
+    load(&folder.source(environment, overrides))
+}
+
+fn settings(text: &str, environment: &[(&str, &str)]) -> Settings {
+    custom(text, environment, &[]).unwrap().settings
+}
+
+fn refusal(text: &str, environment: &[(&str, &str)]) -> String {
+    custom(text, environment, &[]).unwrap_err().to_string()
+}
+
+fn dialects(a: &str, b: &str, shared: &str) -> Dialects {
+    let served = |prefix: &str| (prefix != "-").then(|| prefix.to_owned());
+    Dialects { a: served(a), b: served(b), shared: served(shared) }
 }
 
 #[test]
 fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
-    let loaded = custom("{}", &[]).unwrap();
+    let loaded = custom("{}", &[], &[]).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
-    assert_eq!(loaded.settings.token_lifetime, Duration::from_hours(1));
-    assert_eq!(loaded.settings.listen.to_string(), "127.0.0.1:5000");
-    let both = Dialects { a: Some("/a/api".into()), b: Some("/b/api".into()), shared: Some("/api".into()) };
-    assert_eq!(loaded.settings.dialects, both);
+    let expected = Settings {
+        listen: "127.0.0.1:5000".parse().unwrap(),
+        dialects: dialects("/a/api", "/b/api", "/api"),
+        database: Secret("sqlite:./data/duet.db".into()),
+        data: "./data".into(),
+        pool_size: 16,
+        readers: 4,
+        auto_migrate: true,
+        token_lifetime: Duration::from_hours(1),
+        token_secret: None,
+        token_issuer: "duet".into(),
+        token_audience: "duet".into(),
+        bootstrap_email: None,
+        bootstrap_username: None,
+        bootstrap_password: None,
+        body_limit: 1 << 20,
+        header_timeout: Duration::from_secs(10),
+        body_idle: Duration::from_secs(10),
+        request_timeout: Duration::from_secs(30),
+        max_connections: 1024,
+        write_queue: 1024,
+        log_level: "info".into(),
+        log_format: LogFormat::Auto,
+        cors_origins: Vec::new(),
+        trusted_proxies: Vec::new(),
+        shutdown_grace: Duration::from_secs(30),
+    };
+    assert_eq!(loaded.settings, expected);
     for key in KEYS {
-        let shown = loaded.merged.find(key.name).is_some() || !loaded.merged.list(key.name).is_empty();
-        assert!(shown || matches!(key.name, "Cors:Origins" | "TrustedProxies"), "{} has no default", key.name);
+        assert!(loaded.merged.defaults.contains_key(key.name), "{} is not in the shipped file", key.name);
     }
 }
 
 #[test]
 fn later_layers_win() {
-    let text = r#"{ "JwtSettings": { "ExpirationMinutes": 30 } }"#;
-    assert_eq!(custom(text, &[]).unwrap().settings.token_lifetime, Duration::from_mins(30));
+    const KEY: &str = "JwtSettings:ExpirationMinutes";
+    let (shipped, own) = ("{\"JwtSettings:ExpirationMinutes\": 50}", "{\"JwtSettings\": {\"ExpirationMinutes\": 40}}");
+    let folder = Folder::with(&[("appsettings.json", shipped)]);
+    let minutes = |environment: &[(&str, &str)], overrides: &[(&str, &str)]| {
+        load(&folder.source(environment, overrides)).unwrap().settings.token_lifetime.as_secs() / 60
+    };
+    assert_eq!(minutes(&[], &[]), 50);
+    std::fs::write(folder.path("appsettings.Custom.json"), own).unwrap();
+    assert_eq!(minutes(&[], &[]), 40);
+    assert_eq!(minutes(&[("JwtSettings__ExpirationMinutes", "30")], &[]), 30);
+    let both = [("DUET_JwtSettings__ExpirationMinutes", "20"), ("JwtSettings__ExpirationMinutes", "30")];
+    assert_eq!(minutes(&both, &[]), 20);
+    assert_eq!(minutes(&both, &[(KEY, "15"), (KEY, "10")]), 10);
+}
+
+#[test]
+fn keys_are_case_insensitive_in_every_layer() {
+    let expected = Duration::from_mins(7);
+    assert_eq!(settings("{ \"JWTSETTINGS\": { \"expirationminutes\": 7 } }", &[]).token_lifetime, expected);
     for name in
-        ["JwtSettings__ExpirationMinutes", "jwtsettings__expirationminutes", "DUET_JwtSettings__ExpirationMinutes"]
+        ["jwtsettings__expirationminutes", "JWTSETTINGS__EXPIRATIONMINUTES", "duet_JWTSETTINGS__expirationMinutes"]
     {
-        assert_eq!(custom(text, &[(name, "15")]).unwrap().settings.token_lifetime, Duration::from_mins(15), "{name}");
+        assert_eq!(settings("{}", &[(name, "7")]).token_lifetime, expected, "{name}");
     }
-    let folder = Folder::with(&[("appsettings.Custom.json", text)]);
-    let mut source = folder.source(&[("JwtSettings__ExpirationMinutes", "15")]);
-    source.overrides = vec![("JwtSettings:ExpirationMinutes".into(), "5".into())];
-    assert_eq!(load(&source).unwrap().settings.token_lifetime, Duration::from_mins(5));
+    let loaded = custom("{}", &[], &[("jwtsettings:EXPIRATIONMINUTES", "7")]).unwrap();
+    assert_eq!(loaded.settings.token_lifetime, expected);
+    assert_eq!(settings("{}", &[("Dialect", "bOTH")]).dialects, dialects("/a/api", "/b/api", "/api"));
 }
 
 #[test]
 fn files_are_read_as_dotnet_reads_them() {
-    let text = "\u{feff}// the operator's\n{ /* both */ \"dialect\": \"a\", \"Limits\": { \"Body\": \"2MB\", }, }";
-    let settings = custom(text, &[]).unwrap().settings;
-    assert_eq!(settings.dialects, Dialects { a: Some("/api".into()), b: None, shared: None });
-    assert_eq!(settings.body_limit, 2 << 20);
+    let text = "\u{feff}// the operator's\r\n{ /* both * / ** */ \"dialect\": \"a\", // A\n \"Limits\": { \"Body\": 2048, },\n\
+                \"Cors\": { \"Origins\": [\"https://x.example\", /* last */ ], }, }\n// end";
+    let settings = settings(text, &[]);
+    assert_eq!(settings.dialects, dialects("/api", "-", "-"));
+    assert_eq!((settings.body_limit, settings.cors_origins), (2048, vec!["https://x.example".to_owned()]));
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn a_broken_file_is_told_with_its_line() {
+    let deep = format!("{{\"a\":{}", "[".repeat(100_000));
     let cases = [
-        (
-            "{\n\"JwtSettings\": {\n\"ExpirationMinutes\": \"soon\" } }",
-            ":3: JwtSettings:ExpirationMinutes: expected a whole number from 1 to 1440, got \"soon\"",
-        ),
-        ("{ \"Dialect\": \"C\" }", ":1: Dialect: expected one of A, B, Both, got \"C\""),
-        (
-            "{ \"Limits\": { \"Body\": 1 },\n \"limits\": { \"body\": 2 } }",
-            ":2: limits:body is given twice, here and on line 1",
-        ),
-        ("{ \"Dialect\": }", ":1: expected a value"),
-        (
-            "{ \"Dialects\": { \"A\": { \"Prefix\": \"/b/api/x\" } } }",
-            "Dialects:A:Prefix (/b/api/x) and Dialects:B:Prefix (/b/api) must not be equal or nested",
-        ),
-        ("{ \"Dialects\": { \"A\": { \"Prefix\": \"/swagger\" } } }", "Dialects:A:Prefix: expected a path"),
-        (
-            "{ \"JwtSettings\": { \"Secret\": \"short\" } }",
-            "JwtSettings:Secret: expected at least 32 bytes, got something else",
-        ),
-        ("{ \"Cors\": { \"Origins\": [\"*\"] } }", "Cors:Origins: expected scheme://host"),
-        ("{ \"TrustedProxies\": \"10.0.0.0/33\" }", "TrustedProxies: expected an address or network"),
-        (
-            "{ \"ConnectionStrings\": { \"Default\": \"mysql://u:hidden@h/d\" } }",
-            "ConnectionStrings:Default: expected a URL",
-        ),
+        ("", ":1: expected { at the beginning"),
+        ("[]", ":1: expected { at the beginning"),
+        ("{\n\"Dialect\": }", ":2: expected a value"),
+        ("{\n\n\"Dialect\" \"A\" }", ":3: expected : after Dialect"),
+        ("{ \"Dialect\": \"A\"\n\"Urls\": \"\" }", ":2: expected , or }"),
+        ("{ \"Dialect\": \"A\n\" }", ":1: the text does not end on its line"),
+        ("{ \"Dialect\": \"\\q\" }", ":1: the text has an unknown escape"),
+        ("{\n/* for ever", ":2: the comment does not end"),
+        ("{,}", ":1: expected a name in quotes, or }"),
+        ("{} {}", ":1: expected nothing after the closing }"),
+        (&deep, ":1: nested more than 32 deep"),
     ];
     for (text, expected) in cases {
-        let error = custom(text, &[]).unwrap_err().to_string();
-        assert!(error.contains(expected), "{text}\n{error}");
-        assert!(!error.contains("hidden") && !error.contains("short"), "{error}");
+        let error = refusal(text, &[]);
+        assert!(error.contains(&format!("appsettings.Custom.json{expected}")), "{text:.60}\n{error}");
     }
-    let two = custom("{ \"Dialect\": \"C\", \"Data\": null, \"Database\": { \"Readers\": 0 } }", &[])
-        .unwrap_err()
-        .to_string();
-    assert_eq!(two.lines().count(), 2, "{two}");
+    assert!(!refusal("{ \"JwtSettings\": { \"Secret\": hunter2 } }", &[]).contains("hunter2"));
+}
+
+#[test]
+fn a_key_given_twice_is_refused_with_both_places() {
+    let cases = [
+        ("{ \"Data\": \"a\",\n\"DATA\": \"b\" }", ":2: DATA is given twice, here and on line 1"),
+        (
+            "{ \"Limits\": { \"Body\": 1 },\n\n\"limits\": { \"Header\": 2 } }",
+            ":3: limits is given twice, here and on line 1",
+        ),
+        ("{ \"Data:X\": 1,\n \"Data\": { \"X\": 2 } }", ":2: Data:X is given twice, here and on line 1"),
+        ("{ \"Data\": \"a\",\n \"Data_FILE\": \"b\", }", ":2: Data_FILE: cannot read b"),
+    ];
+    for (text, expected) in cases {
+        let error = refusal(text, &[]);
+        assert!(error.contains(expected), "{text}\n{error}");
+    }
+    let error = refusal("{}", &[("Limits__Body", "1"), ("LIMITS__BODY", "2")]);
+    assert!(
+        error.contains("environment LIMITS__BODY: LIMITS:BODY is given twice, here and by Limits__Body"),
+        "{error}"
+    );
+    let three = refusal("{ \"Data\": 1, \"Data\": 2,\n \"Urls\": 1, \"Urls\": 2, \"Dialect\": }", &[]);
+    assert_eq!(three.lines().count(), 3, "{three}");
 }
 
 #[test]
 fn an_unknown_key_is_a_warning_with_a_suggestion_and_an_error_of_the_check() {
-    let folder = Folder::with(&[("appsettings.Custom.json", "{ \"JwtSettings\": { \"ExpirationMinuts\": 5 } }")]);
-    let source = folder.source(&[]);
-    let warnings = load(&source).unwrap().warnings;
-    assert_eq!(warnings.len(), 1);
-    assert!(
-        warnings[0]
-            .ends_with("JwtSettings:ExpirationMinuts is not a known key; did you mean JwtSettings:ExpirationMinutes?")
-    );
-    assert_eq!(check(&source).errors, 1);
+    let cases = [
+        (
+            "{ \"JwtSettings\": {\n\"ExpirationMinuts\": 5 } }",
+            ":2: JwtSettings:ExpirationMinuts is not a known key; did you mean JwtSettings:ExpirationMinutes?",
+        ),
+        (
+            "{ \"ExpirationMinutes\": 5 }",
+            ":1: ExpirationMinutes is not a known key; did you mean JwtSettings:ExpirationMinutes?",
+        ),
+        (
+            "{ \"JwtSettings\": { \"Secrt_FILE\": \"x\" } }",
+            ":1: JwtSettings:Secrt_FILE is not a known key; did you mean JwtSettings:Secret_FILE?",
+        ),
+        (
+            "{ \"Limits\": { \"Body_FILE\": \"x\" } }",
+            ":1: Limits:Body_FILE is not a known key; did you mean Limits:Body?",
+        ),
+        ("{ \"Kestrel\": { \"Certificates\": \"x\" } }", ":1: Kestrel:Certificates is not a known key"),
+    ];
+    for (text, expected) in cases {
+        let folder = Folder::with(&[("appsettings.Custom.json", text)]);
+        let source = folder.source(&[], &[]);
+        let warnings = load(&source).unwrap().warnings;
+        assert!(matches!(warnings.as_slice(), [only] if only.ends_with(expected)), "{text}\n{warnings:?}");
+        assert_eq!(check(&source).errors, 1);
+    }
+    assert_eq!(custom("{ \"$schema\": \"x\" }", &[], &[]).unwrap().warnings, Vec::<String>::new());
+}
+
+#[test]
+fn only_variables_that_are_ours_are_looked_at() {
+    let others = [
+        ("PATH", "/"),
+        ("DATA", "/elsewhere"),
+        ("LIMITS", "x"),
+        ("DUET_TEST_POSTGRES", "required"),
+        ("DUET_LIMITS", "x"),
+        ("Serilog__Level", "x"),
+        ("Data_", "x"),
+        ("é__x", ""),
+    ];
+    let loaded = custom("{}", &others, &[]).unwrap();
+    assert_eq!((loaded.warnings, loaded.settings), (Vec::new(), settings("{}", &[])));
+    assert_eq!(settings("{}", &[("Data", "/here")]).data, Path::new("/here"));
+    assert_eq!(settings("{}", &[("DUET_DATA", "/here")]).data, Path::new("/here"));
+    for (name, hint) in [("Limits__Bdy", "Limits:Body"), ("DUET_Urs", "Urls")] {
+        let warnings = custom("{}", &[(name, "x")], &[]).unwrap().warnings;
+        let ending = format!(" is not a known key; did you mean {hint}?");
+        assert!(
+            matches!(warnings.as_slice(), [only] if only.starts_with("environment ") && only.ends_with(&ending)),
+            "{warnings:?}"
+        );
+    }
 }
 
 #[test]
 fn a_secret_may_stand_in_a_file() {
-    let secret = "0123456789abcdef0123456789abcdef";
-    let folder = Folder::with(&[("secret", &format!("{secret}\n"))]);
-    let path = folder.0.join("secret").display().to_string();
-    let loaded = load(&folder.source(&[("JwtSettings__Secret_FILE", &path)])).unwrap();
-    assert_eq!(loaded.settings.token_secret.as_ref().map(Secret::expose), Some(secret));
-    assert!(!loaded.show().contains(secret) && !format!("{:?}", loaded.settings).contains(secret));
-    assert!(load(&folder.source(&[("JwtSettings__Secret_FILE", "/nowhere/at/all")])).is_err());
-}
-
-#[test]
-fn lists_are_said_by_index_or_in_one_text() {
-    let text = r#"{ "Cors": { "Origins": ["https://one.example", "https://two.example"] } }"#;
-    assert_eq!(custom(text, &[]).unwrap().settings.cors_origins, ["https://one.example", "https://two.example"]);
-    let environment = [("Cors__Origins__0", "https://three.example")];
-    assert_eq!(custom(text, &environment).unwrap().settings.cors_origins, ["https://three.example"]);
-    let environment = [("Cors__Origins", "https://four.example, https://five.example")];
+    for end in ["", "\n", "\r\n"] {
+        let folder = Folder::with(&[("secret", &format!("{SECRET}{end}"))]);
+        let path = folder.path("secret");
+        for name in ["JwtSettings__Secret_FILE", "DUET_jwtsettings__secret_file"] {
+            let loaded = load(&folder.source(&[(name, &path)], &[])).unwrap();
+            assert_eq!(loaded.settings.token_secret.as_ref().map(Secret::expose), Some(SECRET));
+            let shown =
+                [loaded.show(), loaded.show_json(), format!("{loaded:?}").split("merged").next().unwrap().into()];
+            assert!(shown.iter().all(|text| !text.contains(SECRET)), "{shown:?}");
+        }
+    }
+    let folder = Folder::with(&[("two", "/x\n\n")]);
     assert_eq!(
-        custom(text, &environment).unwrap().settings.cors_origins,
-        ["https://four.example", "https://five.example"]
+        load(&folder.source(&[("Data_FILE", &folder.path("two"))], &[])).unwrap().settings.data,
+        Path::new("/x\n")
     );
+    let error = refusal("{\n \"JwtSettings\": { \"Secret_FILE\": \"/nowhere/at/all\" } }", &[]);
+    assert!(error.contains(":2: JwtSettings:Secret_FILE: cannot read /nowhere/at/all: "), "{error}");
 }
 
 #[test]
-fn the_shared_prefix_can_be_turned_off() {
-    assert_eq!(custom(r#"{ "Dialects": { "SharedPrefix": null } }"#, &[]).unwrap().settings.dialects.shared, None);
-    assert_eq!(custom("{}", &[("Dialects__SharedPrefix", "")]).unwrap().settings.dialects.shared, None);
+fn a_file_behind_a_key_has_the_rank_of_its_layer() {
+    let folder = Folder::with(&[("data", "/from/file"), ("short", "short")]);
+    let path = folder.path("data");
+    std::fs::write(folder.path("appsettings.Custom.json"), format!("{{ \"Data\": null, \"Data_FILE\": {path:?} }}"))
+        .unwrap();
+    let data = |environment: &[(&str, &str)], overrides: &[(&str, &str)]| {
+        load(&folder.source(environment, overrides)).unwrap().settings.data.display().to_string()
+    };
+    assert_eq!(data(&[], &[]), "/from/file");
+    assert_eq!(data(&[("Data", "/from/environment")], &[]), "/from/environment");
+    assert_eq!(data(&[("Data_FILE", &path)], &[("Data", "/from/flag")]), "/from/flag");
+    let twice = load(&folder.source(&[("Data", "/x"), ("Data_FILE", &path)], &[])).unwrap_err().to_string();
+    assert!(twice.contains("Data is given twice"), "{twice}");
+    let short = folder.path("short");
+    let error = load(&folder.source(&[("JwtSettings__Secret_FILE", &short)], &[])).unwrap_err().to_string();
+    let expected = format!(
+        "{short} (environment JwtSettings__Secret_FILE): JwtSettings:Secret: expected at least 32 bytes, got 5 bytes"
+    );
+    assert_eq!(error, expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_secret_file_that_everybody_can_read_is_a_warning() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with(&[("secret", SECRET)]);
+    let path = folder.path("secret");
+    for (mode, expected) in [(0o644, 1), (0o600, 0)] {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let source = folder.source(&[("JwtSettings__Secret_FILE", &path)], &[]);
+        assert_eq!(load(&source).unwrap().warnings.len(), expected);
+        assert_eq!(check(&source).warnings, expected);
+        let not_secret = folder.source(&[("JwtSettings__Issuer_FILE", &path)], &[]);
+        assert_eq!(load(&not_secret).unwrap().warnings.len(), 0);
+    }
+}
+
+#[test]
+fn what_is_shown_says_where_it_comes_from() {
+    let text = "{\n\"Limits\": { \"Body\": \"2MB\" },\n\"Cors\": { \"Origins\": [\"https://a.example\", \"https://b.example\"] } }";
+    let environment =
+        [("ConnectionStrings__Default", "postgres://duet:pw@h/d"), ("Bootstrap__Password", "a long password")];
+    let loaded = custom(text, &environment, &[("Data", "/x")]).unwrap();
+    let shown = loaded.show();
+    let cases = [
+        ("Limits:Body", "2MB", "appsettings.Custom.json:2"),
+        ("Cors:Origins", "https://a.example, https://b.example", "appsettings.Custom.json:3"),
+        ("ConnectionStrings:Default", "postgres://duet:***@h/d", "environment ConnectionStrings__Default"),
+        ("Bootstrap:Password", "***", "environment Bootstrap__Password"),
+        ("Data", "/x", "command line"),
+        ("Dialects:A:Prefix", "/a/api", "default"),
+        ("JwtSettings:Secret", "-", "default"),
+    ];
+    let json: serde_json::Value = serde_json::from_str(&loaded.show_json()).unwrap();
+    for (key, value, origin) in cases {
+        let line = shown.lines().find(|line| line.split_whitespace().next() == Some(key)).unwrap();
+        assert!(line.contains(value) && line.ends_with(origin), "{line}");
+        assert_eq!(json[key]["value"].as_str().unwrap_or("-"), value);
+        assert_eq!(json[key]["default"], origin == "default");
+        assert!(json[key]["source"].as_str().unwrap().ends_with(origin));
+    }
+    assert_eq!(shown.lines().count(), KEYS.len());
+}
+
+#[test]
+fn the_check_warns_of_weak_settings() {
+    let cases: [(Pairs, usize, usize); 9] = [
+        (&[], 0, 0),
+        (&[("Urls", "http://0.0.0.0:80")], 0, 1),
+        (&[("JwtSettings__Secret", SECRET)], 0, 1),
+        (&[("JwtSettings__Secret", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")], 0, 2),
+        (&[("JwtSettings__Secret", "short")], 1, 1),
+        (&[("Cors__Origins", "http://x.example,https://y.example")], 0, 1),
+        (&[("ConnectionStrings__Default", "postgres://u:p@h/d")], 0, 1),
+        (&[("ConnectionStrings__Default", "postgres://u@h/d")], 0, 0),
+        (&[("Limits__Bdy", "1"), ("Dialect", "C")], 2, 0),
+    ];
+    for (environment, errors, warnings) in cases {
+        let checked = check(&Folder::with(&[]).source(environment, &[]));
+        assert_eq!((checked.errors, checked.warnings), (errors, warnings), "{}", checked.report);
+        assert_eq!(checked.report.lines().count(), errors + warnings + 1);
+        assert!(!checked.report.contains(SECRET));
+    }
+}
+
+#[test]
+fn a_named_folder_must_exist() {
+    let folder = Folder::with(&[]);
+    let missing = Source { dir: Some(folder.0.join("none")), ..Source::default() };
+    let error = load(&missing).unwrap_err().to_string();
+    assert!(error.ends_with("none: there is no such folder"), "{error}");
+    let names: Vec<_> =
+        folder.source(&[], &[]).files().iter().map(|path| path.file_name().unwrap().to_owned()).collect();
+    assert_eq!(names, ["appsettings.json", "appsettings.Custom.json"]);
+    assert_eq!(Source::default().files()[0], Path::new("config").join("appsettings.json"));
 }
 
 #[test]
 fn what_needs_a_restart_is_named() {
-    let old = custom("{}", &[]).unwrap();
-    let new = custom(r#"{ "Dialect": "A", "Limits": { "WriteQueue": 5 } }"#, &[]).unwrap();
-    assert_eq!(restart_needed(&old, &new), ["Limits:WriteQueue"]);
+    let other = |name: &str| match name {
+        "Urls" => "http://127.0.0.1:1",
+        "Dialect" => "A",
+        "Dialects:A:Prefix" | "Dialects:B:Prefix" | "Dialects:SharedPrefix" => "/other",
+        "ConnectionStrings:Default" => "sqlite:other",
+        "Database:AutoMigrate" => "false",
+        "JwtSettings:Secret" => SECRET,
+        "Logging:Level" => "warn",
+        "Logging:Format" => "json",
+        "Cors:Origins" => "https://x.example",
+        "TrustedProxies" => "::1",
+        _ => "7",
+    };
+    let live = [
+        "Dialect",
+        "Dialects:A:Prefix",
+        "Dialects:B:Prefix",
+        "Dialects:SharedPrefix",
+        "JwtSettings:ExpirationMinutes",
+        "Logging:Level",
+        "Cors:Origins",
+    ];
+    let old = custom("{}", &[], &[]).unwrap();
+    for key in KEYS {
+        let new = custom("{}", &[], &[(key.name, other(key.name))]).unwrap();
+        assert_ne!(old.settings, new.settings, "{}", key.name);
+        let expected = match key.name {
+            "Data" => vec!["ConnectionStrings:Default", "Data"],
+            name if live.contains(&name) => vec![],
+            name => vec![name],
+        };
+        assert_eq!(restart_needed(&old, &new), expected);
+        assert_eq!(restart_needed(&old.settings, &new.settings), expected);
+    }
+}
+
+#[test]
+fn the_operators_example_is_good() {
+    let example = include_str!("../../../../config/appsettings.Custom.example.json");
+    let folder = Folder::with(&[("database-url", "postgres://duet:pw@127.0.0.1/duet\n"), ("token-secret", SECRET)]);
+    let text = example.replace("/etc/duet", &folder.0.display().to_string());
+    std::fs::write(folder.path("appsettings.Custom.json"), text).unwrap();
+    let checked = check(&folder.source(&[], &[]));
+    assert_eq!(checked.errors, 0, "{}", checked.report);
 }

@@ -1,0 +1,162 @@
+//! Every key there is, and what the other modules must know of it.
+
+/// How a key is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A text; `_FILE` may name a file that holds it.
+    Text,
+    /// A number, a size, a duration, a choice.
+    Plain,
+    /// `Key:0`, `Key:1`, ..., or one text with commas.
+    List,
+}
+
+/// How much of a value may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    All,
+    /// A database's URL, without its password.
+    WithoutPassword,
+    Nothing,
+}
+
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) shape: Shape,
+    pub(super) shown: Shown,
+}
+
+const fn text(name: &'static str) -> Key {
+    Key { name, shape: Shape::Text, shown: Shown::All }
+}
+
+const fn plain(name: &'static str) -> Key {
+    Key { name, shape: Shape::Plain, shown: Shown::All }
+}
+
+const fn list(name: &'static str) -> Key {
+    Key { name, shape: Shape::List, shown: Shown::All }
+}
+
+const fn secret(name: &'static str) -> Key {
+    Key { name, shape: Shape::Text, shown: Shown::Nothing }
+}
+
+pub(super) const KEYS: &[Key] = &[
+    text("Urls"),
+    plain("Dialect"),
+    text("Dialects:A:Prefix"),
+    text("Dialects:B:Prefix"),
+    text("Dialects:SharedPrefix"),
+    Key { name: "ConnectionStrings:Default", shape: Shape::Text, shown: Shown::WithoutPassword },
+    text("Data"),
+    plain("Database:PoolSize"),
+    plain("Database:Readers"),
+    plain("Database:AutoMigrate"),
+    plain("JwtSettings:ExpirationMinutes"),
+    secret("JwtSettings:Secret"),
+    text("JwtSettings:Issuer"),
+    text("JwtSettings:Audience"),
+    text("Bootstrap:Email"),
+    text("Bootstrap:Username"),
+    secret("Bootstrap:Password"),
+    plain("Limits:Body"),
+    plain("Limits:Header"),
+    plain("Limits:BodyIdle"),
+    plain("Limits:Request"),
+    plain("Limits:MaxConnections"),
+    plain("Limits:WriteQueue"),
+    plain("Logging:Level"),
+    plain("Logging:Format"),
+    list("Cors:Origins"),
+    list("TrustedProxies"),
+    plain("Shutdown:Grace"),
+];
+
+/// What a written key stands for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Meaning {
+    Whole(&'static Key),
+    Element(&'static Key, usize),
+    /// `Key_FILE`.
+    FileOf(&'static Key),
+    /// Something inside of a key that has no inside.
+    Inside(&'static Key),
+    /// The first part of keys, such as `Limits`.
+    Section,
+    Unknown,
+}
+
+pub(super) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name.eq_ignore_ascii_case(name))
+}
+
+pub(super) fn meaning(written: &str) -> Meaning {
+    if let Some(key) = find(written) {
+        return Meaning::Whole(key);
+    }
+    if let Some(key) = without_file_suffix(written).and_then(find).filter(|key| key.shape == Shape::Text) {
+        return Meaning::FileOf(key);
+    }
+    if let Some((outer, index)) = written.rsplit_once(':')
+        && let Some(key) = find(outer).filter(|key| key.shape == Shape::List)
+        && let Ok(index) = index.parse()
+    {
+        return Meaning::Element(key, index);
+    }
+    if let Some(key) = KEYS.iter().find(|key| is_inside(written, key.name)) {
+        return Meaning::Inside(key);
+    }
+    if KEYS.iter().any(|key| is_inside(key.name, written)) { Meaning::Section } else { Meaning::Unknown }
+}
+
+fn without_file_suffix(written: &str) -> Option<&str> {
+    let (name, suffix) = written.split_at_checked(written.len().checked_sub("_FILE".len())?)?;
+    suffix.eq_ignore_ascii_case("_FILE").then_some(name)
+}
+
+fn is_inside(inner: &str, outer: &str) -> bool {
+    inner
+        .split_at_checked(outer.len())
+        .is_some_and(|(head, tail)| head.eq_ignore_ascii_case(outer) && tail.starts_with(':'))
+}
+
+/// Whether a first segment is that of keys with more segments.
+pub(super) fn is_section(first: &str) -> bool {
+    KEYS.iter().any(|key| is_inside(key.name, first))
+}
+
+/// The known key that an unknown one may have been meant to be.
+pub(super) fn nearest(written: &str) -> Option<String> {
+    let suffixed = without_file_suffix(written);
+    let lower = suffixed.unwrap_or(written).to_lowercase();
+    let last = |name: &str| name.rsplit(':').next().unwrap_or_default().to_owned();
+    let (distance, key) =
+        KEYS.iter().map(|key| (distance(&key.name.to_lowercase(), &lower), key)).min_by_key(|(far, _)| *far)?;
+    let near = if distance <= 2.max(lower.chars().count() / 5) {
+        key
+    } else {
+        // The right name in the wrong section.
+        let mut same = KEYS.iter().filter(|key| last(&key.name.to_lowercase()) == last(&lower));
+        same.next().filter(|_| same.next().is_none())?
+    };
+    let suffix = if suffixed.is_some() && near.shape == Shape::Text { "_FILE" } else { "" };
+    Some(format!("{}{suffix}", near.name))
+}
+
+/// How many letters must change to turn one text into the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (index, letter) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (column, other) in to.iter().enumerate() {
+            let substituted = diagonal + usize::from(letter != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = substituted.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[to.len()]
+}

@@ -1,0 +1,215 @@
+//! The settings as the rest of the program takes them: typed, in range, consistent with each other.
+//!
+//! Owns: the meaning of each key. How a text is read as a duration or an address is `values`' concern.
+
+use super::layers::Merged;
+use super::values::{Reader, is_connectable};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A text that is shown to nobody.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub(super) String);
+
+impl Secret {
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Text on a terminal, JSON elsewhere.
+    Auto,
+    Text,
+    Json,
+}
+
+/// Where each dialect is served, if it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dialects {
+    pub a: Option<String>,
+    pub b: Option<String>,
+    /// The prefix that takes either style, where both are served.
+    pub shared: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    pub listen: SocketAddr,
+    pub dialects: Dialects,
+    /// May have a password in it.
+    pub database: Secret,
+    pub data: PathBuf,
+    pub pool_size: u32,
+    pub readers: u32,
+    pub auto_migrate: bool,
+    pub token_lifetime: Duration,
+    pub token_secret: Option<Secret>,
+    pub token_issuer: String,
+    pub token_audience: String,
+    pub bootstrap_email: Option<String>,
+    pub bootstrap_username: Option<String>,
+    pub bootstrap_password: Option<Secret>,
+    pub body_limit: usize,
+    pub header_timeout: Duration,
+    pub body_idle: Duration,
+    pub request_timeout: Duration,
+    pub max_connections: usize,
+    pub write_queue: usize,
+    pub log_level: String,
+    pub log_format: LogFormat,
+    pub cors_origins: Vec<String>,
+    pub trusted_proxies: Vec<ipnet::IpNet>,
+    pub shutdown_grace: Duration,
+}
+
+impl AsRef<Settings> for Settings {
+    fn as_ref(&self) -> &Settings {
+        self
+    }
+}
+
+/// The settings, or all faults of the layers and of the values.
+pub(super) fn read(merged: &Merged) -> Result<Settings, Vec<String>> {
+    let mut reader = Reader::new(merged);
+    let settings = settings(&mut reader);
+    let faults = reader.into_faults();
+    match settings {
+        Some(settings) if faults.is_empty() => Ok(settings),
+        Some(_) | None => Err(faults),
+    }
+}
+
+/// Every value is read before the first `?`, so that all that is wrong is told at once.
+fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
+    let data = PathBuf::from(reader.text("Data")?);
+    let listen = reader.listen("Urls");
+    let dialects = dialects(reader);
+    let database = database(reader, &data);
+    let pool_size = reader.number("Database:PoolSize", 2, 1000);
+    let readers = reader.number("Database:Readers", 1, 64);
+    let auto_migrate = reader.flag("Database:AutoMigrate");
+    let minutes = reader.number("JwtSettings:ExpirationMinutes", 1, 1440);
+    let token_secret = reader.text("JwtSettings:Secret");
+    if token_secret.as_ref().is_some_and(|secret| secret.len() < 32) {
+        reader.refuse("JwtSettings:Secret", "at least 32 bytes");
+    }
+    let body_limit = reader.size("Limits:Body");
+    let header_timeout = reader.duration("Limits:Header");
+    let body_idle = reader.duration("Limits:BodyIdle");
+    let request_timeout = reader.duration("Limits:Request");
+    let max_connections = reader.number("Limits:MaxConnections", 1, 1_000_000);
+    let write_queue = reader.number("Limits:WriteQueue", 1, 1_000_000);
+    let levels = ["trace", "debug", "info", "warn", "error"].map(|level| (level, level));
+    let log_level = reader.choice("Logging:Level", &levels);
+    let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
+    let log_format = reader.choice("Logging:Format", &formats);
+    let cors_origins = reader.origins("Cors:Origins");
+    let trusted_proxies = reader.networks("TrustedProxies");
+    let shutdown_grace = reader.duration("Shutdown:Grace");
+    Some(Settings {
+        listen: listen?,
+        dialects,
+        database: Secret(database),
+        data,
+        pool_size: pool_size?,
+        readers: readers?,
+        auto_migrate: auto_migrate?,
+        token_lifetime: Duration::from_mins(u64::from(minutes?)),
+        token_secret: token_secret.map(Secret),
+        token_issuer: reader.text("JwtSettings:Issuer")?,
+        token_audience: reader.text("JwtSettings:Audience")?,
+        bootstrap_email: reader.text("Bootstrap:Email"),
+        bootstrap_username: reader.text("Bootstrap:Username"),
+        bootstrap_password: reader.text("Bootstrap:Password").map(Secret),
+        body_limit: body_limit?,
+        header_timeout: header_timeout?,
+        body_idle: body_idle?,
+        request_timeout: request_timeout?,
+        max_connections: usize::try_from(max_connections?).ok()?,
+        write_queue: usize::try_from(write_queue?).ok()?,
+        log_level: log_level?.to_owned(),
+        log_format: log_format?,
+        cors_origins,
+        trusted_proxies,
+        shutdown_grace: shutdown_grace?,
+    })
+}
+
+/// Unless a database is named, it is a file in the data folder, so that `Data` alone moves everything.
+fn database(reader: &mut Reader<'_>, data: &std::path::Path) -> String {
+    let named = reader.text("ConnectionStrings:Default");
+    if named.as_ref().is_some_and(|url| !is_connectable(url)) {
+        reader.refuse("ConnectionStrings:Default", "sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE");
+    }
+    named.unwrap_or_else(|| format!("sqlite:{}/duet.db", data.display()))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    A,
+    B,
+    Both,
+}
+
+/// What could not be read is left out: its fault is noted, and no settings come of it.
+fn dialects(reader: &mut Reader<'_>) -> Dialects {
+    const A: &str = "Dialects:A:Prefix";
+    const B: &str = "Dialects:B:Prefix";
+    const SHARED: &str = "Dialects:SharedPrefix";
+    let chosen = reader.choice("Dialect", &[("A", Dialect::A), ("B", Dialect::B), ("Both", Dialect::Both)]);
+    let both = matches!(chosen, None | Some(Dialect::Both));
+    let a = reader.prefix(A).map(|prefix| prefix.unwrap_or_else(|| if both { "/a/api" } else { "/api" }.into()));
+    let b = reader.prefix(B).map(|prefix| prefix.unwrap_or_else(|| if both { "/b/api" } else { "/api" }.into()));
+    let shared = if reader.is_turned_off(SHARED) { None } else { reader.prefix(SHARED).ok().flatten() };
+    let (a, b) = (a.ok(), b.ok());
+    match chosen {
+        Some(Dialect::A) => Dialects { a, b: None, shared: None },
+        Some(Dialect::B) => Dialects { a: None, b, shared: None },
+        Some(Dialect::Both) => {
+            reader.apart((A, a.as_deref()), (B, b.as_deref()));
+            reader.apart((A, a.as_deref()), (SHARED, shared.as_deref()));
+            reader.apart((B, b.as_deref()), (SHARED, shared.as_deref()));
+            Dialects { a, b, shared }
+        }
+        None => Dialects { a: None, b: None, shared: None },
+    }
+}
+
+/// Keys that differ and are read only at the start. The others a running server takes: the dialects, the token's
+/// lifetime, the log level, the CORS origins.
+pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str> {
+    let (old, new) = (old.as_ref(), new.as_ref());
+    let changed = [
+        ("Urls", old.listen != new.listen),
+        ("ConnectionStrings:Default", old.database != new.database),
+        ("Data", old.data != new.data),
+        ("Database:PoolSize", old.pool_size != new.pool_size),
+        ("Database:Readers", old.readers != new.readers),
+        ("Database:AutoMigrate", old.auto_migrate != new.auto_migrate),
+        ("JwtSettings:Secret", old.token_secret != new.token_secret),
+        ("JwtSettings:Issuer", old.token_issuer != new.token_issuer),
+        ("JwtSettings:Audience", old.token_audience != new.token_audience),
+        ("Bootstrap:Email", old.bootstrap_email != new.bootstrap_email),
+        ("Bootstrap:Username", old.bootstrap_username != new.bootstrap_username),
+        ("Bootstrap:Password", old.bootstrap_password != new.bootstrap_password),
+        ("Limits:Body", old.body_limit != new.body_limit),
+        ("Limits:Header", old.header_timeout != new.header_timeout),
+        ("Limits:BodyIdle", old.body_idle != new.body_idle),
+        ("Limits:Request", old.request_timeout != new.request_timeout),
+        ("Limits:MaxConnections", old.max_connections != new.max_connections),
+        ("Limits:WriteQueue", old.write_queue != new.write_queue),
+        ("Logging:Format", old.log_format != new.log_format),
+        ("TrustedProxies", old.trusted_proxies != new.trusted_proxies),
+        ("Shutdown:Grace", old.shutdown_grace != new.shutdown_grace),
+    ];
+    changed.into_iter().filter_map(|(key, changed)| changed.then_some(key)).collect()
+}
