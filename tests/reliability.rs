@@ -3,7 +3,7 @@
 use crate::harness::http::{Answer, connect};
 use crate::harness::process::{eventually, fresh_folder};
 use crate::harness::server::{DIALECTS, run};
-use crate::harness::{Dialect, Engine, Options, Request, Server, on_both_engines};
+use crate::harness::{Company, Dialect, Engine, Options, Request, Server, on_both_engines};
 use serde_json::json;
 use std::io::{Read, Write};
 
@@ -55,6 +55,29 @@ on_both_engines! {
         let request = crate::harness::server::authorised(request, again.token());
         assert_eq!(again.send(&request).expect(200).json()["pagination"]["totalCount"], 20);
     }
+}
+
+#[test]
+fn several_processes_keep_one_set_of_books() {
+    let Some(servers) = Server::several(3) else { return };
+    let company = servers[0].company();
+    let of =
+        |index: usize| Company { server: &servers[index], token: servers[index].token().to_owned(), ..company.clone() };
+    let members = [of(0), of(1), of(2)];
+    members[0].party(json!({"name": "Seen by all"}));
+    for member in &members {
+        assert_eq!(member.ask(Dialect::B, "GET", "parties", "", None).expect(200).data["pagination"]["totalCount"], 1);
+    }
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let send = |index: usize| {
+            let body = json!({"name": "Race", "isCustomer": true, "code": format!("R-{}", index / 3)});
+            members[index % 3].ask(DIALECTS[index % 2], "POST", "parties", "", Some(&body)).status
+        };
+        let workers: Vec<_> = (0..30).map(|index| scope.spawn(move || send(index))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    });
+    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 10, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 409).count(), 20, "{statuses:?}");
 }
 
 fn hasty() -> Server {

@@ -162,6 +162,9 @@ on_both_engines! {
             assert_eq!(made.header("cache-control"), Some("no-store"));
             assert_eq!(made.header("access-control-allow-origin"), None);
             assert_eq!(made.header("server"), None);
+            let zipped = company.request(dialect, "GET", "businesses", "?pageSize=500").header("Accept-Encoding", "gzip");
+            let zipped = server.send(&zipped).expect(200);
+            assert_eq!((zipped.header("content-encoding"), zipped.header("vary")), (Some("gzip"), Some("accept-encoding")));
         }
     }
 }

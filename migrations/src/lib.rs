@@ -32,6 +32,10 @@ impl MigratorTrait for Migrator {
 /// A number of our own that no other program locks in the same database.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7302101117)";
 
+/// Whoever waits for the lock, or holds it while a large table is changed, is not in a hurry.
+const WITHOUT_HURRY: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; \
+                             SET LOCAL idle_in_transaction_session_timeout = 0";
+
 /// Brings the schema up to date. Two processes may start on one empty PostgreSQL: the second waits.
 pub async fn up(database: &DatabaseConnection) -> Result<(), DbErr> {
     if database.get_database_backend() != DbBackend::Postgres {
@@ -39,6 +43,7 @@ pub async fn up(database: &DatabaseConnection) -> Result<(), DbErr> {
     }
     // The lock lives in a transaction of its own connection, so it is freed even when the process dies.
     let lock = database.begin().await?;
+    lock.execute_unprepared(WITHOUT_HURRY).await?;
     lock.execute_unprepared(MIGRATION_LOCK).await?;
     let done = Migrator::up(database, None).await;
     lock.commit().await?;

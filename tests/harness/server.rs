@@ -122,6 +122,16 @@ impl Server {
         assert!(sent.expect("kill").success());
     }
 
+    /// Several processes that start at the same moment on one empty PostgreSQL.
+    pub fn several(count: usize) -> Option<Vec<Self>> {
+        let database = postgres::fresh_database()?;
+        let start = || Self::start_on(Engine::Postgres, database.clone(), fresh_folder("server"), Options::default());
+        Some(std::thread::scope(|scope| {
+            let starting: Vec<_> = (0..count).map(|_| scope.spawn(start)).collect();
+            starting.into_iter().map(|started| started.join().expect("it starts")).collect()
+        }))
+    }
+
     /// Another server on the same books, after this one.
     pub fn restarted(self) -> Self {
         let Self { engine, database, folder, process, .. } = self;

@@ -103,15 +103,17 @@ fn json(status: StatusCode, body: String) -> Response {
     response
 }
 
-/// Runs to its end even when the client hangs up; only the wait for it is bounded.
+/// Runs to its end even when the client hangs up; only the wait for it is bounded. `late` is what a client is
+/// told whose patience is over.
 async fn unhurried<T: Send + 'static>(
     patience: Duration,
+    late: Unavailable,
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Failure> {
     match tokio::time::timeout(patience, tokio::spawn(work)).await {
         Ok(Ok(done)) => Ok(done?),
         Ok(Err(panic)) => Err(Error::internal(panic).into()),
-        Err(_) => Err(Error::Unavailable(Unavailable::CommitOutcomeUnknown).into()),
+        Err(_) => Err(Error::Unavailable(late).into()),
     }
 }
 
@@ -125,7 +127,8 @@ async fn answer<D: Dialect>(
     let patience = shell.limits.request;
     // Before the body: nobody unknown makes us read a megabyte.
     let (ledger, token) = (shell.ledger.clone(), request::bearer(&parts.headers)?.to_owned());
-    let principal = unhurried(patience, async move { ledger.authenticate(&token).await }).await?;
+    let principal =
+        unhurried(patience, Unavailable::Overloaded, async move { ledger.authenticate(&token).await }).await?;
     let path = RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Failure::not_found())?;
     let parameter = |name: &str| path.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
     let call = Call {
@@ -144,7 +147,8 @@ async fn answer<D: Dialect>(
     };
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());
     let ledger = shell.ledger.clone();
-    let reply = unhurried(patience, async move { ledger.execute(&principal, call).await }).await?;
+    let late = if verb.writes() { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
+    let reply = unhurried(patience, late, async move { ledger.execute(&principal, call).await }).await?;
     Ok(render::<D>(&parts, reply, page_size.as_deref()))
 }
 
@@ -258,7 +262,7 @@ async fn try_login<D: Dialect>(
     let credentials = ledger_core::resource::body::read_plain(&bytes, D::credentials)?;
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
     let ledger = shell.ledger.clone();
-    let session = unhurried(shell.limits.request, async move {
+    let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {
         ledger.login(D::LOGIN_NAME, &credentials.name, credentials.password, address).await
     })
     .await?;
@@ -269,6 +273,28 @@ async fn try_login<D: Dialect>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_a_failure_of_its_request_alone() {
+        let work = async { if true { panic!("on purpose") } else { Ok(()) } };
+        let failure = unhurried(Duration::from_mins(1), Unavailable::Overloaded, work).await.unwrap_err();
+        assert_eq!((failure.status, failure.code), (StatusCode::INTERNAL_SERVER_ERROR, "internal"));
+        assert!(!failure.title.contains("purpose") && failure.detail.is_some());
+    }
+
+    #[tokio::test]
+    async fn work_goes_on_when_its_client_no_longer_waits() {
+        let (done, is_done) = tokio::sync::oneshot::channel();
+        let (go, may_go) = tokio::sync::oneshot::channel();
+        let work = async move {
+            may_go.await.map_err(Error::internal)?;
+            done.send(()).map_err(|()| Error::internal("nobody asked"))
+        };
+        let failure = unhurried(Duration::ZERO, Unavailable::CommitOutcomeUnknown, work).await.unwrap_err();
+        assert_eq!(failure.code, "commit_outcome_unknown");
+        go.send(()).unwrap();
+        is_done.await.unwrap();
+    }
 
     #[test]
     fn links_keep_the_rest_of_the_query() {

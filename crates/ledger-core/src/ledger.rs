@@ -326,7 +326,11 @@ impl Ledger {
             Some(password) => password,
             None => password::random()?,
         };
-        self.add_user(first.clone()).await?;
+        match self.add_user(first.clone()).await {
+            // Another process started at the same moment and was faster.
+            Err(Error::Conflict(_)) => return Ok(None),
+            other => other?,
+        };
         Ok(Some(FirstUser { user: first, password_made }))
     }
 

@@ -142,3 +142,40 @@ fn sqlite_path(url: &str) -> Option<PathBuf> {
 fn connection_error(error: sqlx::Error) -> DbErr {
     DbErr::Conn(sea_orm::RuntimeErr::SqlxError(std::sync::Arc::new(error)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sea_orm::{ConnectionTrait, Statement};
+
+    #[test]
+    fn sqlite_urls_name_files() {
+        for (url, path) in [
+            ("sqlite:./data/duet.db", Some("./data/duet.db")),
+            ("sqlite:///srv/duet.db?mode=rwc", Some("/srv/duet.db")),
+            ("postgres://h/d", None),
+        ] {
+            assert_eq!(sqlite_path(url), path.map(PathBuf::from), "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn sqlite_is_opened_with_all_its_guarantees_and_readers_that_cannot_write() {
+        let path = std::env::temp_dir().join(format!("duet-open-{}.db", std::process::id()));
+        let url = format!("sqlite:{}", path.display());
+        let database = Database::open(&DatabaseOptions { url, pool_size: 2, readers: 2 }).await.unwrap();
+        database.migrate().await.unwrap();
+        assert_eq!(database.pending_migrations().await.unwrap(), 0);
+        for (pragma, expected) in [("synchronous", "2"), ("foreign_keys", "1"), ("journal_mode", "wal")] {
+            let sql = format!("SELECT CAST({pragma} AS TEXT) AS value FROM pragma_{pragma}");
+            let statement = Statement::from_string(sea_orm::DbBackend::Sqlite, sql);
+            let row = database.write.query_one_raw(statement).await.unwrap().unwrap();
+            assert_eq!(row.try_get::<String>("", "value").unwrap(), expected, "{pragma}");
+        }
+        assert!(database.read.execute_unprepared("DELETE FROM users").await.is_err());
+        database.close().await;
+        for suffix in ["", "-wal", "-shm"] {
+            let _gone = std::fs::remove_file(format!("{}{suffix}", path.display()));
+        }
+    }
+}
