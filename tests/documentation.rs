@@ -146,12 +146,10 @@ on_both_engines! {
     fn each_example_is_a_request_that_works(server) {
         let company = server.company();
         let document = document("/swagger/b/swagger.json");
-        for (path, method, operation) in operations(&document) {
+        for (_, _, operation) in operations(&document) {
             let Some(body) = operation.pointer("/requestBody/content/application~1json/example") else { continue };
-            if method != "post" || path.ends_with("/login") {
-                continue;
-            }
-            let made = company.ask(crate::harness::Dialect::B, "POST", path.trim_start_matches('/'), "", Some(body)).expect(201).data;
+            let Some(resource) = operation["operationId"].as_str().unwrap().strip_suffix("Create") else { continue };
+            let made = company.ask(crate::harness::Dialect::B, "POST", resource, "", Some(body)).expect(201).data;
             let shown = operation.pointer("/responses/201/content/application~1json/example").unwrap();
             let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<std::collections::BTreeSet<_>>();
             assert_eq!(keys(&made), keys(shown), "the example shows the record's fields, all of them");

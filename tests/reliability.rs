@@ -106,10 +106,14 @@ fn slow_headers_and_slow_bodies_are_not_waited_for() {
 #[test]
 fn a_request_names_one_host() {
     let server = Server::shared(Engine::Sqlite).unwrap();
-    for head in ["GET /healthz HTTP/1.1\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"] {
-        let mut stream = connect(server.address);
-        stream.write_all(head.as_bytes()).unwrap();
-        assert_eq!(Answer::read(&mut stream, false).status, 400);
+    for (path, key) in [("/healthz", "status"), ("/a/api/Businesses", "success"), ("/b/api/businesses", "status")] {
+        for hosts in ["", "Host: a\r\nHost: b\r\n"] {
+            let mut stream = connect(server.address);
+            stream.write_all(format!("GET {path} HTTP/1.1\r\n{hosts}\r\n").as_bytes()).unwrap();
+            let answer = Answer::read(&mut stream, false).expect(400).json();
+            assert_eq!(answer.as_object().unwrap().keys().next().unwrap(), key, "in the dialect's own words");
+            assert!(answer["errors"]["Host"].is_array());
+        }
     }
 }
 

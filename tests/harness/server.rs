@@ -45,6 +45,7 @@ pub struct Server {
     pid: u32,
     process: Kept,
     token: OnceLock<String>,
+    documents: OnceLock<[Value; 2]>,
 }
 
 impl Server {
@@ -106,7 +107,17 @@ impl Server {
         let log = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
         let address = address.unwrap_or_else(|| panic!("the server did not start: {greeting:?}\n{}", log()));
         let pid = pid.expect("the server's number");
-        Self { engine, address, greeting, database, pid, process, token: OnceLock::new(), folder }
+        Self {
+            engine,
+            address,
+            greeting,
+            database,
+            pid,
+            process,
+            token: OnceLock::new(),
+            documents: OnceLock::new(),
+            folder,
+        }
     }
 
     /// Runs another command of the program on the same books.
@@ -152,6 +163,22 @@ impl Server {
         request.send(self.address)
     }
 
+    /// Where a dialect keeps a resource, as its document says: by the name of the operation that lists it.
+    fn collection(&self, dialect: Dialect, resource: &str) -> Collection {
+        let [of_a, of_b] = self.documents.get_or_init(|| {
+            ["/swagger/a/swagger.json", "/swagger/b/swagger.json"]
+                .map(|path| self.send(&Request::new("GET", path)).expect(200).json())
+        });
+        let document = if dialect == Dialect::A { of_a } else { of_b };
+        let base = document["servers"][0]["url"].as_str().expect("a base");
+        let lists = |item: &Value| item["get"]["operationId"] == format!("{resource}List");
+        let mut paths = document["paths"].as_object().expect("paths").iter();
+        let (path, item) = paths.find(|(_, item)| lists(item)).unwrap_or_else(|| panic!("nothing lists {resource}"));
+        let mut parameters = item["get"]["parameters"].as_array().expect("parameters").iter();
+        let names_company = parameters.any(|parameter| parameter["name"] == "X-Business-Id");
+        Collection { path: format!("{base}{path}"), names_company }
+    }
+
     /// The owner's token, fetched once.
     pub fn token(&self) -> &str {
         self.token.get_or_init(|| self.login(OWNER_EMAIL, OWNER_PASSWORD))
@@ -173,6 +200,11 @@ impl Server {
         let id = answer.json()["id"].as_str().expect("an identifier").to_owned();
         Company { server: self, id, token: self.token().to_owned() }
     }
+}
+
+struct Collection {
+    path: String,
+    names_company: bool,
 }
 
 fn places(folder: &std::path::Path, database: &str) -> Vec<String> {
@@ -209,16 +241,12 @@ pub struct Company<'s> {
 }
 
 impl Company<'_> {
-    /// A request in a dialect's words. `path` is what follows the resource's collection.
+    /// A request in a dialect's words. `resource` is the stem of its operations' names, `path` is what follows the resource's collection.
     pub fn request(&self, dialect: Dialect, method: &str, resource: &str, path: &str) -> Request {
-        let scoped = resource != "businesses";
-        let target = match (dialect, scoped) {
-            (Dialect::A, true) => format!("/a/api/{}/{resource}{path}", self.id),
-            (Dialect::A, false) => format!("/a/api/Businesses{path}"),
-            (Dialect::B, _) => format!("/b/api/{resource}{path}"),
-        };
+        let collection = self.server.collection(dialect, resource);
+        let target = collection.path.replace("{businessId}", &self.id) + path;
         let request = authorised(Request::new(method, &target), &self.token);
-        if dialect == Dialect::B && scoped { request.header("X-Business-Id", &self.id) } else { request }
+        if collection.names_company { request.header("X-Business-Id", &self.id) } else { request }
     }
 
     pub fn ask(&self, dialect: Dialect, method: &str, resource: &str, path: &str, body: Option<&Value>) -> Said {

@@ -37,11 +37,11 @@ pub fn router<D: Dialect>(shell: Arc<Shell>) -> Router {
         );
     }
     router
-        .fallback(|request: Request| async move { failed::<D>(&arrival(&request), Failure::not_found()) })
+        .fallback(|request: Request| async move { failed::<D>(arrival(&request).as_ref(), Failure::not_found()) })
         .method_not_allowed_fallback(|request: Request| async move {
-            failed::<D>(&arrival(&request), Failure::method_not_allowed())
+            failed::<D>(arrival(&request).as_ref(), Failure::method_not_allowed())
         })
-        .layer(tower_http::catch_panic::CatchPanicLayer::custom(|_| failed::<D>(&None, Failure::panicked())))
+        .layer(tower_http::catch_panic::CatchPanicLayer::custom(|_| failed::<D>(None, Failure::panicked())))
         .with_state(shell)
 }
 
@@ -50,7 +50,7 @@ fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb])
         router.on(method(verb), move |State(shell): State<Arc<Shell>>, request: Request| async move {
             let arrival = arrival(&request);
             let answer = answer::<D>(&shell, resource, verb, request).await;
-            answer.unwrap_or_else(|failure| failed::<D>(&arrival, failure))
+            answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
         })
     })
 }
@@ -69,8 +69,8 @@ fn arrival(request: &Request) -> Option<Arrival> {
 }
 
 /// A failure in the dialect's words. What the client may not see goes to the log.
-pub fn failed<D: Dialect>(arrival: &Option<Arrival>, failure: Failure) -> Response {
-    failure_response(arrival.as_ref(), D::failure(&failure), failure)
+pub fn failed<D: Dialect>(arrival: Option<&Arrival>, failure: Failure) -> Response {
+    failure_response(arrival, D::failure(&failure), failure)
 }
 
 /// A failure outside every dialect.
@@ -246,7 +246,7 @@ fn links(path: &str, query: &str, page_size: Option<&str>, pagination: Paginatio
 async fn login<D: Dialect>(State(shell): State<Arc<Shell>>, request: Request) -> Response {
     let arrival = arrival(&request);
     let answer = try_login::<D>(&shell, arrival.as_ref(), request).await;
-    answer.unwrap_or_else(|failure| failed::<D>(&arrival, failure))
+    answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
 }
 
 async fn try_login<D: Dialect>(

@@ -10,8 +10,9 @@ use axum::response::Response;
 use axum::routing::get;
 use dialect_a::DialectA;
 use dialect_b::DialectB;
+use http_kit::dialect::Dialect;
 use http_kit::failure::Failure;
-use http_kit::handler::{Shell, failed_plainly, router};
+use http_kit::handler::{Shell, failed, failed_plainly, router};
 use http_kit::pages;
 use http_kit::request::{Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, REQUEST_ID};
 use ledger_core::error::Error;
@@ -23,23 +24,35 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// All that is served, as the configuration stands. A change of configuration makes a new one.
 pub(crate) struct Site {
-    a: Option<(String, Router)>,
-    b: Option<(String, Router)>,
+    a: Option<Mount>,
+    b: Option<Mount>,
     shared: Option<String>,
     pages: Router,
     trusted_proxies: Vec<ipnet::IpNet>,
 }
 
+/// A dialect under its prefix.
+struct Mount {
+    prefix: String,
+    router: Router,
+    /// A failure in the dialect's words, for what never reaches its router.
+    failed: fn(Option<&Arrival>, Failure) -> Response,
+}
+
+impl Mount {
+    fn of<D: Dialect>(prefix: &str, cors_origins: &[String], shell: &Arc<Shell>) -> Self {
+        let router = router::<D>(shell.clone()).layer(CompressionLayer::new());
+        // The layer answers every OPTIONS, so it is only there when it is wanted.
+        let router = if cors_origins.is_empty() { router } else { router.layer(cors(cors_origins)) };
+        Self { prefix: prefix.to_owned(), router, failed: failed::<D> }
+    }
+}
+
 impl Site {
     pub(crate) fn new(settings: &Settings, shell: &Arc<Shell>) -> Self {
-        let cors = cors(&settings.cors_origins);
-        let dress = |router: Router| {
-            let router = router.layer(CompressionLayer::new());
-            // The layer answers every OPTIONS, so it is only there when it is wanted.
-            if settings.cors_origins.is_empty() { router } else { router.layer(cors.clone()) }
-        };
         let dialects = &settings.dialects;
-        let bases = [("Dialect A", "/Users/login", &dialects.a), ("Dialect B", "/auth/login", &dialects.b)];
+        let bases =
+            [("Dialect A", DialectA::LOGIN_PATH, &dialects.a), ("Dialect B", DialectB::LOGIN_PATH, &dialects.b)];
         let home = pages::Home {
             version: env!("CARGO_PKG_VERSION").into(),
             dialects: bases
@@ -59,8 +72,8 @@ impl Site {
             )
             .layer(CompressionLayer::new());
         Self {
-            a: dialects.a.clone().map(|base| (base, dress(router::<DialectA>(shell.clone())))),
-            b: dialects.b.clone().map(|base| (base, dress(router::<DialectB>(shell.clone())))),
+            a: dialects.a.as_ref().map(|prefix| Mount::of::<DialectA>(prefix, &settings.cors_origins, shell)),
+            b: dialects.b.as_ref().map(|prefix| Mount::of::<DialectB>(prefix, &settings.cors_origins, shell)),
             shared: dialects.shared.clone(),
             pages,
             trusted_proxies: settings.trusted_proxies.clone(),
@@ -78,7 +91,7 @@ impl Site {
         let response = if names_one_host(&request) {
             self.dispatch(request, &arrival).await
         } else {
-            failed_plainly(&arrival, Error::field("Host", "must be given once").into())
+            self.refuse(&arrival, Error::field("Host", "must be given once").into())
         };
         let response = finish(response, &method, &arrival);
         tracing::info!(
@@ -89,7 +102,7 @@ impl Site {
     }
 
     async fn dispatch(&self, mut request: Request, arrival: &Arrival) -> Response {
-        let Some((router, rest)) = self.find(&arrival.path) else {
+        let Some((mount, rest)) = self.find(&arrival.path) else {
             let response = self.pages.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
             return match response.status() {
                 StatusCode::NOT_FOUND => failed_plainly(arrival, Failure::not_found()),
@@ -104,22 +117,30 @@ impl Site {
         };
         match below(request.uri(), rest) {
             Some(uri) => *request.uri_mut() = uri,
-            None => return failed_plainly(arrival, Failure::not_found()),
+            None => return self.refuse(arrival, Failure::not_found()),
         }
-        router.clone().oneshot(request).await.unwrap_or_else(|never| match never {})
+        mount.router.clone().oneshot(request).await.unwrap_or_else(|never| match never {})
+    }
+
+    /// A failure in the words of the dialect that the path belongs to, or in nobody's.
+    fn refuse(&self, arrival: &Arrival, failure: Failure) -> Response {
+        match self.find(&arrival.path) {
+            Some((mount, _)) => (mount.failed)(Some(arrival), failure),
+            None => failed_plainly(arrival, failure),
+        }
     }
 
     /// The dialect a path belongs to, and the path within it.
-    fn find<'s, 'p>(&'s self, path: &'p str) -> Option<(&'s Router, &'p str)> {
-        for (prefix, router) in [&self.a, &self.b].into_iter().flatten() {
-            if let Some(rest) = within(path, prefix) {
-                return Some((router, rest));
+    fn find<'s, 'p>(&'s self, path: &'p str) -> Option<(&'s Mount, &'p str)> {
+        for mount in [&self.a, &self.b].into_iter().flatten() {
+            if let Some(rest) = within(path, &mount.prefix) {
+                return Some((mount, rest));
             }
         }
         let rest = within(path, self.shared.as_deref()?)?;
         let first = rest.trim_start_matches('/').split('/').next().unwrap_or_default();
         let chosen = if dialect_b::begins_path(first) { &self.b } else { &self.a };
-        chosen.as_ref().map(|(_, router)| (router, rest))
+        chosen.as_ref().map(|mount| (mount, rest))
     }
 
     /// The client's address: the last hop that is not a proxy of ours.

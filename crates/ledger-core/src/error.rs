@@ -10,6 +10,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldErrors(IndexMap<String, Vec<String>>);
 
+/// More faults than a person reads; what is beyond is not worth an attacker's while either.
+const MOST_FAULTS: usize = 100;
+
 impl FieldErrors {
     pub fn one(field: &str, message: impl Into<String>) -> Self {
         let mut errors = Self::default();
@@ -18,8 +21,11 @@ impl FieldErrors {
     }
 
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        let message = message.into();
-        let messages = self.0.entry(field.into()).or_default();
+        let (field, message) = (field.into(), message.into());
+        if self.is_full() && !self.0.contains_key(&field) {
+            return;
+        }
+        let messages = self.0.entry(field).or_default();
         if !messages.contains(&message) {
             messages.push(message);
         }
@@ -31,6 +37,11 @@ impl FieldErrors {
                 self.add(field.clone(), message);
             }
         }
+    }
+
+    /// Whether looking for more faults is in vain.
+    pub fn is_full(&self) -> bool {
+        self.0.len() >= MOST_FAULTS
     }
 
     pub fn is_empty(&self) -> bool {

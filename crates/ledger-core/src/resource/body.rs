@@ -70,6 +70,9 @@ impl Shape {
         match value {
             Value::Object(members) if !self.open => {
                 for (name, member) in members {
+                    if faults.is_full() {
+                        return;
+                    }
                     let inner = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                     let shown = record.and_then(|record| record.fields.get(name));
                     match self.fields.get(name) {

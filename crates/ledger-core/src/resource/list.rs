@@ -8,6 +8,13 @@ use serde::Serialize;
 pub const DEFAULT_PAGE_SIZE: u64 = 50;
 pub const MOST_PAGE_SIZE: u64 = 500;
 
+/// The longest text that is searched for.
+const MOST_TEXT: usize = 500;
+
+fn too_long() -> String {
+    format!("must be at most {MOST_TEXT} characters long")
+}
+
 /// A query parameter as it came, decoded.
 pub type QueryPairs = [(String, String)];
 
@@ -102,6 +109,7 @@ impl ListQuery {
                     Ok(sort) => query.sort = sort,
                     Err(why) => faults.add("sort", why),
                 },
+                "q" if text.chars().count() > MOST_TEXT => faults.add("q", too_long()),
                 "q" => query.search = Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
                 "updatedSince" => match Instant::parse(text) {
                     Some(at) => query.updated_since = Some(at),
@@ -159,6 +167,7 @@ fn sort(about: &About, text: &str) -> Result<Vec<(&'static str, Direction)>, Str
 fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
     match reads {
         Reads::Text if text.is_empty() => Err("must not be empty".into()),
+        Reads::Text if text.chars().count() > MOST_TEXT => Err(too_long()),
         Reads::Text => Ok(FilterValue::Text(text.to_owned())),
         Reads::Flag => match text {
             "true" => Ok(FilterValue::Flag(true)),
@@ -166,11 +175,14 @@ fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
             _ => Err("must be true or false".into()),
         },
         Reads::AnyOf(known) => {
-            let chosen: Vec<String> = text.split(',').map(str::to_owned).collect();
-            if chosen.iter().all(|choice| known.contains(&choice.as_str())) {
+            let chosen: Vec<String> = text.split(',').take(known.len() + 1).map(str::to_owned).collect();
+            let once = |(index, choice): (usize, &String)| {
+                known.contains(&choice.as_str()) && !chosen.iter().take(index).any(|earlier| earlier == choice)
+            };
+            if chosen.iter().enumerate().all(once) {
                 return Ok(FilterValue::AnyOf(chosen));
             }
-            Err(format!("must be one or more of {}", known.join(", ")))
+            Err(format!("must be one or more of {}, each once", known.join(", ")))
         }
     }
 }
@@ -226,6 +238,8 @@ mod tests {
             ("isCustomer", "yes"),
             ("status", "paid"),
             ("status", ""),
+            ("status", "active,active"),
+            ("q", &"long ".repeat(101)),
             ("pagesize", "5"),
             ("id; drop table", "1"),
         ];

@@ -41,7 +41,7 @@ impl ResourceKey {
         }
     }
 
-    /// The stem of operation identifiers: `partiesList`.
+    /// The stem of operation identifiers, in camel case: `partiesList`.
     pub const fn stem(self) -> &'static str {
         match self {
             Self::Businesses => "businesses",
