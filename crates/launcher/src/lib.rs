@@ -12,6 +12,7 @@ mod listener;
 mod logging;
 mod mount;
 mod serve;
+mod stream;
 
 use std::process::ExitCode;
 

@@ -2,6 +2,7 @@
 
 use crate::config::Settings;
 use crate::mount::Site;
+use crate::stream::SharedStream;
 use axum::body::Body;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -57,10 +58,14 @@ pub(crate) async fn serve(
             let site = current.get();
             async move { Ok::<_, Infallible>(site.answer(request.map(Body::new), peer.ip()).await) }
         });
-        let connection = connections.watch(http.serve_connection(TokioIo::new(stream), service));
+        let stream = SharedStream::new(stream);
+        let connection = connections.watch(http.serve_connection(TokioIo::new(stream.clone()), service));
         tokio::spawn(async move {
             let _slot = slot;
             if let Err(error) = connection.await {
+                if error.is_timeout() {
+                    stream.refuse_slowness();
+                }
                 tracing::debug!(%error, %peer, "a connection ended early");
             }
         });
