@@ -14,6 +14,7 @@ pub(super) enum Fault {
     Forbidden,
     NotFound,
     Conflict,
+    Timeout,
     PreconditionFailed,
     TooLarge,
     MediaType,
@@ -33,6 +34,7 @@ impl Fault {
             Self::Forbidden => "Forbidden",
             Self::NotFound => "NotFound",
             Self::Conflict => "Conflict",
+            Self::Timeout => "RequestTimeout",
             Self::PreconditionFailed => "PreconditionFailed",
             Self::TooLarge => "PayloadTooLarge",
             Self::MediaType => "UnsupportedMediaType",
@@ -52,6 +54,7 @@ impl Fault {
             Self::Forbidden => "Signed in, but lacking the permission.",
             Self::NotFound => "There is no such record or company, or none that you can see.",
             Self::Conflict => "The state of the books does not allow it, or a unique value is taken.",
+            Self::Timeout => "The body came too slowly.",
             Self::PreconditionFailed => "`If-Match` names another version than the record's.",
             Self::TooLarge => "The body is over the limit.",
             Self::MediaType => "The body is not plain `application/json` in UTF-8.",
@@ -76,6 +79,7 @@ impl Fault {
                 errors: FieldErrors::one("code", "C-1001 is already used by another of the parties"),
             })
             .into(),
+            Self::Timeout => Failure::request_timeout(),
             Self::PreconditionFailed => Error::PreconditionFailed.into(),
             Self::TooLarge => Failure::payload_too_large(1_048_576),
             Self::MediaType => Failure::unsupported_media_type("The Content-Type must be application/json"),
@@ -104,7 +108,7 @@ pub(super) fn faults(resource: &ResourceOperations, verb: Verb) -> Vec<Fault> {
         faults.extend([Fault::PreconditionFailed, Fault::PreconditionRequired]);
     }
     if verb.has_body() {
-        faults.extend([Fault::TooLarge, Fault::MediaType]);
+        faults.extend([Fault::Timeout, Fault::TooLarge, Fault::MediaType]);
     }
     faults
 }

@@ -155,7 +155,14 @@ impl Document {
         let body = self.input.subschema_for::<D::Login>();
         let payload = self.output.subschema_for::<D::LoggedIn>();
         let success = self.success::<D>("OK", "LoggedIn", payload, answer, "Logged in.");
-        let failures = [Fault::Validation, Fault::Credentials, Fault::TooLarge, Fault::MediaType, Fault::RateLimited];
+        let failures = [
+            Fault::Validation,
+            Fault::Credentials,
+            Fault::Timeout,
+            Fault::TooLarge,
+            Fault::MediaType,
+            Fault::RateLimited,
+        ];
         Operation {
             tags: vec![self.tag_name::<D>("Authentication")],
             summary: Some("Log in".into()),

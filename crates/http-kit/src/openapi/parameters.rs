@@ -3,7 +3,7 @@
 use super::{EXAMPLE_ID, schema_object};
 use aide::openapi::{HeaderStyle, Parameter, ParameterData, ParameterSchemaOrContent, PathStyle, QueryStyle};
 use indexmap::IndexMap;
-use ledger_core::resource::list::{DEFAULT_PAGE_SIZE, MOST_PAGE_SIZE, Parameter as Filter, Reads};
+use ledger_core::resource::list::{DEFAULT_PAGE_SIZE, MOST_PAGE_SIZE, MOST_TEXT, Parameter as Filter, Reads};
 use ledger_core::resource::operation::{ResourceOperations, Verb};
 use schemars::Schema;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn list_parameters(resource: &ResourceOperations) -> Vec<Parameter> {
         query_parameter(
             "q",
             &format!("Words to look for in {}; all must occur.", about.searched),
-            json!({"type": "string"}),
+            json!({"type": "string", "maxLength": MOST_TEXT}),
             None,
         ),
         query_parameter("updatedSince", "Only records changed at or after this time.", instant, None),
@@ -61,7 +61,7 @@ fn list_parameters(resource: &ResourceOperations) -> Vec<Parameter> {
 
 fn filter_parameter(filter: &Filter) -> Parameter {
     let (schema, explode) = match filter.reads {
-        Reads::Text => (json!({"type": "string", "minLength": 1}), None),
+        Reads::Text => (json!({"type": "string", "minLength": 1, "maxLength": MOST_TEXT}), None),
         Reads::Flag => (json!({"type": "boolean"}), None),
         Reads::AnyOf(values) => (json!({"type": "array", "items": {"type": "string", "enum": values}}), Some(false)),
     };

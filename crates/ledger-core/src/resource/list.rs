@@ -9,7 +9,7 @@ pub const DEFAULT_PAGE_SIZE: u64 = 50;
 pub const MOST_PAGE_SIZE: u64 = 500;
 
 /// The longest text that is searched for.
-const MOST_TEXT: usize = 500;
+pub const MOST_TEXT: usize = 500;
 
 fn too_long() -> String {
     format!("must be at most {MOST_TEXT} characters long")
