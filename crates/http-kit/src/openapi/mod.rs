@@ -351,10 +351,7 @@ fn words(resource: &ResourceOperations, verb: Verb) -> (String, String) {
     match verb {
         Verb::List => (
             format!("List {}", about.many),
-            format!(
-                "One page of {}, {} first in order of `{}` unless `sort` says otherwise.",
-                about.many, "the lowest", about.sorts[0]
-            ),
+            format!("One page of {}, in order of `{}` unless `sort` says otherwise.", about.many, about.sorts[0]),
         ),
         Verb::Get => (format!("Get {}", about.one), format!("The {noun} as it is now, with its `ETag`.")),
         Verb::Create => (
