@@ -9,6 +9,7 @@ mod errors;
 mod harness;
 mod lists;
 mod parity;
+mod promises;
 mod reliability;
 mod tidy;
 mod writes;

@@ -1,7 +1,7 @@
 //! A real Chromium, driven over `WebDriver`.
 
 use super::http::Request;
-use super::process::{Kept, eventually, free_port};
+use super::process::{Kept, eventually, free_port, say_loudly};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -21,7 +21,7 @@ impl Browser {
         let Some(driver) = driver else {
             let required = std::env::var("DUET_TEST_BROWSER").is_ok_and(|value| value == "required");
             assert!(!required, "DUET_TEST_BROWSER=required, and there is no chromedriver here");
-            eprintln!("\n*** NO CHROMEDRIVER FOUND: the browser's suite is SKIPPED ***\n");
+            say_loudly("NO CHROMEDRIVER FOUND: the browser's suite is SKIPPED");
             return None;
         };
         let port = free_port();

@@ -1,6 +1,6 @@
 //! A PostgreSQL of our own, from the binaries that are installed.
 
-use super::process::{Kept, eventually, free_port, fresh_folder};
+use super::process::{Kept, eventually, free_port, fresh_folder, say_loudly};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -26,7 +26,7 @@ fn start() -> Option<Cluster> {
     let Some(programs) = programs() else {
         let required = std::env::var("DUET_TEST_POSTGRES").is_ok_and(|value| value == "required");
         assert!(!required, "DUET_TEST_POSTGRES=required, and there is no PostgreSQL (initdb, postgres) here");
-        eprintln!("\n*** NO POSTGRESQL FOUND: the PostgreSQL half of every suite is SKIPPED ***\n");
+        say_loudly("NO POSTGRESQL FOUND: the PostgreSQL half of every suite is SKIPPED");
         return None;
     };
     let folder = fresh_folder("postgres");
@@ -71,7 +71,9 @@ fn programs() -> Option<PathBuf> {
     let versions =
         std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path().join("bin"));
     let complete = |folder: &PathBuf| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).is_file());
-    told.into_iter().chain(versions).chain([PathBuf::from("/usr/local/bin")]).find(complete)
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let usual = std::iter::once(PathBuf::from("/usr/local/bin")).chain(std::env::split_paths(&path));
+    told.into_iter().chain(versions).chain(usual).find(complete)
 }
 
 /// PostgreSQL refuses to run as root; then it runs as the user its package made.

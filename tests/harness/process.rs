@@ -1,7 +1,9 @@
 //! Child processes that never outlive the tests, however these end.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -37,11 +39,44 @@ impl Drop for Kept {
 /// A folder of its own for each caller.
 pub fn fresh_folder(purpose: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let name = format!("duet-test-{purpose}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    let path = std::env::temp_dir().join(name);
-    let _old = std::fs::remove_dir_all(&path);
+    let path = root().join(format!("{purpose}-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
     std::fs::create_dir_all(&path).expect("a temporary folder");
     path
+}
+
+/// Removes the folder of a test process after its end, unless a test failed: then its logs are wanted. Our servers
+/// get a moment to end first, and may still write while it is removed.
+const SWEEP: &str = "read _; sleep 1; [ -e \"$1/failed\" ] && exit; \
+                     for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf \"$1\" && break; sleep 1; done";
+
+/// The folder of all folders of this test process.
+fn root() -> &'static Path {
+    static ROOT: OnceLock<(PathBuf, Child)> = OnceLock::new();
+    let (path, _sweeper) = ROOT.get_or_init(|| {
+        let path = std::env::temp_dir().join(format!("duet-test-{}", std::process::id()));
+        let _old = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        // PostgreSQL may run as another user than we do.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, open).expect("a folder that others may enter");
+        let failed = path.join("failed");
+        let told = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            told(panic);
+            let _kept = std::fs::File::create(&failed);
+        }));
+        let mut sweeper = Command::new("sh");
+        sweeper.args(["-c", SWEEP, "sh"]).arg(&path).current_dir("/").stdin(Stdio::piped());
+        sweeper.stdout(Stdio::null()).stderr(Stdio::null());
+        let sweeper = sweeper.spawn().expect("sh");
+        (path, sweeper)
+    });
+    path
+}
+
+/// Says something past libtest, which keeps to itself whatever a passing test prints.
+pub fn say_loudly(text: &str) {
+    let _told = writeln!(std::io::stderr(), "\n*** {text} ***\n");
 }
 
 /// A port that was free a moment ago.
