@@ -5,7 +5,7 @@
 pub(super) enum Shape {
     /// A text; `_FILE` may name a file that holds it.
     Text,
-    /// A number, a size, a duration, a choice.
+    /// A number or a flag.
     Plain,
     /// `Key:0`, `Key:1`, ..., or one text with commas.
     List,
@@ -45,7 +45,7 @@ const fn secret(name: &'static str) -> Key {
 
 pub(super) const KEYS: &[Key] = &[
     text("Urls"),
-    plain("Dialect"),
+    text("Dialect"),
     text("Dialects:A:Prefix"),
     text("Dialects:B:Prefix"),
     text("Dialects:SharedPrefix"),
@@ -61,17 +61,17 @@ pub(super) const KEYS: &[Key] = &[
     text("Bootstrap:Email"),
     text("Bootstrap:Username"),
     secret("Bootstrap:Password"),
-    plain("Limits:Body"),
-    plain("Limits:Header"),
-    plain("Limits:BodyIdle"),
-    plain("Limits:Request"),
+    text("Limits:Body"),
+    text("Limits:Header"),
+    text("Limits:BodyIdle"),
+    text("Limits:Request"),
     plain("Limits:MaxConnections"),
     plain("Limits:WriteQueue"),
-    plain("Logging:Level"),
-    plain("Logging:Format"),
+    text("Logging:Level"),
+    text("Logging:Format"),
     list("Cors:Origins"),
     list("TrustedProxies"),
-    plain("Shutdown:Grace"),
+    text("Shutdown:Grace"),
 ];
 
 /// What a written key stands for.

@@ -203,8 +203,8 @@ fn an_unknown_key_is_a_warning_with_a_suggestion_and_an_error_of_the_check() {
             ":1: JwtSettings:Secrt_FILE is not a known key; did you mean JwtSettings:Secret_FILE?",
         ),
         (
-            "{ \"Limits\": { \"Body_FILE\": \"x\" } }",
-            ":1: Limits:Body_FILE is not a known key; did you mean Limits:Body?",
+            "{ \"Database\": { \"Readers_FILE\": \"x\" } }",
+            ":1: Database:Readers_FILE is not a known key; did you mean Database:Readers?",
         ),
         ("{ \"Kestrel\": { \"Certificates\": \"x\" } }", ":1: Kestrel:Certificates is not a known key"),
     ];
