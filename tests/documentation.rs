@@ -2,7 +2,7 @@
 
 use crate::harness::browser::Browser;
 use crate::harness::{Engine, Request, Server, on_both_engines};
-use ledger_core::resource::operation::{Verb, registry};
+use ledger_core::resource::operation::registry;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -22,6 +22,17 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
         item.into_iter().map(move |(method, operation)| (path.clone(), method, operation))
     };
     paths.iter().flat_map(of_path).collect()
+}
+
+/// The names of a record's fields, and of those in its lists.
+fn fields(record: &Value) -> std::collections::BTreeSet<String> {
+    let mut names = std::collections::BTreeSet::new();
+    for (name, value) in record.as_object().unwrap() {
+        names.insert(name.clone());
+        let parts = value.as_array().into_iter().flatten().filter(|part| part.is_object());
+        names.extend(parts.flat_map(|part| fields(part).into_iter().map(|inner| format!("{name}.{inner}"))));
+    }
+    names
 }
 
 /// A reference of the document, or the value itself.
@@ -81,7 +92,9 @@ fn every_operation_is_described_to_the_end() {
                 let response = resolve(&document, response);
                 assert!(response["description"].is_string(), "{place} {status}");
                 if status != "304" {
-                    let media = &response["content"]["application/json"];
+                    let is_file = status == "200" && target.ends_with("/export");
+                    let form = if is_file { "application/x-ndjson" } else { "application/json" };
+                    let media = &response["content"][form];
                     assert!(!media["example"].is_null() && media["schema"].is_object(), "{place} {status}");
                     resolve(&document, &media["schema"]);
                 }
@@ -109,7 +122,7 @@ fn operations_are_named_alike_in_both_dialects() {
     assert_eq!(of_a, names("/swagger/b/swagger.json"));
     let mut expected: Vec<String> = registry()
         .iter()
-        .flat_map(|one| Verb::ALL.map(|verb| one.operation_id(verb)))
+        .flat_map(|one| one.verbs().map(|verb| one.operation_id(verb)).collect::<Vec<_>>())
         .chain(["login".to_owned()])
         .collect();
     expected.sort();
@@ -149,10 +162,12 @@ on_both_engines! {
         for (_, _, operation) in operations(&document) {
             let Some(body) = operation.pointer("/requestBody/content/application~1json/example") else { continue };
             let Some(resource) = operation["operationId"].as_str().unwrap().strip_suffix("Create") else { continue };
+            // Records that the example names are those of another company.
+            let here = company.example(resource);
+            let body = if matches!(resource, "journals" | "contraEntries") { &here } else { body };
             let made = company.ask(crate::harness::Dialect::B, "POST", resource, "", Some(body)).expect(201).data;
             let shown = operation.pointer("/responses/201/content/application~1json/example").unwrap();
-            let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<std::collections::BTreeSet<_>>();
-            assert_eq!(keys(&made), keys(shown), "the example shows the record's fields, all of them");
+            assert_eq!(fields(&made), fields(shown), "{resource}: the example shows the record's fields, all of them");
         }
     }
 }

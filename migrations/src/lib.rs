@@ -14,6 +14,7 @@ mod m0001_identity;
 mod m0002_businesses;
 mod m0003_parties;
 mod m0004_idempotency;
+mod m0005_ledger;
 
 pub struct Migrator;
 
@@ -25,6 +26,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0002_businesses::Migration),
             Box::new(m0003_parties::Migration),
             Box::new(m0004_idempotency::Migration),
+            Box::new(m0005_ledger::Migration),
         ]
     }
 }

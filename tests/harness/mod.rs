@@ -1,6 +1,7 @@
 //! What the suites stand on: a real server process, a real PostgreSQL, a real browser.
 
 pub mod browser;
+pub mod examples;
 pub mod http;
 pub mod postgres;
 pub mod process;

@@ -21,6 +21,15 @@ const fn segment(key: ResourceKey) -> &'static str {
     match key {
         ResourceKey::Businesses => "Businesses",
         ResourceKey::Parties => "parties",
+        ResourceKey::Accounts => "chart-of-accounts",
+        ResourceKey::Journals => "journals",
+        ResourceKey::ContraEntries => "contra-entries",
+        ResourceKey::Entries => "entries",
+        ResourceKey::NumberSeries => "number-series",
+        ResourceKey::FiscalYears => "fiscal-years",
+        ResourceKey::Locks => "locks",
+        ResourceKey::AuditLog => "audit-log",
+        ResourceKey::Verification => "verify",
     }
 }
 

@@ -22,6 +22,15 @@ const fn segment(key: ResourceKey) -> &'static str {
     match key {
         ResourceKey::Businesses => "businesses",
         ResourceKey::Parties => "parties",
+        ResourceKey::Accounts => "accounts",
+        ResourceKey::Journals => "journals",
+        ResourceKey::ContraEntries => "contra-entries",
+        ResourceKey::Entries => "entries",
+        ResourceKey::NumberSeries => "number-series",
+        ResourceKey::FiscalYears => "fiscal-years",
+        ResourceKey::Locks => "locks",
+        ResourceKey::AuditLog => "audit-log",
+        ResourceKey::Verification => "verify",
     }
 }
 

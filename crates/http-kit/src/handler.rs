@@ -10,12 +10,16 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use indexmap::IndexMap;
+use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
+use ledger_core::ids::RecordId;
 use ledger_core::ledger::{Call, Ledger, Reply, ReplyKind};
 use ledger_core::resource::Scope;
+use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
-use ledger_core::resource::operation::{ResourceOperations, Verb, registry};
+use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb, registry};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,10 +35,9 @@ pub fn router<D: Dialect>(shell: Arc<Shell>) -> Router {
     let mut router = Router::new().route(D::LOGIN_PATH, on(MethodFilter::POST, login::<D>));
     for resource in registry() {
         let collection = D::collection(resource);
-        router = router.route(&collection, operations::<D>(resource, &[Verb::List, Verb::Create])).route(
-            &format!("{collection}/{{id}}"),
-            operations::<D>(resource, &[Verb::Get, Verb::Update, Verb::Delete]),
-        );
+        for (path, verbs) in paths(resource) {
+            router = router.route(&format!("{collection}{path}"), operations::<D>(resource, &verbs));
+        }
     }
     router
         .fallback(|request: Request| async move { failed::<D>(arrival(&request).as_ref(), Failure::not_found()) })
@@ -45,9 +48,18 @@ pub fn router<D: Dialect>(shell: Arc<Shell>) -> Router {
         .with_state(shell)
 }
 
+/// The paths of a resource below its collection, and what can be done at each.
+pub(crate) fn paths(resource: &ResourceOperations) -> IndexMap<String, Vec<Verb>> {
+    let mut paths: IndexMap<String, Vec<Verb>> = IndexMap::new();
+    for verb in resource.verbs() {
+        paths.entry(resource.path(verb)).or_default().push(verb);
+    }
+    paths
+}
+
 fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb]) -> MethodRouter<Arc<Shell>> {
     verbs.iter().fold(MethodRouter::new(), |router, &verb| {
-        router.on(method(verb), move |State(shell): State<Arc<Shell>>, request: Request| async move {
+        router.on(method(resource.method(verb)), move |State(shell): State<Arc<Shell>>, request: Request| async move {
             let arrival = arrival(&request);
             let answer = answer::<D>(&shell, resource, verb, request).await;
             answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
@@ -55,12 +67,12 @@ fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb])
     })
 }
 
-pub(crate) fn method(verb: Verb) -> MethodFilter {
-    match verb {
-        Verb::List | Verb::Get => MethodFilter::GET,
-        Verb::Create => MethodFilter::POST,
-        Verb::Update => MethodFilter::PUT,
-        Verb::Delete => MethodFilter::DELETE,
+fn method(method: Method) -> MethodFilter {
+    match method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Put => MethodFilter::PUT,
+        Method::Delete => MethodFilter::DELETE,
     }
 }
 
@@ -131,23 +143,32 @@ async fn answer<D: Dialect>(
         unhurried(patience, Unavailable::Overloaded, async move { ledger.authenticate(&token).await }).await?;
     let path = RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Failure::not_found())?;
     let parameter = |name: &str| path.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
+    let writes = resource.writes(verb);
+    let body = match resource.body_need(verb) {
+        BodyNeed::None => Vec::new(),
+        BodyNeed::Optional => request::optional_json_body(&parts, body, &shell.limits).await?.to_vec(),
+        BodyNeed::Required => request::json_body(&parts, body, &shell.limits).await?.to_vec(),
+    };
+    let arrival = parts.extensions.get::<Arrival>();
     let call = Call {
         resource,
         verb,
         business: business::<D>(resource, &parts, parameter("businessId"))?,
         id: parameter("id"),
         query: request::query(&parts)?,
-        body: if verb.has_body() {
-            request::json_body(&parts, body, &shell.limits).await?.to_vec()
-        } else {
-            Vec::new()
-        },
+        body,
         expectation: request::if_match(&parts.headers),
-        idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| verb.writes()),
+        idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| writes),
+        origin: Origin {
+            user: None,
+            address: arrival.map(|arrival| arrival.address),
+            dialect: Some(D::LETTER),
+            request_id: arrival.map(|arrival| arrival.request_id.clone()),
+        },
     };
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());
     let ledger = shell.ledger.clone();
-    let late = if verb.writes() { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
+    let late = if writes { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
     let reply = unhurried(patience, late, async move { ledger.execute(&principal, call).await }).await?;
     Ok(render::<D>(&parts, reply, page_size.as_deref()))
 }
@@ -193,6 +214,11 @@ fn render<D: Dialect>(parts: &Parts, reply: Reply, page_size: Option<&str>) -> R
         return response;
     }
     let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
+    if reply.media == Media::NdJson {
+        let mut response = json(StatusCode::OK, reply.json);
+        set(&mut response, header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8");
+        return response;
+    }
     let mut response = json(status, D::success(message(reply.kind), &reply.json));
     if reply.dry_run {
         set(&mut response, request::DRY_RUN, "true");
@@ -202,7 +228,7 @@ fn render<D: Dialect>(parts: &Parts, reply: Reply, page_size: Option<&str>) -> R
         set(&mut response, header::ETAG, &format!("\"{tag}\""));
     }
     if let (ReplyKind::Created, Some((id, _))) = (reply.kind, reply.record) {
-        set(&mut response, header::LOCATION, &format!("{path}/{id}"));
+        set(&mut response, header::LOCATION, &location(path, id));
     }
     if let Some(pagination) = reply.pagination {
         set(&mut response, header::LINK, &links(path, parts.uri.query().unwrap_or_default(), page_size, pagination));
@@ -211,6 +237,19 @@ fn render<D: Dialect>(parts: &Parts, reply: Reply, page_size: Option<&str>) -> R
         set(&mut response, request::IDEMPOTENCY_REPLAYED, "true");
     }
     response
+}
+
+/// Where a new record is: below its collection, also when it was made from another record of it.
+fn location(path: &str, id: RecordId) -> String {
+    let own = path.trim_end_matches('/');
+    match own.rsplit_once('/').and_then(|(rest, _)| rest.rsplit_once('/')) {
+        Some((collection, other))
+            if RecordId::parse(other).is_some() && !collection.is_empty() && own.ends_with("/copy") =>
+        {
+            format!("{collection}/{id}")
+        }
+        _ => format!("{path}/{id}"),
+    }
 }
 
 fn set(response: &mut Response, name: HeaderName, value: &str) {

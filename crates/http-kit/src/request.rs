@@ -3,7 +3,7 @@
 //! Everything that is given twice, or in a form we would have to guess at, is refused.
 
 use crate::failure::Failure;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
 use bytes::{Bytes, BytesMut};
@@ -187,6 +187,12 @@ pub(crate) async fn json_body(parts: &Parts, body: Body, limits: &Limits) -> Res
     });
     whole.await.map_err(|_| Failure::request_timeout())??;
     Ok(bytes.freeze())
+}
+
+/// The same where the body may be left out: a request without one needs no media type either.
+pub(crate) async fn optional_json_body(parts: &Parts, body: Body, limits: &Limits) -> Result<Bytes, Failure> {
+    let none = HttpBody::is_end_stream(&body) && !parts.headers.contains_key(header::CONTENT_TYPE);
+    if none { Ok(Bytes::new()) } else { json_body(parts, body, limits).await }
 }
 
 fn check_media_type(headers: &HeaderMap) -> Result<(), Failure> {

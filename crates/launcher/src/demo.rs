@@ -1,6 +1,7 @@
 //! `--demo`: a sample company in a database that is thrown away, entered like any other data.
 
 use ledger_core::auth::{LoginName, NewUser};
+use ledger_core::books::audit::Origin;
 use ledger_core::cx::Expectation;
 use ledger_core::error::{Error, Result};
 use ledger_core::ledger::{Call, Ledger};
@@ -80,6 +81,7 @@ async fn create<R: Resource>(
         body: body.to_string().into_bytes(),
         expectation: Expectation::Unsaid,
         idempotency_key: None,
+        origin: Origin::default(),
     };
     let reply = ledger.execute(principal, call).await?;
     reply.record.map(|(id, _)| id.to_string()).ok_or_else(|| Error::internal("a created record has no identifier"))

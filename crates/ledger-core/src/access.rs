@@ -4,6 +4,7 @@
 
 use crate::clock::Instant;
 use crate::database::stored::{AsJson, wire_enum};
+use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, UserId};
 use crate::resource::ResourceKey;
@@ -18,10 +19,17 @@ pub enum Action {
     Create,
     Edit,
     Delete,
+    /// Brings a document into the books.
+    Post,
+    /// Takes a document back out of the books.
+    Void,
+    /// Takes records out of the system as a file.
+    Export,
 }
 
 impl Action {
-    pub const ALL: [Self; 4] = [Self::View, Self::Create, Self::Edit, Self::Delete];
+    pub const ALL: [Self; 7] =
+        [Self::View, Self::Create, Self::Edit, Self::Delete, Self::Post, Self::Void, Self::Export];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -29,6 +37,9 @@ impl Action {
             Self::Create => "create",
             Self::Edit => "edit",
             Self::Delete => "delete",
+            Self::Post => "post",
+            Self::Void => "void",
+            Self::Export => "export",
         }
     }
 }
@@ -78,18 +89,22 @@ impl Role {
 
     pub fn allows(self, resource: ResourceKey, action: Action) -> bool {
         // Making a company is nobody's right within one.
-        if resource == ResourceKey::Businesses && action == Action::Create {
+        if !resource.actions().contains(&action) || (resource == ResourceKey::Businesses && action == Action::Create) {
             return false;
         }
         if action == Action::View {
             return true;
         }
+        let documents = matches!(resource, ResourceKey::Journals | ResourceKey::ContraEntries);
+        let enters = matches!(action, Action::Create | Action::Edit | Action::Post);
         match self {
             Self::Owner => true,
             Self::Accountant => !(resource == ResourceKey::Businesses && action == Action::Delete),
-            Self::Bookkeeper => resource != ResourceKey::Businesses && action != Action::Delete,
-            Self::Sales | Self::Purchasing => resource == ResourceKey::Parties && action != Action::Delete,
-            Self::Warehouse | Self::Cashier | Self::Auditor | Self::ApiReadOnly => false,
+            Self::Bookkeeper => (documents || resource == ResourceKey::Parties) && enters,
+            Self::Sales | Self::Purchasing => resource == ResourceKey::Parties && enters,
+            Self::Cashier => resource == ResourceKey::ContraEntries && enters,
+            Self::Auditor => action == Action::Export,
+            Self::Warehouse | Self::ApiReadOnly => false,
         }
     }
 
@@ -122,9 +137,48 @@ pub struct Business {
     pub settings: BusinessSettings,
     pub status: BusinessStatus,
     pub role: Role,
+    pub fiscal_year_start_month: u32,
+    pub fiscal_year_start_day: u32,
+    pub timezone: chrono_tz::Tz,
+    /// The accounts by role, as JSON; few requests look.
+    pub(crate) system_accounts: String,
 }
 
 impl Business {
+    /// The first day of the fiscal year that a day lies in.
+    pub fn fiscal_year_start(&self, day: Day) -> Day {
+        let start = |year| Day::new(year, self.fiscal_year_start_month, self.fiscal_year_start_day);
+        start(day.year()).filter(|start| *start <= day).or_else(|| start(day.year() - 1)).unwrap_or(day)
+    }
+
+    /// The last day of the fiscal year that a day lies in.
+    pub fn fiscal_year_end(&self, day: Day) -> Day {
+        let start = self.fiscal_year_start(day);
+        Day::new(start.year() + 1, start.month(), start.day()).map_or(day, Day::previous)
+    }
+
+    /// The day it is at the company's seat.
+    pub fn today(&self, now: Instant) -> Day {
+        let utc = chrono::DateTime::from_timestamp_micros(now.micros()).unwrap_or_default();
+        Day::of(utc.with_timezone(&self.timezone).date_naive())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sample() -> Self {
+        Self {
+            id: BusinessId::default(),
+            base_currency: "EUR".into(),
+            currency_decimals: 2,
+            settings: BusinessSettings::default(),
+            status: BusinessStatus::Active,
+            role: Role::Owner,
+            fiscal_year_start_month: 1,
+            fiscal_year_start_day: 1,
+            timezone: chrono_tz::UTC,
+            system_accounts: "{}".into(),
+        }
+    }
+
     pub fn require(&self, resource: ResourceKey, action: Action) -> Result<()> {
         if self.role.allows(resource, action) {
             return Ok(());
@@ -165,6 +219,10 @@ struct Visible {
     settings: AsJson<BusinessSettings>,
     status: BusinessStatus,
     role: Role,
+    fiscal_year_start_month: i64,
+    fiscal_year_start_day: i64,
+    timezone: String,
+    system_accounts: String,
 }
 
 /// The company as this user sees it; one they are no member of does not exist for them.
@@ -175,7 +233,15 @@ pub(crate) async fn visible_business(
 ) -> Result<Business> {
     let visible = business::Entity::find()
         .select_only()
-        .columns([business::Column::BaseCurrency, business::Column::Settings, business::Column::Status])
+        .columns([
+            business::Column::BaseCurrency,
+            business::Column::Settings,
+            business::Column::Status,
+            business::Column::FiscalYearStartMonth,
+            business::Column::FiscalYearStartDay,
+            business::Column::Timezone,
+            business::Column::SystemAccounts,
+        ])
         .column(membership::Column::Role)
         .join(JoinType::InnerJoin, membership_of_business())
         .filter(business::Column::Id.eq(id))
@@ -191,5 +257,9 @@ pub(crate) async fn visible_business(
         settings: visible.settings.0,
         status: visible.status,
         role: visible.role,
+        fiscal_year_start_month: u32::try_from(visible.fiscal_year_start_month).unwrap_or(1),
+        fiscal_year_start_day: u32::try_from(visible.fiscal_year_start_day).unwrap_or(1),
+        timezone: visible.timezone.parse().unwrap_or(chrono_tz::UTC),
+        system_accounts: visible.system_accounts,
     })
 }

@@ -1,13 +1,23 @@
 //! The context of one request: who asks, in which company, when, and the only way to a query.
 //!
 //! Nobody queries without a `Cx`. Its company is part of every key, so a record of another company cannot
-//! be reached by mistake.
+//! be reached by mistake. What is to be written in the lane goes to its desk, through the context as well.
 
-use crate::access::Business;
+use crate::access::{Action, Business};
+use crate::books::audit::{Change, Origin};
+use crate::books::chart::Chart;
+use crate::books::desk::{Desk, NewEntry};
+use crate::books::numbering::{Counter, Numbering};
+use crate::books::periods::{Asker, Periods};
+use crate::books::tables::{EntryRef, documents};
 use crate::clock::{Clock, Instant};
+use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::ResourceKey;
 use sea_orm::{DatabaseConnection, DatabaseExecutor, DatabaseTransaction};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// What a write expects the record to be: the `If-Match` header, already taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,13 +31,25 @@ pub enum Expectation {
     Tags(Vec<String>),
 }
 
+/// The point in time that figures are wanted for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Point {
+    /// At the end of this day; all days where it is not said.
+    pub as_of: Option<Day>,
+    /// Only what was recorded by then.
+    pub known_at: Option<Instant>,
+}
+
 pub struct Cx<'a> {
     pub(crate) db: DatabaseExecutor<'a>,
     pub user: UserId,
     pub now: Instant,
+    pub point: Point,
     business: Option<&'a Business>,
     clock: &'a Clock,
     expectation: &'a Expectation,
+    origin: &'a Origin,
+    desk: Option<&'a Desk>,
 }
 
 /// What a context is made of besides its connection.
@@ -37,20 +59,26 @@ pub(crate) struct Asked<'a> {
     pub(crate) business: Option<&'a Business>,
     pub(crate) clock: &'a Clock,
     pub(crate) expectation: &'a Expectation,
+    pub(crate) origin: &'a Origin,
+    pub(crate) point: Point,
 }
 
 impl<'a> Cx<'a> {
     pub(crate) fn reading(asked: Asked<'a>, connection: &'a DatabaseConnection) -> Self {
-        Self::over(asked, connection.into())
+        Self::over(asked, connection.into(), None)
     }
 
-    pub(crate) fn writing(asked: Asked<'a>, transaction: &'a DatabaseTransaction) -> Self {
-        Self::over(asked, transaction.into())
+    pub(crate) fn reading_within(asked: Asked<'a>, snapshot: &'a DatabaseTransaction) -> Self {
+        Self::over(asked, snapshot.into(), None)
     }
 
-    fn over(asked: Asked<'a>, db: DatabaseExecutor<'a>) -> Self {
-        let Asked { user, business, clock, expectation } = asked;
-        Self { db, user, now: clock.now(), business, clock, expectation }
+    pub(crate) fn writing(asked: Asked<'a>, transaction: &'a DatabaseTransaction, desk: &'a Desk) -> Self {
+        Self::over(asked, transaction.into(), Some(desk))
+    }
+
+    fn over(asked: Asked<'a>, db: DatabaseExecutor<'a>, desk: Option<&'a Desk>) -> Self {
+        let Asked { user, business, clock, expectation, origin, point } = asked;
+        Self { db, user, now: clock.now(), point, business, clock, expectation, origin, desk }
     }
 
     /// The company in scope. A resource of a company is never reached without one.
@@ -60,6 +88,16 @@ impl<'a> Cx<'a> {
 
     pub fn business_id(&self) -> Result<BusinessId> {
         self.business().map(|business| business.id)
+    }
+
+    /// The company's own day.
+    pub fn today(&self) -> Result<Day> {
+        Ok(self.business()?.today(self.now))
+    }
+
+    /// Refuses where the caller's role does not allow it.
+    pub(crate) fn require(&self, resource: ResourceKey, action: Action) -> Result<()> {
+        self.business()?.require(resource, action)
     }
 
     pub(crate) fn new_id(&self) -> uuid::Uuid {
@@ -76,6 +114,85 @@ impl<'a> Cx<'a> {
             Expectation::Tags(tags) if tags.contains(&version_tag(id, version)) => Ok(()),
             Expectation::Tags(_) => Err(Error::PreconditionFailed),
         }
+    }
+
+    // ── The books ──
+
+    fn desk(&self) -> Result<&'a Desk> {
+        self.desk.ok_or_else(|| Error::internal("a write outside the lane"))
+    }
+
+    pub(crate) async fn chart(&self) -> Result<Arc<Chart>> {
+        let business = self.business_id()?;
+        match self.desk {
+            Some(desk) => desk.chart(&self.db, business).await,
+            None => Ok(Arc::new(Chart::load(&self.db, business).await?)),
+        }
+    }
+
+    pub(crate) async fn numbering(&self) -> Result<Arc<Numbering>> {
+        self.desk()?.numbering(&self.db, self.business_id()?).await
+    }
+
+    pub(crate) async fn periods(&self) -> Result<Arc<Periods>> {
+        let business = self.business_id()?;
+        match self.desk {
+            Some(desk) => desk.periods(&self.db, business).await,
+            None => Ok(Arc::new(Periods::load(&self.db, business).await?)),
+        }
+    }
+
+    pub(crate) fn asker(&self) -> Asker {
+        Asker { user: self.user, now: self.now }
+    }
+
+    pub(crate) async fn unknown_parties(&self, asked: &HashSet<RecordId>) -> Result<HashSet<RecordId>> {
+        self.desk()?.unknown_parties(&self.db, self.business_id()?, asked).await
+    }
+
+    pub(crate) async fn counter(&self, series: RecordId, period: &str) -> Result<Option<Counter>> {
+        self.desk()?.counter(&self.db, self.business_id()?, series, period).await
+    }
+
+    pub(crate) fn set_counter(&self, series: RecordId, period: String, last: i64, date: Day) -> Result<()> {
+        self.desk()?.set_counter(self.business_id()?, series, period, last, date);
+        Ok(())
+    }
+
+    /// Puts a posting into the books.
+    pub(crate) fn post(&self, entry: NewEntry) -> Result<EntryRef> {
+        let stamp = (RecordId(self.new_id()), self.user, self.now);
+        self.desk()?.post(self.business_id()?, stamp, entry)
+    }
+
+    pub(crate) fn keep_document(&self, document: documents::Model) -> Result<()> {
+        self.desk()?.keep_document(document);
+        Ok(())
+    }
+
+    /// Writes what the desk holds, so that a query sees it.
+    pub(crate) async fn flush(&self) -> Result<()> {
+        self.desk()?.flush(&self.db).await.map_err(|error| match error {
+            Error::Unavailable(_) => error,
+            // What the database objects to may be somebody else's; the lane finds out whose.
+            other => Error::internal(format!("what was planned could not be written: {other:?}")),
+        })
+    }
+
+    /// Notes a change in the company's audit log.
+    pub(crate) fn record(&self, business: BusinessId, change: Change) -> Result<()> {
+        self.desk()?.record(business, RecordId(self.new_id()), self.now, self.origin, change)
+    }
+
+    /// Begins the books of a company that was just made.
+    pub(crate) async fn found(&self, business: BusinessId) -> Result<()> {
+        self.desk()?.found(&self.db, business).await
+    }
+
+    /// What documents are judged by has changed.
+    pub(crate) fn forget_facts(&self, business: BusinessId) -> Result<()> {
+        self.desk()?.forget_facts(business);
+        Ok(())
     }
 }
 

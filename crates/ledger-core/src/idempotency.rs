@@ -7,9 +7,8 @@ use crate::clock::Instant;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::UserId;
 use crate::ledger::Reply;
-use sea_orm::ActiveValue::Set;
-use sea_orm::SqlErr;
 use sea_orm::entity::prelude::*;
+use sea_orm::{IntoActiveModel, SqlErr};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -53,25 +52,28 @@ pub(crate) async fn recall(connection: &impl ConnectionTrait, claim: &Claim, now
     Ok(Some(Reply { replayed: true, ..reply }))
 }
 
-pub(crate) async fn remember(
-    connection: &impl ConnectionTrait,
-    claim: &Claim,
-    reply: &Reply,
-    now: Instant,
-) -> Result<()> {
+/// What is to be kept of the first answer.
+pub(crate) fn kept(claim: &Claim, reply: &Reply, now: Instant) -> Result<Model> {
+    Ok(Model {
+        user_id: claim.user,
+        key: claim.key.clone(),
+        command: claim.command.clone(),
+        outcome: serde_json::to_string(reply).map_err(Error::internal)?,
+        created_at: now,
+    })
+}
+
+/// Keeps the answers of a batch, and lets those go that are older than a day.
+pub(crate) async fn write(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Result<()> {
+    let Some(newest) = rows.iter().map(|row| row.created_at).max() else { return Ok(()) };
+    let users: HashSet<UserId> = rows.iter().map(|row| row.user_id).collect();
     Entity::delete_many()
-        .filter(Column::UserId.eq(claim.user))
-        .filter(Column::CreatedAt.lte(now.minus(KEPT)))
+        .filter(Column::UserId.is_in(users))
+        .filter(Column::CreatedAt.lte(newest.minus(KEPT)))
         .exec(connection)
         .await?;
-    let row = ActiveModel {
-        user_id: Set(claim.user),
-        key: Set(claim.key.clone()),
-        command: Set(claim.command.clone()),
-        outcome: Set(serde_json::to_string(reply).map_err(Error::internal)?),
-        created_at: Set(now),
-    };
-    match Entity::insert(row).exec_without_returning(connection).await {
+    let rows = rows.into_iter().map(IntoActiveModel::into_active_model);
+    match Entity::insert_many(rows).exec_without_returning(connection).await {
         Ok(_) => Ok(()),
         // Another process was faster with the same key: run again, and find its answer.
         Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => {

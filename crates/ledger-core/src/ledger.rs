@@ -6,18 +6,21 @@ use crate::auth::throttle::{self, Subjects};
 use crate::auth::token::Tokens;
 use crate::auth::user::{self, Revoking};
 use crate::auth::{LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password};
+use crate::books::audit::Origin;
+use crate::books::desk::{Desk, Rehearsed};
 use crate::clock::Clock;
-use crate::cx::{Asked, Cx, Expectation};
-use crate::database::lane::{Keep, Lanes, Work};
+use crate::cx::{Asked, Cx, Expectation, Point};
+use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
 use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::body::{canonical, strict};
 use crate::resource::business::{BusinessStatus, table as business};
-use crate::resource::list::{self, Pagination};
-use crate::resource::operation::{Prepared, ResourceOperations, Shown, Verb};
-use crate::resource::{ResourceKey, Scope};
+use crate::resource::extra::Media;
+use crate::resource::list::{self, ListQuery, Pagination};
+use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
+use crate::resource::{ResourceKey, Scope, entry};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{EntityTrait, PaginatorTrait};
@@ -62,6 +65,8 @@ pub struct Call {
     pub body: Vec<u8>,
     pub expectation: Expectation,
     pub idempotency_key: Option<String>,
+    /// Where it came from, for the audit log.
+    pub origin: Origin,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +82,9 @@ pub enum ReplyKind {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Reply {
     pub kind: ReplyKind,
+    /// Whether dialects wrap it.
+    #[serde(skip)]
+    pub media: Media,
     /// A page, a record, or what is said of a deleted one.
     pub json: String,
     /// The record and its version, for `Location` and `ETag`.
@@ -92,12 +100,15 @@ pub struct Reply {
 impl Reply {
     fn of(kind: ReplyKind, shown: Shown) -> Self {
         let record = Some((shown.id, shown.version));
-        Self { kind, json: shown.json, record, pagination: None, replayed: false, dry_run: false }
+        Self { record, ..Self::plain(kind, shown.json) }
     }
 
     fn deleted(id: RecordId) -> Self {
-        let json = serde_json::json!({"id": id, "deleted": true}).to_string();
-        Self { kind: ReplyKind::Deleted, json, record: None, pagination: None, replayed: false, dry_run: false }
+        Self::plain(ReplyKind::Deleted, serde_json::json!({"id": id, "deleted": true}).to_string())
+    }
+
+    fn plain(kind: ReplyKind, json: String) -> Self {
+        Self { kind, media: Media::Json, json, record: None, pagination: None, replayed: false, dry_run: false }
     }
 }
 
@@ -203,33 +214,39 @@ impl Ledger {
 
     pub async fn execute(self: &Arc<Self>, principal: &Principal, call: Call) -> Result<Reply> {
         let business = self.authorise(principal, &call).await?;
-        if call.verb.writes() {
+        if call.resource.writes(call.verb) {
             return self.write_request(principal, business, call).await;
         }
+        let query = ListQuery::parse(&call.resource.offer(call.verb), &call.query)?;
+        let id = named_record(&call)?;
         let asked = Asked {
             user: principal.user,
             business: business.as_ref(),
             clock: &self.clock,
             expectation: &Expectation::Unsaid,
+            origin: &call.origin,
+            point: query.point,
         };
-        let cx = Cx::reading(asked, &self.database.read);
-        if call.verb == Verb::List {
-            let query = call.resource.list_query(&call.query)?;
-            let listed = call.resource.list(&cx, &query).await?;
-            let pagination = Some(listed.pagination);
-            let json = listed.json;
-            return Ok(Reply {
-                kind: ReplyKind::Listed,
-                json,
-                record: None,
-                pagination,
-                replayed: false,
-                dry_run: false,
-            });
+        if call.resource.key == ResourceKey::Verification {
+            let snapshot = self.database.snapshot().await?;
+            let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, &query).await;
+            snapshot.rollback().await?;
+            let (_, produced) = read?;
+            return Ok(Reply::plain(ReplyKind::Found, produced.text));
         }
-        check_query(&call.query, &[])?;
-        let id = call.id.as_deref().and_then(RecordId::parse).ok_or(Error::NotFound)?;
-        Ok(Reply::of(ReplyKind::Found, call.resource.get(&cx, id).await?))
+        let cx = Cx::reading(asked, &self.database.read);
+        match (call.verb, id) {
+            (Verb::List, _) => {
+                let produced = call.resource.list(&cx, &query).await?;
+                Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, produced.text) })
+            }
+            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, call.resource.get(&cx, id).await?)),
+            (verb, id) => {
+                let (media, produced) = call.resource.read_extra(verb, &cx, id, &query).await?;
+                let reply = Reply::plain(ReplyKind::Listed, produced.text);
+                Ok(Reply { media, pagination: produced.pagination, ..reply })
+            }
+        }
     }
 
     /// The company in scope, after the caller's right to be there and to do this was checked.
@@ -240,13 +257,16 @@ impl Ledger {
             (Scope::Installation, Verb::Create) => {
                 return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
             }
-            (Scope::Installation, Verb::Get | Verb::Update | Verb::Delete) => call.id.as_deref(),
+            (Scope::Installation, Verb::Get | Verb::Update | Verb::Delete | Verb::Extra(_)) => call.id.as_deref(),
             (Scope::Business, _) => call.business.as_deref(),
         };
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
         let business = access::visible_business(&self.database.read, principal.user, id).await?;
-        business.require(call.resource.key, call.verb.action())?;
-        if call.verb.writes() && call.resource.scope == Scope::Business && business.status == BusinessStatus::Archived {
+        business.require(call.resource.key, call.resource.action(call.verb))?;
+        if call.resource.writes(call.verb)
+            && call.resource.scope == Scope::Business
+            && business.status == BusinessStatus::Archived
+        {
             return Err(Error::conflict(
                 "invalid_state",
                 "The company is archived; its books can be read, not written",
@@ -262,13 +282,8 @@ impl Ledger {
         call: Call,
     ) -> Result<Reply> {
         let dry_run = check_query(&call.query, &["dryRun"])?;
-        let id = if call.verb.names_record() {
-            Some(call.id.as_deref().and_then(RecordId::parse).ok_or(Error::NotFound)?)
-        } else {
-            None
-        };
-        let prepared =
-            if call.verb.has_body() { Some(call.resource.prepare(business.as_ref(), &call.body)?) } else { None };
+        let id = named_record(&call)?;
+        let prepared = call.resource.prepare(call.verb, business.as_ref(), &call.body)?;
         let company = business.as_ref().map(|business| business.id);
         let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
             Some(key) => Some(Claim { user: principal.user, key, command: digest(&call, company)? }),
@@ -276,23 +291,25 @@ impl Ledger {
         };
         // Held until the lane has answered.
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
+        let manner = if call.resource.plans(call.verb) { Manner::Planned } else { Manner::Direct };
         let write = Arc::new(Write {
             ledger: self.clone(),
-            resource: call.resource,
-            verb: call.verb,
+            kind: call.resource.reply_kind(call.verb),
             user: principal.user,
             business,
             expectation: call.expectation,
+            origin: Origin { user: Some(principal.user), ..call.origin },
             id,
             prepared,
             claim,
+            dry_run,
         });
-        let work: Work<Outcome> = Arc::new(move |transaction| {
+        let work: Work<Outcome> = Arc::new(move |transaction, desk| {
             let write = write.clone();
-            Box::pin(async move { write.run(transaction).await.map(Outcome::Replied) })
+            Box::pin(async move { write.run(transaction, desk).await.map(Outcome::Replied) })
         });
         let keep = if dry_run { Keep::Nothing } else { Keep::Effects };
-        match self.lanes.run(company, keep, work).await? {
+        match self.lanes.run(Order { company, manner, keep, work }).await? {
             Outcome::Replied(reply) => Ok(Reply { dry_run, ..reply }),
             Outcome::Done => Err(Error::internal("a request came to nothing")),
         }
@@ -307,11 +324,12 @@ impl Ledger {
             + 'static,
     {
         let work = Arc::new(work);
-        let work: Work<Outcome> = Arc::new(move |transaction| {
+        let work: Work<Outcome> = Arc::new(move |transaction, _| {
             let work = work.clone();
             Box::pin(async move { work(transaction).await.map(|()| Outcome::Done) })
         });
-        self.lanes.run(company, Keep::Effects, work).await.map(|_| ())
+        let order = Order { company, manner: Manner::Direct, keep: Keep::Effects, work };
+        self.lanes.run(order).await.map(|_| ())
     }
 
     // ── Administration ──
@@ -407,44 +425,68 @@ impl Ledger {
 /// One write, ready to run as often as the lane needs it to.
 struct Write {
     ledger: Arc<Ledger>,
-    resource: &'static ResourceOperations,
-    verb: Verb,
+    kind: ReplyKind,
     user: UserId,
     business: Option<Business>,
     expectation: Expectation,
+    origin: Origin,
     id: Option<RecordId>,
-    prepared: Option<Arc<dyn Prepared>>,
+    prepared: Arc<dyn Prepared>,
     claim: Option<Claim>,
+    dry_run: bool,
 }
 
 impl Write {
-    async fn run(&self, transaction: &sea_orm::DatabaseTransaction) -> Result<Reply> {
+    async fn run(&self, transaction: &sea_orm::DatabaseTransaction, desk: &Desk) -> Result<Reply> {
         let asked = Asked {
             user: self.user,
             business: self.business.as_ref(),
             clock: &self.ledger.clock,
             expectation: &self.expectation,
+            origin: &self.origin,
+            point: Point::default(),
         };
-        let cx = Cx::writing(asked, transaction);
+        let cx = Cx::writing(asked, transaction, desk);
         if let Some(claim) = &self.claim
             && let Some(reply) = idempotency::recall(transaction, claim, cx.now).await?
         {
             return Ok(reply);
         }
-        let reply = match (self.verb, &self.prepared, self.id) {
-            (Verb::Create, Some(prepared), _) => Reply::of(ReplyKind::Created, prepared.create(&cx).await?),
-            (Verb::Update, Some(prepared), Some(id)) => Reply::of(ReplyKind::Updated, prepared.update(&cx, id).await?),
-            (Verb::Delete, _, Some(id)) => {
-                self.resource.delete(&cx, id).await?;
-                Reply::deleted(id)
-            }
-            _ => return Err(Error::internal("a write without its body or its record")),
+        let mark = desk.mark(None);
+        let reply = match self.prepared.run(&cx, self.id).await? {
+            Done::Record(shown) => Reply::of(self.kind, shown),
+            Done::Deleted(id) => Reply::deleted(id),
         };
         if let Some(claim) = &self.claim {
-            idempotency::remember(transaction, claim, &reply, cx.now).await?;
+            desk.keep_key(idempotency::kept(claim, &reply, cx.now)?);
+        }
+        if self.dry_run {
+            return self.rehearsed(&cx, reply, desk.posted_since(&mark)).await;
         }
         Ok(reply)
     }
+
+    /// The answer of a rehearsal: what would be answered, and the journal lines that would be made.
+    async fn rehearsed(&self, cx: &Cx<'_>, reply: Reply, lines: Vec<Rehearsed>) -> Result<Reply> {
+        if self.business.is_none() {
+            return Ok(reply);
+        }
+        let postings = serde_json::to_string(&entry::postings(cx, lines).await?).map_err(Error::internal)?;
+        let json = match reply.json.strip_suffix('}') {
+            Some(members) => format!("{members},\"postings\":{postings}}}"),
+            None => reply.json,
+        };
+        Ok(Reply { json, ..reply })
+    }
+}
+
+/// The record that the path names, where the verb needs one.
+fn named_record(call: &Call) -> Result<Option<RecordId>> {
+    if !call.resource.names_record(call.verb) {
+        return Ok(None);
+    }
+    let id = call.id.as_deref().and_then(RecordId::parse);
+    id.map(Some).ok_or(Error::NotFound)
 }
 
 /// Refuses parameters that mean nothing here. Answers whether `dryRun` is asked for.
@@ -464,7 +506,7 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
 
 /// What was asked, as a digest: the same for both dialects and for any order of a body's members.
 fn digest(call: &Call, company: Option<BusinessId>) -> Result<String> {
-    let body = if call.verb.has_body() {
+    let body = if call.resource.body_need(call.verb) != BodyNeed::None && !call.body.is_empty() {
         canonical(&strict(std::str::from_utf8(&call.body).map_err(Error::internal)?)?.0)
     } else {
         String::new()
@@ -481,7 +523,7 @@ fn digest(call: &Call, company: Option<BusinessId>) -> Result<String> {
     Ok(hex(digest.as_ref()))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
         .flat_map(|byte| [byte >> 4, byte & 15])

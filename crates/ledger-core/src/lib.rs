@@ -5,10 +5,12 @@
 
 pub mod access;
 pub mod auth;
+pub mod books;
 pub mod clock;
 mod currency;
 pub mod cx;
 pub mod database;
+pub mod day;
 pub mod error;
 pub mod field;
 mod idempotency;

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use ledger_core::error::{Conflict, Error, FieldErrors, Unavailable};
 use ledger_core::resource::Scope;
-use ledger_core::resource::operation::{ResourceOperations, Verb};
+use ledger_core::resource::operation::{BodyNeed, ResourceOperations, Verb};
 
 /// The ways an operation fails, as far as the documentation tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,16 +98,16 @@ pub(super) fn faults(resource: &ResourceOperations, verb: Verb) -> Vec<Fault> {
     if !(resource.scope == Scope::Installation && verb == Verb::List) {
         faults.push(Fault::Forbidden);
     }
-    if verb.names_record() || resource.scope == Scope::Business {
+    if resource.names_record(verb) || resource.scope == Scope::Business {
         faults.push(Fault::NotFound);
     }
-    if verb.writes() {
+    if resource.writes(verb) {
         faults.extend([Fault::Conflict, Fault::IdempotencyMismatch]);
     }
-    if verb.writes() && verb.names_record() {
+    if resource.writes(verb) && resource.names_record(verb) {
         faults.extend([Fault::PreconditionFailed, Fault::PreconditionRequired]);
     }
-    if verb.has_body() {
+    if resource.body_need(verb) != BodyNeed::None {
         faults.extend([Fault::Timeout, Fault::TooLarge, Fault::MediaType]);
     }
     faults

@@ -8,7 +8,7 @@ mod parameters;
 
 use crate::dialect::{CompanyIn, Dialect};
 use crate::failure::Failure;
-use crate::handler::message;
+use crate::handler::{message, paths};
 use crate::openapi_30::down_convert;
 use aide::openapi::{
     Components, Header, HeaderStyle, Info, License, MediaType, OpenApi, Operation, ParameterSchemaOrContent, PathItem,
@@ -16,10 +16,12 @@ use aide::openapi::{
 };
 use fault::{Fault, faults};
 use indexmap::IndexMap;
+use ledger_core::access::{Action, permission};
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
+use ledger_core::resource::extra::{Does, Media, Reading};
 use ledger_core::resource::list::Pagination;
-use ledger_core::resource::operation::{ResourceOperations, Verb, registry};
+use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb, registry};
 use parameters::{header_parameter, path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -103,19 +105,19 @@ impl Document {
         for resource in registry() {
             self.tag::<D>(resource.about.title, resource.about.description);
             let collection = format!("{prefix}{}", D::collection(resource));
-            let item = PathItem {
-                get: Some(self.operation::<D>(resource, Verb::List)),
-                post: Some(self.operation::<D>(resource, Verb::Create)),
-                ..PathItem::default()
-            };
-            self.path(collection.clone(), item);
-            let item = PathItem {
-                get: Some(self.operation::<D>(resource, Verb::Get)),
-                put: Some(self.operation::<D>(resource, Verb::Update)),
-                delete: Some(self.operation::<D>(resource, Verb::Delete)),
-                ..PathItem::default()
-            };
-            self.path(format!("{collection}/{{id}}"), item);
+            for (path, verbs) in paths(resource) {
+                let mut item = PathItem::default();
+                for verb in verbs {
+                    let operation = Some(self.operation::<D>(resource, verb));
+                    match resource.method(verb) {
+                        Method::Get => item.get = operation,
+                        Method::Post => item.post = operation,
+                        Method::Put => item.put = operation,
+                        Method::Delete => item.delete = operation,
+                    }
+                }
+                self.path(format!("{collection}{path}"), item);
+            }
         }
     }
 
@@ -190,29 +192,21 @@ impl Document {
                 CompanyIn::Header => header_parameter("X-Business-Id", "The company.", true, EXAMPLE_BUSINESS),
             });
         }
-        if verb.names_record() {
+        if resource.names_record(verb) {
             parameters.push(path_parameter("id", &format!("The identifier of {}.", about.one), EXAMPLE_ID));
         }
         parameters.extend(verb_parameters(resource, verb));
-        let payload = self.payload(resource, verb);
-        let record = example_record(resource);
-        let (kind, payload_name, example) = match verb {
-            Verb::List => {
-                let pagination = Pagination { total_count: 1, total_pages: 1, current_page: 1 };
-                (ReplyKind::Listed, "Page", json!({"items": [record], "pagination": pagination}))
+        let kind = resource.reply_kind(verb);
+        let success = match resource.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => self.reading::<D>(reading),
+            Some(Does::Writes(_)) | None => {
+                let payload = self.payload(resource, verb);
+                let (name, example) = self.answer(resource, verb);
+                self.success::<D>(message(kind), &name, payload, example, success_words(kind))
             }
-            Verb::Get => (ReplyKind::Found, "", record),
-            Verb::Create => (ReplyKind::Created, "", record),
-            Verb::Update => (ReplyKind::Updated, "", record),
-            Verb::Delete => (ReplyKind::Deleted, "Deleted", json!({"id": EXAMPLE_ID, "deleted": true})),
         };
-        let payload_name = match verb {
-            Verb::Delete => "Deleted".to_owned(),
-            _ => format!("{}{payload_name}", record_name(resource, &mut self.output)),
-        };
-        let success = self.success::<D>(message(kind), &payload_name, payload, example, success_words(verb));
-        let success = with_headers(success, verb);
-        let status = if verb == Verb::Create { 201 } else { 200 };
+        let success = with_headers(success, resource, verb);
+        let status = if kind == ReplyKind::Created { 201 } else { 200 };
         let mut responses = self.responses::<D>(status, success, &faults(resource, verb));
         if verb == Verb::Get {
             let unchanged = Response {
@@ -222,10 +216,7 @@ impl Document {
             responses.responses.insert(StatusCode::Code(304), ReferenceOr::Item(unchanged));
             responses.responses.sort_by(|left, _, right, _| code(left).cmp(&code(right)));
         }
-        let request_body = verb.has_body().then(|| {
-            let schema = (resource.input_schema)(&mut self.input);
-            ReferenceOr::Item(request_body(schema, resource.example.clone()))
-        });
+        let request_body = self.request_body(resource, verb).map(ReferenceOr::Item);
         Operation {
             tags: vec![self.tag_name::<D>(about.title)],
             summary: Some(summary),
@@ -240,11 +231,50 @@ impl Document {
         }
     }
 
+    /// The body that a verb takes.
+    fn request_body(&mut self, resource: &ResourceOperations, verb: Verb) -> Option<RequestBody> {
+        if resource.body_need(verb) == BodyNeed::Required {
+            let schema = (resource.input_schema)(&mut self.input);
+            return Some(request_body(schema, resource.example.clone()));
+        }
+        let Does::Writes(writing) = &resource.extra(verb)?.does else { return None };
+        let body = writing.body?;
+        Some(RequestBody { required: false, ..request_body((body.schema)(&mut self.input), (body.example)()) })
+    }
+
+    /// What a read beside the five verbs answers.
+    fn reading<D: Dialect>(&mut self, reading: &Reading) -> Response {
+        let payload = (reading.schema)(&mut self.output);
+        let example = (reading.example)();
+        if reading.media == Media::NdJson {
+            let mut response = response("One JSON text a line.", payload, Some(example));
+            response.content =
+                response.content.into_values().map(|media| ("application/x-ndjson".to_owned(), media)).collect();
+            return response;
+        }
+        let name = reference_name(&payload);
+        self.success::<D>("OK", &name, payload, example, "What was asked for.")
+    }
+
+    /// The name of what a verb answers, and an example of it.
+    fn answer(&mut self, resource: &ResourceOperations, verb: Verb) -> (String, Value) {
+        let record = example_record(resource);
+        let name = record_name(resource, &mut self.output);
+        match verb {
+            Verb::List => {
+                let pagination = Pagination { total_count: 1, total_pages: 1, current_page: 1 };
+                (format!("{name}Page"), json!({"items": [record], "pagination": pagination}))
+            }
+            Verb::Delete => ("Deleted".into(), json!({"id": EXAMPLE_ID, "deleted": true})),
+            Verb::Get | Verb::Create | Verb::Update | Verb::Extra(_) => (name, record),
+        }
+    }
+
     /// The schema of what the verb answers, before the dialect wraps it.
     fn payload(&mut self, resource: &ResourceOperations, verb: Verb) -> Schema {
         let record = (resource.view_schema)(&mut self.output);
         match verb {
-            Verb::Get | Verb::Create | Verb::Update => record,
+            Verb::Get | Verb::Create | Verb::Update | Verb::Extra(_) => record,
             Verb::List => {
                 let pagination = self.output.subschema_for::<Pagination>();
                 let name = format!("{}Page", record_name(resource, &mut self.output));
@@ -348,6 +378,7 @@ fn code(status: &StatusCode) -> u16 {
 fn words(resource: &ResourceOperations, verb: Verb) -> (String, String) {
     let about = &resource.about;
     let noun = about.one.split_once(' ').map_or(about.one, |(_, noun)| noun);
+    let is_document = resource.key.actions().contains(&Action::Post);
     match verb {
         Verb::List => (
             format!("List {}", about.many),
@@ -356,7 +387,28 @@ fn words(resource: &ResourceOperations, verb: Verb) -> (String, String) {
         Verb::Get => (format!("Get {}", about.one), format!("The {noun} as it is now, with its `ETag`.")),
         Verb::Create => (
             format!("Create {}", about.one),
-            format!("Makes {}. `Location` names it. Fields that are left out have their defaults.", about.one),
+            format!(
+                "Makes {}. `Location` names it. Fields that are left out have their defaults.{}",
+                about.one,
+                if is_document {
+                    format!(
+                        " One that is posted needs the permission `{}` too.",
+                        permission(resource.key, Action::Post)
+                    )
+                } else {
+                    String::new()
+                }
+            ),
+        ),
+        Verb::Update if is_document => (
+            format!("Replace {}", about.one),
+            format!(
+                "Replaces the {noun} as a whole: what is left out is cleared. What is in the books is changed by a \
+                 reversal and a new entry, in one step. `status` set to `posted` posts a draft and needs `{}`; `void` \
+                 takes a posted one back and needs `{}`. With `If-Match` it is refused when someone else was faster.",
+                permission(resource.key, Action::Post),
+                permission(resource.key, Action::Void)
+            ),
         ),
         Verb::Update => (
             format!("Replace {}", about.one),
@@ -365,47 +417,63 @@ fn words(resource: &ResourceOperations, verb: Verb) -> (String, String) {
                  read-only fields in it are ignored. With `If-Match` it is refused when someone else was faster."
             ),
         ),
+        Verb::Delete if is_document => (
+            format!("Delete {}", about.one),
+            format!(
+                "Removes a draft. A posted {noun} is voided instead, which needs `{}` too; it stays, with its number.",
+                permission(resource.key, Action::Void)
+            ),
+        ),
         Verb::Delete => (
             format!("Delete {}", about.one),
             format!("Removes the {noun} if nothing refers to it. Otherwise set its status to `archived`."),
         ),
+        Verb::Extra(_) => resource
+            .extra(verb)
+            .map(|extra| (extra.summary.to_owned(), extra.description.to_owned()))
+            .unwrap_or_default(),
     }
 }
 
-const fn success_words(verb: Verb) -> &'static str {
-    match verb {
-        Verb::List => "The page that was asked for; one past the end is empty.",
-        Verb::Get => "The record.",
-        Verb::Create => "The record that was made.",
-        Verb::Update => "The record as it is now.",
-        Verb::Delete => "It is gone.",
+const fn success_words(kind: ReplyKind) -> &'static str {
+    match kind {
+        ReplyKind::Listed => "The page that was asked for; one past the end is empty.",
+        ReplyKind::Found => "The record.",
+        ReplyKind::Created => "The record that was made.",
+        ReplyKind::Updated => "The record as it is now.",
+        ReplyKind::Deleted => "It is gone.",
     }
 }
 
-fn with_headers(mut response: Response, verb: Verb) -> Response {
+fn with_headers(mut response: Response, resource: &ResourceOperations, verb: Verb) -> Response {
     let mut add = |name: &str, about: &str, example: &str| {
         response.headers.insert(name.into(), text_header(about, example));
     };
-    match verb {
-        Verb::List => add("Link", "The sibling pages, RFC 8288.", "<?page=1>; rel=\"first\""),
-        Verb::Get | Verb::Create | Verb::Update => {
+    if resource.offer(verb).paged {
+        add("Link", "The sibling pages, RFC 8288.", "<?page=1>; rel=\"first\"");
+    }
+    match resource.reply_kind(verb) {
+        ReplyKind::Found | ReplyKind::Created | ReplyKind::Updated => {
             add("ETag", "The record's version, for `If-Match`.", &format!("\"{EXAMPLE_ID}-1\""));
         }
-        Verb::Delete => {}
+        ReplyKind::Listed | ReplyKind::Deleted => {}
     }
-    if verb == Verb::Create {
+    if resource.reply_kind(verb) == ReplyKind::Created {
         add("Location", "The path of the record.", EXAMPLE_ID);
     }
-    if verb.writes() {
+    if resource.writes(verb) {
         add("Idempotency-Replayed", "`true` when this is the first answer once more.", "true");
     }
     response
 }
 
-fn record_name(resource: &ResourceOperations, generator: &mut SchemaGenerator) -> String {
-    let schema = (resource.view_schema)(generator);
+fn reference_name(schema: &Schema) -> String {
     let reference = schema.get("$ref").and_then(Value::as_str).unwrap_or_default();
     reference.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+fn record_name(resource: &ResourceOperations, generator: &mut SchemaGenerator) -> String {
+    reference_name(&(resource.view_schema)(generator))
 }
 
 /// The record that the example body makes.
@@ -419,6 +487,8 @@ fn example_record(resource: &ResourceOperations) -> Value {
         "updatedAt": "2026-11-20T09:30:00.000000Z",
         "updatedBy": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03",
     });
+    // What is only read has no keeping of its own.
+    let keeping = if resource.key.actions().contains(&Action::Create) { keeping } else { Value::Null };
     for part in [keeping, resource.example.clone(), resource.example_view.clone()] {
         if let Value::Object(members) = part {
             record.extend(members);

@@ -11,17 +11,34 @@ use serde_json::{Value, json};
 /// What a verb takes, whatever the dialect.
 pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<Parameter> {
     let mut parameters = Vec::new();
-    if verb == Verb::List {
+    let offer = resource.offer(verb);
+    if offer.paged {
+        let page = json!({"type": "integer", "minimum": 1, "default": 1});
+        let size = json!({"type": "integer", "minimum": 1, "maximum": MOST_PAGE_SIZE, "default": DEFAULT_PAGE_SIZE});
+        parameters.push(query_parameter("page", "The page, from 1.", page, None));
+        parameters.push(query_parameter("pageSize", "Records on a page.", size, None));
+    }
+    if offer.sorts.is_some() {
         parameters.extend(list_parameters(resource));
     }
-    if verb.writes() {
-        let about = "`true` to have everything checked and computed, and nothing kept.";
+    if offer.in_time {
+        let day = json!({"type": "string", "format": "date"});
+        let instant = json!({"type": "string", "format": "date-time"});
+        let about = "Balances at the end of this day; with everything that is posted when absent.";
+        parameters.push(query_parameter("asOf", about, day, None));
+        let about = "Balances from what was recorded by this time; from all that is known when absent.";
+        parameters.push(query_parameter("knownAt", about, instant, None));
+    }
+    parameters.extend(offer.parameters.iter().map(filter_parameter));
+    if resource.writes(verb) {
+        let about = "`true` to have everything checked and computed, and nothing kept. The answer then has `postings`, the \
+                     journal lines that would be made.";
         parameters.push(query_parameter("dryRun", about, json!({"type": "boolean", "default": false}), None));
         let about = "A key of your choice, 1 to 255 characters. A repeat with the same key within 24 hours is answered \
                      like the first request, in whichever dialect, and does nothing more.";
         parameters.push(header_parameter("Idempotency-Key", about, false, "order-4711"));
     }
-    if verb.writes() && verb.names_record() {
+    if resource.writes(verb) && resource.names_record(verb) {
         let about = "The `ETag` of the version this is based on; without it the last write wins.";
         parameters.push(header_parameter("If-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
     }
@@ -40,12 +57,8 @@ fn list_parameters(resource: &ResourceOperations) -> Vec<Parameter> {
     );
     let one_sort = format!("-?({})", about.sorts.join("|"));
     let sort_pattern = format!("^{one_sort}(,{one_sort})*$");
-    let page = json!({"type": "integer", "minimum": 1, "default": 1});
-    let size = json!({"type": "integer", "minimum": 1, "maximum": MOST_PAGE_SIZE, "default": DEFAULT_PAGE_SIZE});
     let instant = json!({"type": "string", "format": "date-time"});
-    let mut parameters = vec![
-        query_parameter("page", "The page, from 1.", page, None),
-        query_parameter("pageSize", "Records on a page.", size, None),
+    vec![
         query_parameter("sort", &sorts, json!({"type": "string", "pattern": sort_pattern}), None),
         query_parameter(
             "q",
@@ -54,15 +67,18 @@ fn list_parameters(resource: &ResourceOperations) -> Vec<Parameter> {
             None,
         ),
         query_parameter("updatedSince", "Only records changed at or after this time.", instant, None),
-    ];
-    parameters.extend(resource.parameters.iter().map(filter_parameter));
-    parameters
+    ]
 }
 
 fn filter_parameter(filter: &Filter) -> Parameter {
     let (schema, explode) = match filter.reads {
         Reads::Text => (json!({"type": "string", "minLength": 1, "maxLength": MOST_TEXT}), None),
         Reads::Flag => (json!({"type": "boolean"}), None),
+        Reads::Day => (json!({"type": "string", "format": "date"}), None),
+        Reads::Time => (json!({"type": "string", "format": "date-time"}), None),
+        Reads::Amount => (json!({"type": "number", "format": "decimal"}), None),
+        Reads::Whole => (json!({"type": "integer", "minimum": 0}), None),
+        Reads::Identifier => (json!({"type": "string", "minLength": 1}), None),
         Reads::AnyOf(values) => (json!({"type": "array", "items": {"type": "string", "enum": values}}), Some(false)),
     };
     query_parameter(filter.name, filter.about, schema, explode)

@@ -7,17 +7,19 @@
 //!   statement locks the company's row, so that several processes may write to one database.
 //! - A lane is a task of its own: a client that hangs up cannot cancel a write, nor leave a connection inside
 //!   a half-begun transaction.
-//! - A command runs behind a savepoint when it has neighbours; its failure is its own.
+//! - A batch is planned first: commands that only plan leave their rows on the lane's desk, and all of them are
+//!   written together in a handful of statements. One that is refused takes back its own rows and no one else's.
+//!   Commands that touch the database themselves run behind a savepoint.
+//! - Should the database object to what was planned, the batch is run again, each command behind a savepoint of
+//!   its own, and only the culprit fails.
 //! - Nobody is answered before the commit. A commit that fails may or may not have happened, and the caller
 //!   is told exactly that.
 
+use crate::books::desk::Desk;
 use crate::database::Database;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
-use sea_orm::{
-    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, Statement, TransactionOptions,
-    TransactionTrait,
-};
+use sea_orm::{DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, TransactionOptions, TransactionTrait};
 use std::collections::HashMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -29,7 +31,17 @@ use tokio::task::JoinHandle;
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a command does, repeatable: a batch that met a serialization failure is run again from the start.
-pub(crate) type Work<T> = Arc<dyn for<'t> Fn(&'t DatabaseTransaction) -> BoxFuture<'t, Result<T>> + Send + Sync>;
+pub(crate) type Work<T> =
+    Arc<dyn for<'t> Fn(&'t DatabaseTransaction, &'t Desk) -> BoxFuture<'t, Result<T>> + Send + Sync>;
+
+/// How a command writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// It leaves rows on the desk, and changes nothing in the database.
+    Planned,
+    /// It writes for itself.
+    Direct,
+}
 
 /// Whether a command's effects stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +50,17 @@ pub(crate) enum Keep {
     Nothing,
 }
 
+/// A command on its way to the lane.
+pub(crate) struct Order<T> {
+    /// `None` for what belongs to no company.
+    pub(crate) company: Option<BusinessId>,
+    pub(crate) manner: Manner,
+    pub(crate) keep: Keep,
+    pub(crate) work: Work<T>,
+}
+
 struct Command<T> {
-    work: Work<T>,
-    keep: Keep,
+    order: Order<T>,
     answer: oneshot::Sender<Result<T>>,
 }
 
@@ -70,10 +90,10 @@ impl<T: Send + 'static> Lanes<T> {
         }
     }
 
-    /// Queues a command and waits for its commit. `company` is `None` for what belongs to no company.
-    pub(crate) async fn run(&self, company: Option<BusinessId>, keep: Keep, work: Work<T>) -> Result<T> {
+    /// Queues a command and waits for its commit.
+    pub(crate) async fn run(&self, order: Order<T>) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        self.lane(company)?.try_send(Command { work, keep, answer }).map_err(|full| {
+        self.lane(order.company)?.try_send(Command { order, answer }).map_err(|full| {
             Error::Unavailable(match full {
                 mpsc::error::TrySendError::Full(_) => Unavailable::Overloaded,
                 mpsc::error::TrySendError::Closed(_) => Unavailable::ShuttingDown,
@@ -115,9 +135,10 @@ async fn serve<T: Send + 'static>(
     company: Option<BusinessId>,
     mut queue: mpsc::Receiver<Command<T>>,
 ) {
+    let desk = Desk::default();
     let mut batch = Vec::with_capacity(BATCH);
     while queue.recv_many(&mut batch, BATCH).await > 0 {
-        let outcomes = commit(&database, company, &batch).await;
+        let outcomes = commit(&database, &desk, company, &batch).await;
         for (command, outcome) in batch.drain(..).zip(outcomes) {
             // A caller that is gone needs no answer; its work is done all the same.
             let _gone = command.answer.send(outcome);
@@ -126,11 +147,27 @@ async fn serve<T: Send + 'static>(
 }
 
 /// Runs a batch, again where the database could not serialise it and nothing was committed.
-async fn commit<T>(database: &Database, company: Option<BusinessId>, batch: &[Command<T>]) -> Vec<Result<T>> {
-    for attempt in 1..=ATTEMPTS {
-        match attempt_batch(database, company, batch).await {
+async fn commit<T>(
+    database: &Database,
+    desk: &Desk,
+    company: Option<BusinessId>,
+    batch: &[Command<T>],
+) -> Vec<Result<T>> {
+    let mut together = Together::Planned;
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let outcome = attempt_batch(database, desk, company, batch, together).await;
+        if !matches!(outcome, Attempt::Settled(_)) {
+            desk.clear();
+        }
+        match outcome {
             Attempt::Settled(outcomes) => return outcomes,
-            Attempt::Refused(error) if attempt == attempts_for(&error) => {
+            Attempt::Spoilt(error) => {
+                tracing::debug!(?error, "a batch is run again, one by one");
+                together = Together::Apart;
+            }
+            Attempt::Refused(error) if attempt >= attempts_for(&error) => {
                 return batch.iter().map(|_| Err(error.clone())).collect();
             }
             Attempt::Refused(error) => tracing::debug!(?error, attempt, "a batch is run again"),
@@ -140,7 +177,15 @@ async fn commit<T>(database: &Database, company: Option<BusinessId>, batch: &[Co
             }
         }
     }
-    Vec::new()
+}
+
+/// How the commands of a batch share their transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Together {
+    /// What they planned is written at once.
+    Planned,
+    /// Each writes behind a savepoint, so that the one which the database refuses is found.
+    Apart,
 }
 
 /// A database that is away has already cost a full wait for a connection; one more look is enough.
@@ -155,34 +200,66 @@ fn attempts_for(error: &Error) -> usize {
 enum Attempt<T> {
     /// The commit returned; each command has its own outcome.
     Settled(Vec<Result<T>>),
+    /// One command made the database object; which one is not known. Nothing was written.
+    Spoilt(Error),
     /// Nothing was written.
     Refused(Error),
     /// COMMIT was sent and failed.
     InDoubt(DbErr),
 }
 
-async fn attempt_batch<T>(database: &Database, company: Option<BusinessId>, batch: &[Command<T>]) -> Attempt<T> {
-    let transaction = match begin(database, company).await {
+impl<T> Attempt<T> {
+    /// What an error means that ends the transaction as a whole.
+    fn ended_by(error: Error, together: Together) -> Self {
+        match error {
+            Error::Unavailable(_) => Self::Refused(error),
+            _ if together == Together::Planned => Self::Spoilt(error),
+            _ => Self::Refused(error),
+        }
+    }
+}
+
+async fn attempt_batch<T>(
+    database: &Database,
+    desk: &Desk,
+    company: Option<BusinessId>,
+    batch: &[Command<T>],
+    together: Together,
+) -> Attempt<T> {
+    let transaction = match begin(database, desk, company).await {
         Ok(transaction) => transaction,
         Err(error) => return Attempt::Refused(error),
     };
     let mut outcomes = Vec::with_capacity(batch.len());
     let mut kept = false;
     for command in batch {
-        let outcome = run_one(&transaction, command).await;
-        if let Err(error @ Error::Unavailable(Unavailable::Overloaded | Unavailable::DatabaseAway)) = outcome {
-            // The transaction itself is lost: roll back (or let the server do it) and start over.
-            let _lost = transaction.rollback().await;
-            return Attempt::Refused(error);
+        let order = &command.order;
+        let outcome = match (order.manner, together) {
+            (Manner::Planned, Together::Planned) => plan(&transaction, desk, order).await,
+            (Manner::Direct, _) | (_, Together::Apart) => run_apart(&transaction, desk, order, together).await,
+        };
+        match outcome {
+            Ok(outcome) => {
+                kept |= outcome.is_ok() && order.keep == Keep::Effects;
+                outcomes.push(outcome);
+            }
+            Err(error) => {
+                // The transaction itself is lost: roll back (or let the server do it) and start over.
+                let _lost = transaction.rollback().await;
+                return Attempt::ended_by(error, together);
+            }
         }
-        kept |= outcome.is_ok() && command.keep == Keep::Effects;
-        outcomes.push(outcome);
     }
     if !kept {
+        desk.clear();
         return match transaction.rollback().await {
             Ok(()) => Attempt::Settled(outcomes),
             Err(error) => Attempt::Refused(error.into()),
         };
+    }
+    if let Err(error) = desk.flush(&transaction).await {
+        let _lost = transaction.rollback().await;
+        return Attempt::ended_by(error, together);
     }
     match transaction.commit().await {
         Ok(()) => Attempt::Settled(outcomes),
@@ -196,30 +273,80 @@ async fn attempt_batch<T>(database: &Database, company: Option<BusinessId>, batc
     }
 }
 
-async fn begin(database: &Database, company: Option<BusinessId>) -> Result<DatabaseTransaction> {
+async fn begin(database: &Database, desk: &Desk, company: Option<BusinessId>) -> Result<DatabaseTransaction> {
     let options = TransactionOptions {
         // A deferred transaction that read first cannot become a writer after someone else's commit.
         sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
         ..TransactionOptions::default()
     };
     let transaction = database.write.begin_with_options(options).await?;
-    if let (Some(company), DbBackend::Postgres) = (company, transaction.get_database_backend()) {
-        let lock = "SELECT id FROM businesses WHERE id = $1 FOR UPDATE";
-        transaction.query_one_raw(Statement::from_sql_and_values(DbBackend::Postgres, lock, [company.into()])).await?;
+    desk.new_batch();
+    if let Some(company) = company {
+        desk.open(&transaction, company).await?;
     }
     Ok(transaction)
 }
 
-/// One command behind a savepoint, so that what it did before it failed is undone without its neighbours.
-async fn run_one<T>(transaction: &DatabaseTransaction, command: &Command<T>) -> Result<T> {
+/// Whether an error means that the transaction as a whole cannot go on.
+fn is_fatal(error: &Error) -> bool {
+    matches!(error, Error::Unavailable(Unavailable::Overloaded | Unavailable::DatabaseAway | Unavailable::StorageFull))
+}
+
+/// A command that only plans. The outer result is the transaction's, the inner one the command's own.
+async fn plan<T>(transaction: &DatabaseTransaction, desk: &Desk, order: &Order<T>) -> Result<Result<T>> {
+    if let Some(company) = order.company {
+        desk.open(transaction, company).await?;
+    }
+    let mark = desk.mark(order.company);
+    let outcome = caught((order.work)(transaction, desk)).await;
+    match &outcome {
+        // What went wrong may have spoilt the transaction for those who come after.
+        Err(error @ Error::Internal(_)) => return Err(error.clone()),
+        Err(error) if is_fatal(error) => return Err(error.clone()),
+        Err(_) => desk.return_to(mark),
+        Ok(_) if order.keep == Keep::Nothing => desk.return_to(mark),
+        Ok(_) => {}
+    }
+    Ok(outcome)
+}
+
+/// A command behind a savepoint, so that what it did before it failed is undone without its neighbours.
+async fn run_apart<T>(
+    transaction: &DatabaseTransaction,
+    desk: &Desk,
+    order: &Order<T>,
+    together: Together,
+) -> Result<Result<T>> {
+    // What was planned before must be there for this one to see.
+    desk.flush(transaction).await?;
     let savepoint = transaction.begin().await?;
-    let outcome = caught((command.work)(&savepoint)).await;
-    if outcome.is_ok() && command.keep == Keep::Effects {
+    let ran = async {
+        if let Some(company) = order.company {
+            desk.open(&savepoint, company).await?;
+        }
+        let mark = desk.mark(order.company);
+        let outcome = caught((order.work)(&savepoint, desk)).await?;
+        if order.keep == Keep::Nothing {
+            desk.return_to(mark);
+        } else if together == Together::Apart {
+            desk.flush(&savepoint).await?;
+        }
+        Ok(outcome)
+    };
+    let outcome = ran.await;
+    if let Err(error) = &outcome
+        && is_fatal(error)
+    {
+        return Err(error.clone());
+    }
+    if outcome.is_ok() && order.keep == Keep::Effects {
         savepoint.commit().await?;
     } else {
         savepoint.rollback().await?;
+        // What it read and remembered may be undone with it.
+        desk.clear();
     }
-    outcome
+    Ok(outcome)
 }
 
 /// A panic in a command is that command's failure, not the lane's end.

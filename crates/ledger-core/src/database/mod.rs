@@ -6,7 +6,10 @@ pub(crate) mod fault;
 pub(crate) mod lane;
 pub(crate) mod stored;
 
-use sea_orm::{DatabaseConnection, DbErr, SqlxPostgresConnector, SqlxSqliteConnector};
+use sea_orm::{
+    AccessMode, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel, SqlxPostgresConnector,
+    SqlxSqliteConnector, TransactionOptions, TransactionTrait,
+};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use std::path::PathBuf;
@@ -108,6 +111,19 @@ impl Database {
         Ok(Self { read: connection.clone(), write: connection })
     }
 
+    /// A transaction that sees the books as they are now, whatever is written meanwhile.
+    pub(crate) async fn snapshot(&self) -> Result<DatabaseTransaction, DbErr> {
+        let mut options =
+            TransactionOptions { access_mode: Some(AccessMode::ReadOnly), ..TransactionOptions::default() };
+        if self.read.get_database_backend() == DbBackend::Postgres {
+            options.isolation_level = Some(IsolationLevel::RepeatableRead);
+        } else {
+            // A read-only connection begins deferred, and its first read fixes what it sees.
+            options.access_mode = None;
+        }
+        self.read.begin_with_options(options).await
+    }
+
     /// Brings the schema up to date.
     pub async fn migrate(&self) -> Result<(), DbErr> {
         migrations::up(&self.write).await
@@ -168,7 +184,7 @@ mod tests {
         assert_eq!(database.pending_migrations().await.unwrap(), 0);
         for (pragma, expected) in [("synchronous", "2"), ("foreign_keys", "1"), ("journal_mode", "wal")] {
             let sql = format!("SELECT CAST({pragma} AS TEXT) AS value FROM pragma_{pragma}");
-            let statement = Statement::from_string(sea_orm::DbBackend::Sqlite, sql);
+            let statement = Statement::from_string(DbBackend::Sqlite, sql);
             let row = database.write.query_one_raw(statement).await.unwrap().unwrap();
             assert_eq!(row.try_get::<String>("", "value").unwrap(), expected, "{pragma}");
         }

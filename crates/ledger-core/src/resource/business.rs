@@ -3,24 +3,29 @@
 //! Owns: the company's own data, its settings, who may see it. Refuses: to vanish while it has records.
 
 use crate::access::{Business, Role, membership};
+use crate::books::chart::{Blueprint, Chart, ChartTemplate, SystemRole};
+use crate::books::tables::documents;
 use crate::clock::Instant;
 use crate::currency::{CountryCode, CurrencyCode};
 use crate::cx::Cx;
 use crate::database::stored::{AsJson, wire_enum};
+use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::money::Rounding;
 use crate::resource::address::{self, Address, AddressInput, ruled, text};
 use crate::resource::list::Reads;
-use crate::resource::master::{Columns, Filter, Keeping, Master, RecordKeeping, master_operations};
-use crate::resource::{About, Resource, ResourceKey, Scope, party};
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope, account, fiscal_year, lock, number_series, party};
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub struct Businesses;
 
@@ -66,6 +71,10 @@ pub struct BusinessInput {
     phone: Maybe<Text<50>>,
     /// Web address, beginning with `https://` or `http://`.
     website: Maybe<Text<500>>,
+    /// The chart of accounts it begins with; `general` when absent. It is only read when the company is made.
+    chart_template: Maybe<ChartTemplate>,
+    /// Which accounts the books use by themselves: role to account. A role that is left out keeps its account.
+    system_accounts: Maybe<SystemAccountsInput>,
     /// How these books are kept.
     settings: Maybe<BusinessSettingsInput>,
     /// An archived company can be read, not written; `active` when absent.
@@ -77,6 +86,11 @@ pub struct BusinessInput {
     tags: Maybe<Vec<Field<Label<50>>>>,
 }
 
+/// Accounts by the role that the books use them in.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct SystemAccountsInput(BTreeMap<String, Field<RecordId>>);
+
 /// How a company's books are kept.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -84,6 +98,52 @@ pub struct BusinessInput {
 pub struct BusinessSettingsInput {
     /// Whether every change must name the version it is based on, in `If-Match`; `false` when absent.
     require_if_match: Maybe<bool>,
+    /// What a new document becomes that does not say; `posted` when absent.
+    default_document_status: Maybe<DefaultDocumentStatus>,
+    /// Whether a posted document may be changed by reversal and a new entry; `allow` when absent.
+    posted_edit_policy: Maybe<PostedEditPolicy>,
+    /// How the half of the smallest coin is rounded; `halfUp` when absent.
+    rounding_mode: Maybe<RoundingMode>,
+}
+
+wire_enum! {
+    /// What a new document becomes that does not say.
+    pub enum DefaultDocumentStatus {
+        #[default]
+        Posted = "posted",
+        Draft = "draft",
+    }
+}
+
+wire_enum! {
+    /// Whether a posted document may be changed.
+    pub enum PostedEditPolicy {
+        /// By a reversal and a new entry.
+        #[default]
+        Allow = "allow",
+        /// Not at all; void it and make another.
+        CorrectionOnly = "correctionOnly",
+    }
+}
+
+wire_enum! {
+    /// How the half of the smallest coin is rounded.
+    pub enum RoundingMode {
+        /// Away from zero.
+        #[default]
+        HalfUp = "halfUp",
+        /// To the even neighbour.
+        HalfEven = "halfEven",
+    }
+}
+
+impl RoundingMode {
+    pub(crate) const fn rounding(self) -> Rounding {
+        match self {
+            Self::HalfUp => Rounding::HalfUp,
+            Self::HalfEven => Rounding::HalfEven,
+        }
+    }
 }
 
 /// How a company's books are kept.
@@ -92,6 +152,12 @@ pub struct BusinessSettingsInput {
 pub struct BusinessSettings {
     /// Whether every change must name the version it is based on, in `If-Match`.
     pub require_if_match: bool,
+    /// What a new document becomes that does not say.
+    pub default_document_status: DefaultDocumentStatus,
+    /// Whether a posted document may be changed by reversal and a new entry.
+    pub posted_edit_policy: PostedEditPolicy,
+    /// How the half of the smallest coin is rounded.
+    pub rounding_mode: RoundingMode,
 }
 
 /// A company whose books are kept here.
@@ -127,6 +193,12 @@ pub struct BusinessView {
     phone: Option<String>,
     /// Web address.
     website: Option<String>,
+    /// The chart of accounts it began with.
+    chart_template: ChartTemplate,
+    /// Which accounts the books use by themselves: role to account.
+    system_accounts: BTreeMap<SystemRole, RecordId>,
+    /// The day until which the books are closed, all but hard; see locks.
+    lock_date: Option<Day>,
     /// How these books are kept.
     settings: BusinessSettings,
     /// An archived company can be read, not written.
@@ -148,7 +220,10 @@ impl AsRef<RecordKeeping> for BusinessView {
 }
 
 pub(crate) mod table {
-    use super::{Address, AsJson, BusinessId, BusinessSettings, BusinessStatus, Instant, UserId};
+    use super::{
+        Address, AsJson, BTreeMap, BusinessId, BusinessSettings, BusinessStatus, ChartTemplate, Instant, RecordId,
+        SystemRole, UserId,
+    };
     use sea_orm::entity::prelude::*;
 
     #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -170,6 +245,8 @@ pub(crate) mod table {
         pub email: Option<String>,
         pub phone: Option<String>,
         pub website: Option<String>,
+        pub chart_template: ChartTemplate,
+        pub system_accounts: AsJson<BTreeMap<SystemRole, RecordId>>,
         pub settings: AsJson<BusinessSettings>,
         pub status: BusinessStatus,
         pub external_id: Option<String>,
@@ -221,7 +298,10 @@ impl Resource for Businesses {
             "email": "books@harbour.example",
             "phone": null,
             "website": "https://harbour.example",
-            "settings": { "requireIfMatch": false },
+            "chartTemplate": "general",
+            "settings": {
+                "requireIfMatch": false, "defaultDocumentStatus": "posted", "postedEditPolicy": "allow", "roundingMode": "halfUp"
+            },
             "status": "active",
             "externalId": null,
             "tags": ["group"]
@@ -229,7 +309,12 @@ impl Resource for Businesses {
     }
 
     fn example_view() -> serde_json::Value {
-        json!({ "role": "owner", "permissions": Role::Owner.permissions() })
+        json!({
+            "systemAccounts": { "receivable": "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a10" },
+            "lockDate": null,
+            "role": "owner",
+            "permissions": Role::Owner.permissions()
+        })
     }
 
     fn check(_: Option<&Business>, input: BusinessInput) -> Result<Columns<Column>, FieldErrors> {
@@ -267,6 +352,8 @@ impl Resource for Businesses {
         row.set(Column::Email, address::email(&mut faults, "email", input.email));
         row.set(Column::Phone, text(&mut faults, "phone", input.phone));
         row.set(Column::Website, address::website(&mut faults, "website", input.website));
+        row.set(Column::ChartTemplate, faults.optional("chartTemplate", input.chart_template).unwrap_or_default());
+        row.set(Column::SystemAccounts, AsJson(check_system_accounts(&mut faults, input.system_accounts)));
         row.set(Column::Settings, AsJson(check_settings(&mut faults, input.settings)));
         row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
         row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
@@ -284,23 +371,37 @@ fn check_settings(faults: &mut Faults, field: Maybe<BusinessSettingsInput>) -> B
     let Some(input) = faults.optional("settings", field) else { return BusinessSettings::default() };
     faults.inside("settings", input, |faults, input| BusinessSettings {
         require_if_match: faults.optional("requireIfMatch", input.require_if_match).unwrap_or_default(),
+        default_document_status: faults
+            .optional("defaultDocumentStatus", input.default_document_status)
+            .unwrap_or_default(),
+        posted_edit_policy: faults.optional("postedEditPolicy", input.posted_edit_policy).unwrap_or_default(),
+        rounding_mode: faults.optional("roundingMode", input.rounding_mode).unwrap_or_default(),
     })
 }
 
-impl Master for Businesses {
+fn check_system_accounts(faults: &mut Faults, field: Maybe<SystemAccountsInput>) -> BTreeMap<SystemRole, RecordId> {
+    let Some(input) = faults.optional("systemAccounts", field) else { return BTreeMap::new() };
+    faults.inside("systemAccounts", input.0, |faults, roles| {
+        let mut held = BTreeMap::new();
+        for (name, field) in roles {
+            match name.parse::<SystemRole>() {
+                Ok(role) => {
+                    held.insert(role, faults.required(&name, field));
+                }
+                Err(_) => faults.add(&name, "is not a known role"),
+            }
+        }
+        held
+    })
+}
+
+impl Rows for Businesses {
     type Entity = table::Entity;
 
-    const KEEPING: Keeping<Column> = Keeping {
-        id: Column::Id,
-        version: Column::Version,
-        created_at: Column::CreatedAt,
-        created_by: Column::CreatedBy,
-        updated_at: Column::UpdatedAt,
-        updated_by: Column::UpdatedBy,
-        search: Column::Search,
-    };
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
     const SORTS: &'static [Column] = &[Column::NameKey, Column::CreatedAt, Column::UpdatedAt];
-    const UNIQUE: &'static [(&'static str, Column)] = &[("externalId", Column::ExternalId)];
 
     fn filters() -> Vec<Filter<Column>> {
         let text = Reads::Text;
@@ -321,6 +422,28 @@ impl Master for Businesses {
         Ok(Condition::all().add(Column::Id.in_subquery(mine)))
     }
 
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<BusinessView>> {
+        let memberships = membership::Entity::find()
+            .filter(membership::Column::UserId.eq(cx.user))
+            .filter(membership::Column::BusinessId.is_in(rows.iter().map(|row| row.id)))
+            .all(&cx.db)
+            .await?;
+        let roles: HashMap<BusinessId, Role> = memberships.into_iter().map(|one| (one.business_id, one.role)).collect();
+        let locks = lock::dates_in_force(cx, rows.iter().map(|row| row.id)).await?;
+        rows.into_iter()
+            .map(|row| {
+                let role = *roles.get(&row.id).ok_or(Error::NotFound)?;
+                let lock_date = locks.get(&row.id).copied().flatten();
+                Ok(view(row, role, lock_date))
+            })
+            .collect()
+    }
+}
+
+impl Master for Businesses {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[("externalId", Column::ExternalId)];
+
     fn version(row: &table::Model) -> i64 {
         row.version
     }
@@ -329,22 +452,35 @@ impl Master for Businesses {
         Ok(Vec::new())
     }
 
-    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<BusinessView>> {
-        let memberships = membership::Entity::find()
-            .filter(membership::Column::UserId.eq(cx.user))
-            .filter(membership::Column::BusinessId.is_in(rows.iter().map(|row| row.id)))
-            .all(&cx.db)
-            .await?;
-        let roles: HashMap<BusinessId, Role> = memberships.into_iter().map(|one| (one.business_id, one.role)).collect();
-        rows.into_iter()
-            .map(|row| {
-                let role = *roles.get(&row.id).ok_or(Error::NotFound)?;
-                Ok(view(row, role))
-            })
-            .collect()
+    fn business(_: &Cx<'_>, id: RecordId) -> Result<BusinessId> {
+        Ok(BusinessId(id.0))
     }
 
-    async fn inserted(cx: &Cx<'_>, id: RecordId) -> Result<()> {
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        let named = named_accounts(draft)?;
+        let Some(row) = row else {
+            if !named.is_empty() {
+                return Err(Error::field("systemAccounts", "names no account: a new company has none yet"));
+            }
+            let template = template_of(draft)?;
+            let roles = template.accounts().into_iter().filter_map(|blueprint| blueprint.role);
+            let held: BTreeMap<SystemRole, RecordId> = roles.map(|role| (role, RecordId(cx.new_id()))).collect();
+            draft.replace(Column::SystemAccounts, AsJson(held));
+            return Ok(());
+        };
+        draft.replace(Column::ChartTemplate, row.chart_template);
+        let mut held = row.system_accounts.0.clone();
+        held.extend(named.clone());
+        check_suitable(&Chart::load(&cx.db, row.id).await?, &named)?;
+        draft.replace(Column::SystemAccounts, AsJson(held));
+        Ok(())
+    }
+
+    async fn inserted(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) -> Result<()> {
+        let business = BusinessId(id.0);
+        cx.found(business).await?;
+        account::plant(cx, business, &template_of(draft)?.accounts(), &named_accounts(draft)?).await?;
+        number_series::plant(cx, business).await?;
         let owner = membership::ActiveModel {
             business_id: Set(BusinessId(id.0)),
             user_id: Set(cx.user),
@@ -366,25 +502,73 @@ impl Master for Businesses {
         if has_records(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The company has records; set its status to archived instead"));
         }
+        // What every company has from the start goes with it; its audit log stays.
         membership::Entity::delete_many().filter(membership::Column::BusinessId.eq(row.id)).exec(&cx.db).await?;
+        let accounts = account::table::Column::BusinessId.eq(row.id);
+        account::table::Entity::delete_many().filter(accounts).exec(&cx.db).await?;
+        let series = number_series::table::Column::BusinessId.eq(row.id);
+        number_series::table::Entity::delete_many().filter(series).exec(&cx.db).await?;
+        let years = fiscal_year::table::Column::BusinessId.eq(row.id);
+        fiscal_year::table::Entity::delete_many().filter(years).exec(&cx.db).await?;
+        let locks = lock::table::Column::BusinessId.eq(row.id);
+        lock::table::Entity::delete_many().filter(locks).exec(&cx.db).await?;
         Ok(())
     }
 }
 
 async fn has_records(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
-    Ok(party::table::Entity::find().filter(party::table::Column::BusinessId.eq(id)).count(&cx.db).await? > 0)
+    let parties = party::table::Entity::find().filter(party::table::Column::BusinessId.eq(id));
+    let documents = documents::Entity::find().filter(documents::Column::BusinessId.eq(id));
+    Ok(parties.count(&cx.db).await? > 0 || documents.count(&cx.db).await? > 0)
 }
 
-fn view(row: table::Model, role: Role) -> BusinessView {
+/// The template that a draft names.
+fn template_of(draft: &Columns<Column>) -> Result<ChartTemplate> {
+    match draft.get(Column::ChartTemplate) {
+        Some(Value::String(Some(text))) => text.parse().map_err(Error::internal),
+        _ => Ok(ChartTemplate::default()),
+    }
+}
+
+/// The accounts that a draft names by role.
+fn named_accounts(draft: &Columns<Column>) -> Result<BTreeMap<SystemRole, RecordId>> {
+    match draft.get(Column::SystemAccounts) {
+        Some(Value::String(Some(text))) => serde_json::from_str(text).map_err(Error::internal),
+        _ => Ok(BTreeMap::new()),
+    }
+}
+
+fn check_suitable(chart: &Chart, named: &BTreeMap<SystemRole, RecordId>) -> Result<()> {
+    let mut faults = FieldErrors::default();
+    for (role, id) in named {
+        let field = format!("systemAccounts.{role}");
+        match chart.account(*id) {
+            None => faults.add(field, "names no account"),
+            Some(account) if account.is_group => faults.add(field, "names a group"),
+            Some(account) if account.archived => faults.add(field, "names an account that is archived"),
+            Some(account) if Blueprint::of(*role).is_some_and(|blueprint| !blueprint.suits(account.r#type)) => {
+                faults.add(field, format!("names an account of the type {}, which does not suit", account.r#type));
+            }
+            Some(_) => {}
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
+}
+
+/// The accounts of the company in scope by role, as they are now.
+pub(crate) async fn system_accounts(cx: &Cx<'_>) -> Result<BTreeMap<SystemRole, RecordId>> {
+    let held: Option<AsJson<BTreeMap<SystemRole, RecordId>>> = table::Entity::find_by_id(cx.business_id()?)
+        .select_only()
+        .column(Column::SystemAccounts)
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    Ok(held.unwrap_or_default().0)
+}
+
+fn view(row: table::Model, role: Role, lock_date: Option<Day>) -> BusinessView {
     BusinessView {
-        keeping: RecordKeeping {
-            id: RecordId(row.id.0),
-            version: row.version,
-            created_at: row.created_at,
-            created_by: row.created_by,
-            updated_at: row.updated_at,
-            updated_by: row.updated_by,
-        },
+        keeping: kept!(row),
         name: row.name,
         legal_name: row.legal_name,
         base_currency: row.base_currency,
@@ -398,6 +582,9 @@ fn view(row: table::Model, role: Role) -> BusinessView {
         email: row.email,
         phone: row.phone,
         website: row.website,
+        chart_template: row.chart_template,
+        system_accounts: row.system_accounts.0,
+        lock_date,
         settings: row.settings.0,
         status: row.status,
         external_id: row.external_id,

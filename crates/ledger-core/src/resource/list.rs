@@ -1,8 +1,11 @@
 //! Reading the query of a list. Nothing is ignored: an unknown or malformed parameter is a fault.
 
 use crate::clock::Instant;
+use crate::cx::Point;
+use crate::day::Day;
 use crate::error::FieldErrors;
-use crate::resource::About;
+use crate::ids::RecordId;
+use crate::money::Money;
 use serde::Serialize;
 
 pub const DEFAULT_PAGE_SIZE: u64 = 50;
@@ -25,6 +28,12 @@ pub enum Reads {
     Flag,
     /// One or several of these, separated by commas.
     AnyOf(&'static [&'static str]),
+    Day,
+    Time,
+    Amount,
+    Whole,
+    /// The identifier of a record. One that names nothing matches nothing.
+    Identifier,
 }
 
 /// A filter that a resource offers.
@@ -40,12 +49,29 @@ pub enum FilterValue {
     Text(String),
     Flag(bool),
     AnyOf(Vec<String>),
+    Day(Day),
+    Time(Instant),
+    Amount(Money),
+    Whole(i64),
+    Identifier(RecordId),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Ascending,
     Descending,
+}
+
+/// What may be asked of a list, or of another read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Offer<'o> {
+    pub parameters: &'o [Parameter],
+    /// Whether the answer comes in pages.
+    pub paged: bool,
+    /// Whether there is `sort`, `q` and `updatedSince`, and by what it sorts.
+    pub sorts: Option<&'static [&'static str]>,
+    /// Whether there is `asOf` and `knownAt`.
+    pub in_time: bool,
 }
 
 /// A list as it was asked for.
@@ -57,6 +83,7 @@ pub struct ListQuery {
     pub search: Option<String>,
     pub updated_since: Option<Instant>,
     pub filters: Vec<(&'static str, FilterValue)>,
+    pub point: Point,
 }
 
 /// One page of records and how many there are in all.
@@ -85,7 +112,7 @@ impl Pagination {
 }
 
 impl ListQuery {
-    pub(crate) fn parse(about: &About, offered: &[Parameter], pairs: &QueryPairs) -> Result<Self, FieldErrors> {
+    pub(crate) fn parse(offer: &Offer<'_>, pairs: &QueryPairs) -> Result<Self, FieldErrors> {
         let mut faults = repeated(pairs);
         let mut query = Self {
             page: 1,
@@ -94,8 +121,13 @@ impl ListQuery {
             search: None,
             updated_since: None,
             filters: Vec::new(),
+            point: Point::default(),
         };
         for (name, text) in pairs {
+            if !offer.knows(name) {
+                faults.add(name, offer.unknown(name));
+                continue;
+            }
             match name.as_str() {
                 "page" => match whole(text).filter(|page| (1..=u64::from(u32::MAX)).contains(page)) {
                     Some(page) => query.page = page,
@@ -105,7 +137,7 @@ impl ListQuery {
                     Some(size) => query.page_size = size,
                     None => faults.add("pageSize", format!("must be a whole number from 1 to {MOST_PAGE_SIZE}")),
                 },
-                "sort" => match sort(about, text) {
+                "sort" => match sort(offer.sorts.unwrap_or_default(), text) {
                     Ok(sort) => query.sort = sort,
                     Err(why) => faults.add("sort", why),
                 },
@@ -113,18 +145,53 @@ impl ListQuery {
                 "q" => query.search = Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
                 "updatedSince" => match Instant::parse(text) {
                     Some(at) => query.updated_since = Some(at),
-                    None => faults.add("updatedSince", "must be a time such as 2026-11-20T09:30:00Z"),
+                    None => faults.add("updatedSince", NOT_A_TIME),
                 },
-                _ => match offered.iter().find(|parameter| parameter.name == name) {
-                    Some(parameter) => match read(parameter.reads, text) {
-                        Ok(value) => query.filters.push((parameter.name, value)),
-                        Err(why) => faults.add(parameter.name, why),
-                    },
-                    None => faults.add(name, unknown(name, offered)),
+                "asOf" if offer.in_time => match text.parse() {
+                    Ok(day) => query.point.as_of = Some(day),
+                    Err(crate::day::NotADay) => faults.add("asOf", crate::day::NotADay.to_string()),
                 },
+                "knownAt" if offer.in_time => match Instant::parse(text) {
+                    Some(at) => query.point.known_at = Some(at),
+                    None => faults.add("knownAt", NOT_A_TIME),
+                },
+                _ => {
+                    for parameter in offer.parameters.iter().filter(|parameter| parameter.name == name) {
+                        match read(parameter.reads, text) {
+                            Ok(value) => query.filters.push((parameter.name, value)),
+                            Err(why) => faults.add(parameter.name, why),
+                        }
+                    }
+                }
             }
         }
         if faults.is_empty() { Ok(query) } else { Err(faults) }
+    }
+
+    pub(crate) fn filter(&self, name: &str) -> Option<&FilterValue> {
+        self.filters.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+}
+
+const NOT_A_TIME: &str = "must be a time such as 2026-11-20T09:30:00Z";
+
+impl Offer<'_> {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let paged = ["page", "pageSize"].into_iter().filter(|_| self.paged);
+        let listed = ["sort", "q", "updatedSince"].into_iter().filter(|_| self.sorts.is_some());
+        let in_time = ["asOf", "knownAt"].into_iter().filter(|_| self.in_time);
+        paged.chain(listed).chain(in_time).chain(self.parameters.iter().map(|parameter| parameter.name))
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        match self.names().find(|known| known.eq_ignore_ascii_case(name)) {
+            Some(known) => format!("is not a known parameter; did you mean {known}?"),
+            None => "is not a known parameter".into(),
+        }
     }
 }
 
@@ -142,19 +209,19 @@ pub(crate) fn repeated(pairs: &QueryPairs) -> FieldErrors {
     faults
 }
 
-fn whole(text: &str) -> Option<u64> {
+pub(crate) fn whole(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-fn sort(about: &About, text: &str) -> Result<Vec<(&'static str, Direction)>, String> {
+fn sort(sorts: &'static [&'static str], text: &str) -> Result<Vec<(&'static str, Direction)>, String> {
     let mut order: Vec<(&'static str, Direction)> = Vec::new();
     for part in text.split(',') {
         let (name, direction) = match part.strip_prefix('-') {
             Some(name) => (name, Direction::Descending),
             None => (part, Direction::Ascending),
         };
-        let Some(&known) = about.sorts.iter().find(|known| **known == name) else {
-            return Err(format!("must name fields among {}, each with - for descending", about.sorts.join(", ")));
+        let Some(&known) = sorts.iter().find(|known| **known == name) else {
+            return Err(format!("must name fields among {}, each with - for descending", sorts.join(", ")));
         };
         if order.iter().any(|(earlier, _)| *earlier == known) {
             return Err(format!("names {known} twice"));
@@ -166,7 +233,7 @@ fn sort(about: &About, text: &str) -> Result<Vec<(&'static str, Direction)>, Str
 
 fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
     match reads {
-        Reads::Text if text.is_empty() => Err("must not be empty".into()),
+        Reads::Text | Reads::Identifier if text.is_empty() => Err("must not be empty".into()),
         Reads::Text if text.chars().count() > MOST_TEXT => Err(too_long()),
         Reads::Text => Ok(FilterValue::Text(text.to_owned())),
         Reads::Flag => match text {
@@ -184,15 +251,14 @@ fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
             }
             Err(format!("must be one or more of {}, each once", known.join(", ")))
         }
-    }
-}
-
-fn unknown(name: &str, offered: &[Parameter]) -> String {
-    let common = ["page", "pageSize", "sort", "q", "updatedSince"];
-    let known = common.into_iter().chain(offered.iter().map(|parameter| parameter.name));
-    match known.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {
-        Some(known) => format!("is not a known parameter; did you mean {known}?"),
-        None => "is not a known parameter".into(),
+        Reads::Day => text.parse().map(FilterValue::Day).map_err(|fault: crate::day::NotADay| fault.to_string()),
+        Reads::Time => Instant::parse(text).map(FilterValue::Time).ok_or_else(|| NOT_A_TIME.into()),
+        Reads::Amount => Money::parse(text).map(FilterValue::Amount).map_err(|fault| fault.to_string()),
+        Reads::Whole => {
+            let number = text.parse().ok().filter(|number| (0..=i64::MAX).contains(number));
+            number.map(FilterValue::Whole).ok_or_else(|| "must be a whole number from 0".into())
+        }
+        Reads::Identifier => Ok(FilterValue::Identifier(RecordId::parse(text).unwrap_or_default())),
     }
 }
 
@@ -200,8 +266,6 @@ fn unknown(name: &str, offered: &[Parameter]) -> String {
 mod tests {
     use super::*;
 
-    const ABOUT: About =
-        About { title: "", one: "", many: "", description: "", sorts: &["name", "createdAt"], searched: "" };
     const OFFERED: &[Parameter] = &[
         Parameter { name: "isCustomer", about: "", reads: Reads::Flag },
         Parameter { name: "status", about: "", reads: Reads::AnyOf(&["active", "archived"]) },
@@ -209,7 +273,8 @@ mod tests {
 
     fn parse(pairs: &[(&str, &str)]) -> Result<ListQuery, FieldErrors> {
         let pairs: Vec<_> = pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        ListQuery::parse(&ABOUT, OFFERED, &pairs)
+        let offer = Offer { parameters: OFFERED, paged: true, sorts: Some(&["name", "createdAt"]), in_time: true };
+        ListQuery::parse(&offer, &pairs)
     }
 
     #[test]
@@ -240,6 +305,8 @@ mod tests {
             ("status", ""),
             ("status", "active,active"),
             ("q", &"long ".repeat(101)),
+            ("asOf", "today"),
+            ("knownAt", "2026-11-20"),
             ("pagesize", "5"),
             ("id; drop table", "1"),
         ];

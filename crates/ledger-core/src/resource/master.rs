@@ -1,37 +1,30 @@
-//! Master data: records that are listed, read, made, replaced and removed by one set of rules.
+//! Master data: records that are made, replaced and removed by one set of rules.
 //!
-//! Owns: filters, search, sorting, counting, uniqueness, versions and `If-Match`. A resource says what its
-//! columns are; it writes no query for these.
+//! Owns: uniqueness, versions, `If-Match`, and that every change is in the audit log. A resource says what
+//! its columns are; it writes no query for these.
 
+use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::ids::RecordId;
-use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
+use crate::ids::{BusinessId, RecordId};
+use crate::resource::rows::{Column, Row, Rows, get, one_view, row};
 use crate::resource::{Record, Resource};
-use sea_orm::sea_query::{LikeExpr, NullOrdering};
-use sea_orm::{
-    ActiveModelTrait, ColumnTrait, Condition, EntityTrait, IntoActiveModel, Order, PaginatorTrait, QueryFilter,
-    QueryOrder, QuerySelect, Value,
-};
+use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, Value};
 
-pub(crate) type Column<M> = <<M as Master>::Entity as EntityTrait>::Column;
 pub(crate) type Draft<M> = Columns<Column<M>>;
-pub(crate) type Row<M> = <<M as Master>::Entity as EntityTrait>::Model;
 
 /// The columns that every master table has.
 pub(crate) struct Keeping<C> {
-    pub(crate) id: C,
     pub(crate) version: C,
     pub(crate) created_at: C,
     pub(crate) created_by: C,
     pub(crate) updated_at: C,
     pub(crate) updated_by: C,
-    /// Lower-case text that `q` looks into.
-    pub(crate) search: C,
 }
 
 /// What a checked body says of a row, column by column.
+#[derive(Clone)]
 pub struct Columns<C>(Vec<(C, Value)>);
 
 impl<C: ColumnTrait> Columns<C> {
@@ -43,57 +36,53 @@ impl<C: ColumnTrait> Columns<C> {
         self.0.push((column, value.into()));
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(C, Value)> {
+        self.0.iter()
+    }
+
+    /// Says something else of a column.
+    pub(crate) fn replace(&mut self, column: C, value: impl Into<Value>) {
+        self.0.retain(|(known, _)| known.unquoted() != column.unquoted());
+        self.set(column, value);
+    }
+
     pub(crate) fn get(&self, column: C) -> Option<&Value> {
         self.0.iter().find(|(known, _)| known.unquoted() == column.unquoted()).map(|(_, value)| value)
     }
 }
 
-/// A filter of the list and the column it compares.
-pub(crate) struct Filter<C> {
-    pub(crate) parameter: Parameter,
-    pub(crate) column: C,
-    pub(crate) compares: Compares,
-}
-
-impl<C> Filter<C> {
-    pub(crate) const fn equal(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
-        Self { parameter: Parameter { name, about, reads }, column, compares: Compares::Equal }
-    }
-
-    pub(crate) const fn containing(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
-        Self { parameter: Parameter { name, about, reads }, column, compares: Compares::Contains }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compares {
-    Equal,
-    /// The column holds a JSON list, one element of which is this text.
-    Contains,
-}
-
-pub(crate) trait Master: Resource<Draft = Columns<Column<Self>>> {
-    type Entity: EntityTrait<
+pub(crate) trait Master:
+    Rows<
+        Entity: EntityTrait<
             ActiveModel: ActiveModelTrait<Entity = Self::Entity> + Send,
-            Model: IntoActiveModel<<Self::Entity as EntityTrait>::ActiveModel> + Clone + Send + Sync,
-        >;
-
+            Model: IntoActiveModel<<Self::Entity as EntityTrait>::ActiveModel>,
+        >,
+    > + Resource<Draft = Columns<Column<Self>>>
+{
     const KEEPING: Keeping<Column<Self>>;
-    /// Sort fields by their wire names, in the order of `ABOUT.sorts`.
-    const SORTS: &'static [Column<Self>];
     /// Fields of which no two records may share a value.
     const UNIQUE: &'static [(&'static str, Column<Self>)];
 
-    fn filters() -> Vec<Filter<Column<Self>>>;
-    /// What the caller can reach at all.
-    fn reach(cx: &Cx<'_>) -> Result<Condition>;
     fn version(row: &Row<Self>) -> i64;
     /// The columns that place a new row, beside its identifier.
     fn placement(cx: &Cx<'_>) -> Result<Vec<(Column<Self>, Value)>>;
-    fn views(cx: &Cx<'_>, rows: Vec<Row<Self>>) -> impl Future<Output = Result<Vec<Self::View>>> + Send;
+
+    /// In whose books the record is.
+    fn business(cx: &Cx<'_>, _id: RecordId) -> Result<BusinessId> {
+        cx.business_id()
+    }
+
+    /// What the draft cannot say alone: columns that depend on other records. `row` is the record as it is.
+    fn complete(
+        _cx: &Cx<'_>,
+        _row: Option<&Row<Self>>,
+        _draft: &mut Draft<Self>,
+    ) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
 
     /// What else is written with a new record.
-    fn inserted(_cx: &Cx<'_>, _id: RecordId) -> impl Future<Output = Result<()>> + Send {
+    fn inserted(_cx: &Cx<'_>, _id: RecordId, _draft: &Draft<Self>) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
     }
 
@@ -108,81 +97,38 @@ pub(crate) trait Master: Resource<Draft = Columns<Column<Self>>> {
     }
 }
 
-pub(crate) async fn list<M: Master>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
-    let mut rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(query));
-    let total = rows.clone().count(&cx.db).await?;
-    let mut order = query.sort.clone();
-    if order.is_empty() {
-        order.extend(M::ABOUT.sorts.first().map(|&name| (name, Direction::Ascending)));
-    }
-    for (name, direction) in order {
-        let column = M::ABOUT.sorts.iter().zip(M::SORTS).find(|(known, _)| **known == name).map(|(_, column)| *column);
-        let column = column.ok_or_else(|| Error::internal(format!("no column sorts by {name}")))?;
-        rows = match direction {
-            Direction::Ascending => rows.order_by_with_nulls(column, Order::Asc, NullOrdering::Last),
-            Direction::Descending => rows.order_by_with_nulls(column, Order::Desc, NullOrdering::Last),
-        };
-    }
-    // The identifier breaks ties, so that pages never overlap.
-    let rows = rows
-        .order_by_asc(M::KEEPING.id)
-        .limit(query.page_size)
-        .offset((query.page - 1) * query.page_size)
-        .all(&cx.db)
-        .await?;
-    Ok(Page { items: M::views(cx, rows).await?, total })
-}
-
-fn matching<M: Master>(query: &ListQuery) -> Condition {
-    let mut condition = Condition::all();
-    for word in query.search.iter().flat_map(|text| text.split_whitespace()) {
-        condition = condition.add(M::KEEPING.search.like(containing(&crate::rules::search_key(word))));
-    }
-    if let Some(since) = query.updated_since {
-        condition = condition.add(M::KEEPING.updated_at.gte(since));
-    }
-    let offered = M::filters();
-    for (name, value) in &query.filters {
-        let Some(filter) = offered.iter().find(|filter| filter.parameter.name == *name) else { continue };
-        condition = condition.add(match (value, filter.compares) {
-            (FilterValue::Text(text), Compares::Equal) => filter.column.eq(text.as_str()),
-            (FilterValue::Text(text), Compares::Contains) => {
-                filter.column.like(containing(&serde_json::Value::from(text.as_str()).to_string()))
-            }
-            (FilterValue::Flag(flag), _) => filter.column.eq(*flag),
-            (FilterValue::AnyOf(texts), _) => filter.column.is_in(texts.iter().map(String::as_str)),
-        });
-    }
-    condition
-}
-
-/// A LIKE pattern for text that contains this, where `%` and `_` stand for themselves.
-fn containing(text: &str) -> LikeExpr {
-    let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    LikeExpr::new(format!("%{escaped}%")).escape('\\')
-}
-
-async fn row<M: Master>(cx: &Cx<'_>, id: RecordId) -> Result<Row<M>> {
-    let row = M::Entity::find().filter(M::reach(cx)?).filter(M::KEEPING.id.eq(id)).one(&cx.db).await?;
-    row.ok_or(Error::NotFound)
-}
-
-pub(crate) async fn get<M: Master>(cx: &Cx<'_>, id: RecordId) -> Result<M::View> {
-    let row = row::<M>(cx, id).await?;
-    one_view::<M>(cx, row).await
-}
-
-async fn one_view<M: Master>(cx: &Cx<'_>, row: Row<M>) -> Result<M::View> {
-    M::views(cx, vec![row]).await?.pop().ok_or_else(|| Error::internal("a row has no view"))
+/// Notes a change of master data, which documents may have been judged by.
+fn note<M: Master>(
+    cx: &Cx<'_>,
+    action: AuditAction,
+    id: RecordId,
+    before: Option<&M::View>,
+    after: Option<&M::View>,
+) -> Result<()> {
+    let business = M::business(cx, id)?;
+    let json = |view: &M::View| serde_json::to_string(view).map_err(Error::internal);
+    let change = Change {
+        action,
+        resource: M::KEY,
+        id,
+        version_from: before.map(Record::version),
+        version_to: after.map(Record::version),
+        before: before.map(json).transpose()?,
+        after: after.map(json).transpose()?,
+    };
+    cx.record(business, change)?;
+    cx.forget_facts(business)
 }
 
 pub(crate) async fn create<M: Master>(cx: &Cx<'_>, draft: &Draft<M>) -> Result<M::View> {
-    check_unique::<M>(cx, draft, None).await?;
+    let mut draft = draft.clone();
+    M::complete(cx, None, &mut draft).await?;
+    check_unique::<M>(cx, &draft, None).await?;
     let id = RecordId(cx.new_id());
     let mut row = <M::Entity as EntityTrait>::ActiveModel::default();
     let keeping = M::KEEPING;
     let stamps: [(Column<M>, Value); 6] = [
-        (keeping.id, id.into()),
+        (M::ID, id.into()),
         (keeping.version, 1_i64.into()),
         (keeping.created_at, cx.now.into()),
         (keeping.created_by, cx.user.into()),
@@ -193,23 +139,28 @@ pub(crate) async fn create<M: Master>(cx: &Cx<'_>, draft: &Draft<M>) -> Result<M
         row.set(column, value);
     }
     M::Entity::insert(row).exec_without_returning(&cx.db).await?;
-    M::inserted(cx, id).await?;
-    get::<M>(cx, id).await
+    M::inserted(cx, id, &draft).await?;
+    let view = get::<M>(cx, id).await?;
+    note::<M>(cx, AuditAction::Created, id, None, Some(&view))?;
+    Ok(view)
 }
 
 pub(crate) async fn update<M: Master>(cx: &Cx<'_>, id: RecordId, draft: &Draft<M>) -> Result<M::View> {
     let row = row::<M>(cx, id).await?;
     let version = M::version(&row);
     cx.check_expectation(id, version)?;
+    let mut draft = draft.clone();
+    M::complete(cx, Some(&row), &mut draft).await?;
+    let before = one_view::<M>(cx, row.clone()).await?;
     let mut changed = row.clone().into_active_model();
     for (column, value) in draft.0.iter().cloned() {
         changed.set_if_not_equals(column, value);
     }
     if !changed.is_changed() {
-        return one_view::<M>(cx, row).await;
+        return Ok(before);
     }
-    M::check_change(cx, &row, draft).await?;
-    check_unique::<M>(cx, draft, Some(id)).await?;
+    M::check_change(cx, &row, &draft).await?;
+    check_unique::<M>(cx, &draft, Some(id)).await?;
     let updated_at: Instant = cx.now;
     changed.set(M::KEEPING.version, (version + 1).into());
     changed.set(M::KEEPING.updated_at, updated_at.into());
@@ -218,21 +169,24 @@ pub(crate) async fn update<M: Master>(cx: &Cx<'_>, id: RecordId, draft: &Draft<M
     let update = M::Entity::update_many()
         .set(changed)
         .filter(M::reach(cx)?)
-        .filter(M::KEEPING.id.eq(id))
+        .filter(M::ID.eq(id))
         .filter(M::KEEPING.version.eq(version));
     if update.exec(&cx.db).await?.rows_affected != 1 {
         return Err(Error::PreconditionFailed);
     }
-    get::<M>(cx, id).await
+    let view = get::<M>(cx, id).await?;
+    note::<M>(cx, AuditAction::Updated, id, Some(&before), Some(&view))?;
+    Ok(view)
 }
 
 pub(crate) async fn delete<M: Master>(cx: &Cx<'_>, id: RecordId) -> Result<()> {
     let row = row::<M>(cx, id).await?;
     cx.check_expectation(id, M::version(&row))?;
+    let before = one_view::<M>(cx, row.clone()).await?;
     let reach = M::reach(cx)?;
     M::release(cx, &row).await?;
-    M::Entity::delete_many().filter(M::KEEPING.id.eq(id)).filter(reach).exec(&cx.db).await?;
-    Ok(())
+    M::Entity::delete_many().filter(M::ID.eq(id)).filter(reach).exec(&cx.db).await?;
+    note::<M>(cx, AuditAction::Deleted, id, Some(&before), None)
 }
 
 /// Names each field whose value another record has. The lane makes this safe: no one else writes meanwhile.
@@ -245,7 +199,7 @@ async fn check_unique<M: Master>(cx: &Cx<'_>, draft: &Draft<M>, except: Option<R
             others = others.filter(column.eq(value));
         }
         if let Some(id) = except {
-            others = others.filter(M::KEEPING.id.ne(id));
+            others = others.filter(M::ID.ne(id));
         }
         if others.count(&cx.db).await? > 0 {
             taken.add(*field, format!("{text} is already used by another of the {}", M::ABOUT.many));
@@ -261,22 +215,51 @@ async fn check_unique<M: Master>(cx: &Cx<'_>, draft: &Draft<M>, except: Option<R
     }))
 }
 
+/// The columns of [`Keeping`], under the names that every master table gives them.
+macro_rules! keeping {
+    () => {
+        const KEEPING: crate::resource::master::Keeping<Column> = crate::resource::master::Keeping {
+            version: Column::Version,
+            created_at: Column::CreatedAt,
+            created_by: Column::CreatedBy,
+            updated_at: Column::UpdatedAt,
+            updated_by: Column::UpdatedBy,
+        };
+    };
+}
+pub(crate) use keeping;
+
+/// What a row says of its keeping.
+macro_rules! kept {
+    ($row:expr) => {
+        crate::resource::master::RecordKeeping {
+            id: crate::ids::RecordId($row.id.0),
+            version: $row.version,
+            created_at: $row.created_at,
+            created_by: $row.created_by,
+            updated_at: $row.updated_at,
+            updated_by: $row.updated_by,
+        }
+    };
+}
+pub(crate) use kept;
+
 /// The operations of [`Resource`], as master data does them.
 macro_rules! master_operations {
     () => {
         fn parameters() -> Vec<crate::resource::list::Parameter> {
-            <Self as crate::resource::master::Master>::filters().into_iter().map(|filter| filter.parameter).collect()
+            crate::resource::rows::parameters::<Self>()
         }
 
         async fn list(
             cx: &crate::cx::Cx<'_>,
             query: &crate::resource::list::ListQuery,
         ) -> crate::error::Result<crate::resource::list::Page<Self::View>> {
-            crate::resource::master::list::<Self>(cx, query).await
+            crate::resource::rows::list::<Self>(cx, query).await
         }
 
         async fn get(cx: &crate::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<Self::View> {
-            crate::resource::master::get::<Self>(cx, id).await
+            crate::resource::rows::get::<Self>(cx, id).await
         }
 
         async fn create(cx: &crate::cx::Cx<'_>, draft: &Self::Draft) -> crate::error::Result<Self::View> {

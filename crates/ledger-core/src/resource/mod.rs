@@ -3,20 +3,34 @@
 //! To add one: write its file here, add its key, and add its line to [`each_resource`]. Paths, permissions,
 //! documentation and the tests' matrices follow from that.
 
-mod address;
+pub mod account;
+pub(crate) mod address;
+pub mod audit_log;
 mod bank;
 pub mod body;
 pub mod business;
+pub mod contra_entry;
+pub(crate) mod document;
+pub mod entry;
+pub mod extra;
+pub mod fiscal_year;
+pub mod journal;
 pub mod list;
+pub mod lock;
 pub(crate) mod master;
+pub mod number_series;
 pub mod operation;
 pub mod party;
+pub(crate) mod rows;
+pub mod verification;
 
-use crate::access::Business;
+use crate::access::{Action, Business};
 use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
+use extra::Extra;
 use list::{ListQuery, Page, Parameter};
+use operation::Verb;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,16 +42,46 @@ use std::future::Future;
 pub enum ResourceKey {
     Businesses,
     Parties,
+    Accounts,
+    Journals,
+    ContraEntries,
+    Entries,
+    NumberSeries,
+    FiscalYears,
+    Locks,
+    AuditLog,
+    Verification,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 2] = [Self::Businesses, Self::Parties];
+    pub const ALL: [Self; 11] = [
+        Self::Businesses,
+        Self::Parties,
+        Self::Accounts,
+        Self::Journals,
+        Self::ContraEntries,
+        Self::Entries,
+        Self::NumberSeries,
+        Self::FiscalYears,
+        Self::Locks,
+        Self::AuditLog,
+        Self::Verification,
+    ];
 
     /// The first half of a permission key, such as `party` of `party.edit`.
     pub const fn permission_noun(self) -> &'static str {
         match self {
             Self::Businesses => "business",
             Self::Parties => "party",
+            Self::Accounts => "account",
+            Self::Journals => "journal",
+            Self::ContraEntries => "contraEntry",
+            Self::Entries => "entry",
+            Self::NumberSeries => "numberSeries",
+            Self::FiscalYears => "fiscalYear",
+            Self::Locks => "lock",
+            Self::AuditLog => "audit",
+            Self::Verification => "verification",
         }
     }
 
@@ -46,6 +90,29 @@ impl ResourceKey {
         match self {
             Self::Businesses => "businesses",
             Self::Parties => "parties",
+            Self::Accounts => "accounts",
+            Self::Journals => "journals",
+            Self::ContraEntries => "contraEntries",
+            Self::Entries => "entries",
+            Self::NumberSeries => "numberSeries",
+            Self::FiscalYears => "fiscalYears",
+            Self::Locks => "locks",
+            Self::AuditLog => "auditLog",
+            Self::Verification => "verification",
+        }
+    }
+
+    /// What can be done with it at all, as far as permissions tell apart.
+    pub const fn actions(self) -> &'static [Action] {
+        use Action::{Create, Delete, Edit, Export, Post, View, Void};
+        match self {
+            Self::Businesses | Self::Parties | Self::Accounts | Self::NumberSeries | Self::FiscalYears => {
+                &[View, Create, Edit, Delete]
+            }
+            Self::Journals | Self::ContraEntries => &[View, Create, Edit, Delete, Post, Void],
+            Self::Entries | Self::Verification => &[View],
+            Self::Locks => &[View, Create],
+            Self::AuditLog => &[View, Export],
         }
     }
 }
@@ -93,8 +160,19 @@ pub trait Resource: Send + Sync + 'static {
     /// What a client gets.
     type View: Record;
 
+    /// Which of the five verbs there are.
+    const VERBS: &'static [Verb] = &Verb::STANDARD;
+    /// Whether its figures can be asked for at an earlier point in time.
+    const IN_TIME: bool = false;
+    /// Whether a new record is only planned in the lane, and written with the rest of its batch.
+    const PLANS: bool = false;
+
     /// The filters of a list, beside those that every list has.
     fn parameters() -> Vec<Parameter>;
+    /// What can be done beside the five verbs.
+    fn extras() -> Vec<Extra> {
+        Vec::new()
+    }
     /// A body that creates a record on a fresh installation.
     fn example() -> Value;
     /// The record that this body makes, but for what the server fills in.
@@ -116,5 +194,16 @@ pub trait Visitor: Sized {
 
 /// The registry: everything that is done for each resource starts here.
 pub fn each_resource<V: Visitor>(visitor: V) -> V {
-    visitor.visit::<business::Businesses>().visit::<party::Parties>()
+    visitor
+        .visit::<business::Businesses>()
+        .visit::<party::Parties>()
+        .visit::<account::Accounts>()
+        .visit::<journal::Journals>()
+        .visit::<contra_entry::ContraEntries>()
+        .visit::<entry::Entries>()
+        .visit::<number_series::NumberSeries>()
+        .visit::<fiscal_year::FiscalYears>()
+        .visit::<lock::Locks>()
+        .visit::<audit_log::AuditLog>()
+        .visit::<verification::Verification>()
 }

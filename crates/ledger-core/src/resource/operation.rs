@@ -5,16 +5,17 @@ use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use crate::ledger::ReplyKind;
 use crate::resource::body::{self, Shape};
-use crate::resource::list::{ListQuery, Pagination, Parameter, QueryPairs};
+use crate::resource::extra::{self, Does, Extra, Media, On, Produced};
+use crate::resource::list::{ListQuery, Offer, Parameter};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope, Visitor, each_resource};
 use schemars::{Schema, SchemaGenerator};
-use serde::Serialize;
 use serde_json::Value;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
 
-/// The five things that can be done with every resource.
+/// What can be done with a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verb {
     List,
@@ -22,42 +23,30 @@ pub enum Verb {
     Create,
     Update,
     Delete,
+    /// One of its extras, by its place among them.
+    Extra(usize),
 }
 
 impl Verb {
-    pub const ALL: [Self; 5] = [Self::List, Self::Get, Self::Create, Self::Update, Self::Delete];
+    pub const STANDARD: [Self; 5] = [Self::List, Self::Get, Self::Create, Self::Update, Self::Delete];
+    pub(crate) const READ: [Self; 2] = [Self::List, Self::Get];
+}
 
-    pub const fn action(self) -> Action {
-        match self {
-            Self::List | Self::Get => Action::View,
-            Self::Create => Action::Create,
-            Self::Update => Action::Edit,
-            Self::Delete => Action::Delete,
-        }
-    }
+/// How a verb is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::List => "List",
-            Self::Get => "Get",
-            Self::Create => "Create",
-            Self::Update => "Update",
-            Self::Delete => "Delete",
-        }
-    }
-
-    /// Whether it names one record.
-    pub const fn names_record(self) -> bool {
-        matches!(self, Self::Get | Self::Update | Self::Delete)
-    }
-
-    pub const fn has_body(self) -> bool {
-        matches!(self, Self::Create | Self::Update)
-    }
-
-    pub const fn writes(self) -> bool {
-        matches!(self, Self::Create | Self::Update | Self::Delete)
-    }
+/// Whether a request brings a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyNeed {
+    None,
+    Optional,
+    Required,
 }
 
 /// A record, already written as JSON.
@@ -68,98 +57,239 @@ pub(crate) struct Shown {
     pub(crate) json: String,
 }
 
-/// A body that passed its checks and waits to be written.
+/// What a write came to.
+pub(crate) enum Done {
+    Record(Shown),
+    Deleted(RecordId),
+}
+
+/// A write that passed its checks and waits for the lane.
 pub(crate) trait Prepared: Send + Sync {
-    fn create<'c>(&'c self, cx: &'c Cx<'c>) -> BoxFuture<'c, Result<Shown>>;
-    fn update<'c>(&'c self, cx: &'c Cx<'c>, id: RecordId) -> BoxFuture<'c, Result<Shown>>;
+    fn run<'c>(&'c self, cx: &'c Cx<'c>, id: Option<RecordId>) -> BoxFuture<'c, Result<Done>>;
 }
 
-struct PreparedDraft<R: Resource>(R::Draft);
+struct PreparedCreate<R: Resource>(R::Draft);
 
-impl<R: Resource> Prepared for PreparedDraft<R> {
-    fn create<'c>(&'c self, cx: &'c Cx<'c>) -> BoxFuture<'c, Result<Shown>> {
-        Box::pin(async move { shown(&R::create(cx, &self.0).await?) })
-    }
-
-    fn update<'c>(&'c self, cx: &'c Cx<'c>, id: RecordId) -> BoxFuture<'c, Result<Shown>> {
-        Box::pin(async move { shown(&R::update(cx, id, &self.0).await?) })
+impl<R: Resource> Prepared for PreparedCreate<R> {
+    fn run<'c>(&'c self, cx: &'c Cx<'c>, _: Option<RecordId>) -> BoxFuture<'c, Result<Done>> {
+        Box::pin(async move { Ok(Done::Record(shown(&R::create(cx, &self.0).await?)?)) })
     }
 }
 
-fn shown<V: Record>(view: &V) -> Result<Shown> {
+struct PreparedUpdate<R: Resource>(R::Draft);
+
+impl<R: Resource> Prepared for PreparedUpdate<R> {
+    fn run<'c>(&'c self, cx: &'c Cx<'c>, id: Option<RecordId>) -> BoxFuture<'c, Result<Done>> {
+        Box::pin(async move {
+            let id = id.ok_or(Error::NotFound)?;
+            Ok(Done::Record(shown(&R::update(cx, id, &self.0).await?)?))
+        })
+    }
+}
+
+struct PreparedDelete<R: Resource>(PhantomData<fn() -> R>);
+
+impl<R: Resource> Prepared for PreparedDelete<R> {
+    fn run<'c>(&'c self, cx: &'c Cx<'c>, id: Option<RecordId>) -> BoxFuture<'c, Result<Done>> {
+        Box::pin(async move {
+            let id = id.ok_or(Error::NotFound)?;
+            R::delete(cx, id).await?;
+            Ok(Done::Deleted(id))
+        })
+    }
+}
+
+pub(crate) fn shown<V: Record>(view: &V) -> Result<Shown> {
     let json = serde_json::to_string(view).map_err(Error::internal)?;
     Ok(Shown { id: view.id(), version: view.version(), json })
 }
 
-/// A page of records as JSON, and where it stands.
-#[derive(Debug)]
-pub(crate) struct Listed {
-    pub(crate) pagination: Pagination,
-    pub(crate) json: String,
-}
-
-type Prepare = fn(&ResourceOperations, Option<&Business>, &[u8]) -> Result<Arc<dyn Prepared>>;
+type Prepare = fn(&ResourceOperations, Option<&Business>, Verb, &[u8]) -> Result<Arc<dyn Prepared>>;
 
 /// One resource, erased.
 pub struct ResourceOperations {
     pub key: ResourceKey,
     pub scope: Scope,
     pub about: About,
+    /// Whether its figures can be asked for at an earlier point in time.
+    pub in_time: bool,
     pub parameters: Vec<Parameter>,
+    pub extras: Vec<Extra>,
     pub example: Value,
     pub example_view: Value,
     pub input_schema: fn(&mut SchemaGenerator) -> Schema,
     pub view_schema: fn(&mut SchemaGenerator) -> Schema,
+    standard: &'static [Verb],
+    plans: bool,
     input_shape: Shape,
     view_shape: Shape,
     prepare: Prepare,
-    list: for<'c> fn(&'c Cx<'c>, &'c ListQuery) -> BoxFuture<'c, Result<Listed>>,
+    list: for<'c> fn(&'c Cx<'c>, &'c ListQuery) -> BoxFuture<'c, Result<Produced>>,
     get: for<'c> fn(&'c Cx<'c>, RecordId) -> BoxFuture<'c, Result<Shown>>,
-    delete: for<'c> fn(&'c Cx<'c>, RecordId) -> BoxFuture<'c, Result<()>>,
 }
 
 impl ResourceOperations {
     fn of<R: Resource>() -> Self {
+        let mut extras = R::extras();
+        if R::SCOPE == Scope::Business && R::VERBS.contains(&Verb::Create) {
+            extras.push(extra::history::<R>());
+        }
         Self {
             key: R::KEY,
             scope: R::SCOPE,
             about: R::ABOUT,
+            in_time: R::IN_TIME,
             parameters: R::parameters(),
+            extras,
             example: R::example(),
             example_view: R::example_view(),
             input_schema: SchemaGenerator::subschema_for::<R::Input>,
             view_schema: SchemaGenerator::subschema_for::<R::View>,
+            standard: R::VERBS,
+            plans: R::PLANS,
             input_shape: Shape::of_input::<R::Input>(),
             view_shape: Shape::of_record::<R::View>(),
-            prepare: |operations, business, bytes| {
+            prepare: |operations, business, verb, bytes| {
+                if verb == Verb::Delete {
+                    return Ok(Arc::new(PreparedDelete::<R>(PhantomData)));
+                }
                 let check = |input| R::check(business, input);
                 let draft = body::read::<R::Input, _>(bytes, &operations.input_shape, &operations.view_shape, check)?;
-                Ok(Arc::new(PreparedDraft::<R>(draft)))
+                Ok(match verb {
+                    Verb::Create => Arc::new(PreparedCreate::<R>(draft)),
+                    _ => Arc::new(PreparedUpdate::<R>(draft)),
+                })
             },
-            list: |cx, query| Box::pin(async move { listed(query, &R::list(cx, query).await?) }),
+            list: |cx, query| Box::pin(async move { Produced::page(query, &R::list(cx, query).await?) }),
             get: |cx, id| Box::pin(async move { shown(&R::get(cx, id).await?) }),
-            delete: |cx, id| Box::pin(R::delete(cx, id)),
         }
+    }
+
+    /// Everything that can be done with the resource.
+    pub fn verbs(&self) -> impl Iterator<Item = Verb> {
+        self.standard.iter().copied().chain((0..self.extras.len()).map(Verb::Extra))
+    }
+
+    pub fn extra(&self, verb: Verb) -> Option<&Extra> {
+        match verb {
+            Verb::Extra(place) => self.extras.get(place),
+            Verb::List | Verb::Get | Verb::Create | Verb::Update | Verb::Delete => None,
+        }
+    }
+
+    pub fn method(&self, verb: Verb) -> Method {
+        match (verb, self.extra(verb).map(|extra| &extra.does)) {
+            (Verb::List | Verb::Get, _) | (Verb::Extra(_), Some(Does::Reads(_)) | None) => Method::Get,
+            (Verb::Create, _) | (Verb::Extra(_), Some(Does::Writes(_))) => Method::Post,
+            (Verb::Update, _) => Method::Put,
+            (Verb::Delete, _) => Method::Delete,
+        }
+    }
+
+    /// What follows the collection's path: nothing, `/{id}`, `/{id}/post`, `/tree`.
+    pub fn path(&self, verb: Verb) -> String {
+        let record = if self.names_record(verb) { "/{id}" } else { "" };
+        match self.extra(verb).map(|extra| extra.segment) {
+            None | Some("") => record.to_owned(),
+            Some(segment) => format!("{record}/{segment}"),
+        }
+    }
+
+    pub fn action(&self, verb: Verb) -> Action {
+        match verb {
+            Verb::List | Verb::Get => Action::View,
+            Verb::Create => Action::Create,
+            Verb::Update => Action::Edit,
+            Verb::Delete => Action::Delete,
+            Verb::Extra(_) => self.extra(verb).map_or(Action::View, |extra| extra.action),
+        }
+    }
+
+    /// What a success is called.
+    pub fn reply_kind(&self, verb: Verb) -> ReplyKind {
+        match verb {
+            Verb::List => ReplyKind::Listed,
+            Verb::Get => ReplyKind::Found,
+            Verb::Create => ReplyKind::Created,
+            Verb::Update => ReplyKind::Updated,
+            Verb::Delete => ReplyKind::Deleted,
+            Verb::Extra(_) => match self.extra(verb).map(|extra| &extra.does) {
+                Some(Does::Writes(writing)) => writing.kind,
+                Some(Does::Reads(_)) | None => ReplyKind::Listed,
+            },
+        }
+    }
+
+    /// Whether it names one record.
+    pub fn names_record(&self, verb: Verb) -> bool {
+        match verb {
+            Verb::Get | Verb::Update | Verb::Delete => true,
+            Verb::List | Verb::Create => false,
+            Verb::Extra(_) => self.extra(verb).is_some_and(|extra| extra.on == On::Record),
+        }
+    }
+
+    pub fn body_need(&self, verb: Verb) -> BodyNeed {
+        match verb {
+            Verb::Create | Verb::Update => BodyNeed::Required,
+            Verb::Extra(_) if self.writes(verb) => BodyNeed::Optional,
+            Verb::List | Verb::Get | Verb::Delete | Verb::Extra(_) => BodyNeed::None,
+        }
+    }
+
+    pub fn writes(&self, verb: Verb) -> bool {
+        self.method(verb) != Method::Get
+    }
+
+    /// Whether the write only plans, and is written with the rest of its batch.
+    pub(crate) fn plans(&self, verb: Verb) -> bool {
+        self.plans && verb == Verb::Create
     }
 
     /// `partiesList`: the same in both dialects, because clients are generated from it.
     pub fn operation_id(&self, verb: Verb) -> String {
-        format!("{}{}", self.key.stem(), verb.name())
+        let name = match verb {
+            Verb::List => "List",
+            Verb::Get => "Get",
+            Verb::Create => "Create",
+            Verb::Update => "Update",
+            Verb::Delete => "Delete",
+            Verb::Extra(_) => self.extra(verb).map_or("", |extra| extra.name),
+        };
+        format!("{}{name}", self.key.stem())
     }
 
     pub fn permission(&self, verb: Verb) -> String {
-        permission(self.key, verb.action())
+        permission(self.key, self.action(verb))
     }
 
-    pub(crate) fn prepare(&self, business: Option<&Business>, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
-        (self.prepare)(self, business, bytes)
+    /// What the query of a read may say.
+    pub fn offer(&self, verb: Verb) -> Offer<'_> {
+        match verb {
+            Verb::List => Offer {
+                parameters: &self.parameters,
+                paged: true,
+                sorts: Some(self.about.sorts),
+                in_time: self.in_time,
+            },
+            Verb::Get => Offer { in_time: self.in_time, ..Offer::default() },
+            Verb::Extra(_) => match self.extra(verb).map(|extra| &extra.does) {
+                Some(Does::Reads(reading)) => reading.offer(),
+                Some(Does::Writes(_)) | None => Offer::default(),
+            },
+            Verb::Create | Verb::Update | Verb::Delete => Offer::default(),
+        }
     }
 
-    pub(crate) fn list_query(&self, pairs: &QueryPairs) -> Result<ListQuery> {
-        Ok(ListQuery::parse(&self.about, &self.parameters, pairs)?)
+    pub(crate) fn prepare(&self, verb: Verb, business: Option<&Business>, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Writes(writing)) => writing.prepare(bytes),
+            Some(Does::Reads(_)) => Err(Error::internal("a read has nothing to prepare")),
+            None => (self.prepare)(self, business, verb, bytes),
+        }
     }
 
-    pub(crate) async fn list<'c>(&self, cx: &'c Cx<'c>, query: &'c ListQuery) -> Result<Listed> {
+    pub(crate) async fn list<'c>(&self, cx: &'c Cx<'c>, query: &'c ListQuery) -> Result<Produced> {
         (self.list)(cx, query).await
     }
 
@@ -167,20 +297,18 @@ impl ResourceOperations {
         (self.get)(cx, id).await
     }
 
-    pub(crate) async fn delete<'c>(&self, cx: &'c Cx<'c>, id: RecordId) -> Result<()> {
-        (self.delete)(cx, id).await
+    pub(crate) async fn read_extra<'c>(
+        &self,
+        verb: Verb,
+        cx: &'c Cx<'c>,
+        id: Option<RecordId>,
+        query: &'c ListQuery,
+    ) -> Result<(Media, Produced)> {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => Ok((reading.media, reading.read(cx, id, query).await?)),
+            Some(Does::Writes(_)) | None => Err(Error::internal("this is not a read")),
+        }
     }
-}
-
-fn listed<V: Serialize>(query: &ListQuery, page: &crate::resource::list::Page<V>) -> Result<Listed> {
-    #[derive(Serialize)]
-    struct Body<'p, V> {
-        items: &'p [V],
-        pagination: Pagination,
-    }
-    let pagination = Pagination::of(query, page.total);
-    let json = serde_json::to_string(&Body { items: &page.items, pagination }).map_err(Error::internal)?;
-    Ok(Listed { pagination, json })
 }
 
 struct Collect(Vec<ResourceOperations>);
@@ -226,9 +354,9 @@ mod tests {
 
     #[test]
     fn every_example_passes_its_own_checks() {
-        for operations in registry() {
+        for operations in registry().iter().filter(|operations| operations.standard.contains(&Verb::Create)) {
             let body = operations.example.to_string();
-            if let Err(error) = operations.prepare(None, body.as_bytes()) {
+            if let Err(error) = operations.prepare(Verb::Create, None, body.as_bytes()) {
                 panic!("{:?}: {error:?}", operations.key);
             }
         }
@@ -236,16 +364,25 @@ mod tests {
 
     #[test]
     fn an_empty_body_names_every_field_that_is_missing() {
-        let missing = |operations: &ResourceOperations| match operations.prepare(None, b"{}") {
+        let missing = |operations: &ResourceOperations| match operations.prepare(Verb::Create, None, b"{}") {
             Err(Error::Validation(faults)) => faults.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>(),
             _ => Vec::new(),
         };
-        for (operations, fields) in
-            registry().iter().zip([vec!["baseCurrency", "name"], vec!["isCustomer", "isSupplier", "name"]])
-        {
+        let creatable = || registry().iter().filter(|operations| operations.standard.contains(&Verb::Create));
+        for (operations, fields) in creatable().zip([
+            vec!["baseCurrency", "name"],
+            vec!["isCustomer", "isSupplier", "name"],
+            vec!["code", "name", "type"],
+            vec!["date", "lines"],
+            vec!["amount", "date", "fromAccountId", "toAccountId"],
+            vec!["name", "pattern", "type"],
+            vec!["end", "name", "start"],
+            vec![],
+        ]) {
             let mut found = missing(operations);
             found.sort();
-            assert_eq!(found, fields);
+            assert_eq!(found, fields, "{:?}", operations.key);
         }
+        assert_eq!(creatable().count(), 8);
     }
 }

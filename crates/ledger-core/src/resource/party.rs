@@ -4,23 +4,26 @@
 //! that follows from documents.
 
 use crate::access::Business;
+use crate::books::tables::entry_lines;
 use crate::clock::Instant;
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::database::stored::{AsJson, wire_enum};
-use crate::error::{FieldErrors, Result};
+use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Amount, Money, Percent};
 use crate::resource::address::{self, Address, AddressInput, text};
 use crate::resource::bank::{self, BankDetails, BankDetailsInput};
 use crate::resource::list::Reads;
-use crate::resource::master::{Columns, Filter, Keeping, Master, RecordKeeping, master_operations};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope, document};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, Value};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::HashSet;
 
 pub struct Parties;
 
@@ -409,20 +412,13 @@ fn check_contacts(faults: &mut Faults, field: Each<ContactPersonInput>) -> Vec<C
     contacts
 }
 
-impl Master for Parties {
+impl Rows for Parties {
     type Entity = table::Entity;
 
-    const KEEPING: Keeping<Column> = Keeping {
-        id: Column::Id,
-        version: Column::Version,
-        created_at: Column::CreatedAt,
-        created_by: Column::CreatedBy,
-        updated_at: Column::UpdatedAt,
-        updated_by: Column::UpdatedBy,
-        search: Column::Search,
-    };
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
     const SORTS: &'static [Column] = &[Column::NameKey, Column::Code, Column::CreatedAt, Column::UpdatedAt];
-    const UNIQUE: &'static [(&'static str, Column)] = &[("code", Column::Code), ("externalId", Column::ExternalId)];
 
     fn filters() -> Vec<Filter<Column>> {
         let (text, flag) = (Reads::Text, Reads::Flag);
@@ -445,6 +441,16 @@ impl Master for Parties {
         Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
     }
 
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<PartyView>> {
+        let currency_decimals = cx.business()?.currency_decimals;
+        Ok(rows.into_iter().map(|row| view(row, currency_decimals)).collect())
+    }
+}
+
+impl Master for Parties {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[("code", Column::Code), ("externalId", Column::ExternalId)];
+
     fn version(row: &table::Model) -> i64 {
         row.version
     }
@@ -453,22 +459,37 @@ impl Master for Parties {
         Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
     }
 
-    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<PartyView>> {
-        let currency_decimals = cx.business()?.currency_decimals;
-        Ok(rows.into_iter().map(|row| view(row, currency_decimals)).collect())
+    async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
+        let posted = entry_lines::Entity::find()
+            .filter(entry_lines::Column::BusinessId.eq(row.business_id))
+            .filter(entry_lines::Column::PartyId.eq(row.id));
+        if posted.count(&cx.db).await? > 0 || document::is_named(cx, row.id).await? {
+            return Err(Error::conflict("in_use", "The party is in the books; set its status to archived instead"));
+        }
+        Ok(())
     }
+}
+
+/// Which of these are parties of the company.
+pub(crate) async fn existing(
+    connection: &impl ConnectionTrait,
+    business: BusinessId,
+    asked: &HashSet<RecordId>,
+) -> Result<HashSet<RecordId>> {
+    let found: Vec<RecordId> = table::Entity::find()
+        .select_only()
+        .column(Column::Id)
+        .filter(Column::BusinessId.eq(business))
+        .filter(Column::Id.is_in(asked.iter().copied()))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(found.into_iter().collect())
 }
 
 fn view(row: table::Model, currency_decimals: u32) -> PartyView {
     PartyView {
-        keeping: RecordKeeping {
-            id: row.id,
-            version: row.version,
-            created_at: row.created_at,
-            created_by: row.created_by,
-            updated_at: row.updated_at,
-            updated_by: row.updated_by,
-        },
+        keeping: kept!(row),
         name: row.name,
         code: row.code,
         is_customer: row.is_customer,

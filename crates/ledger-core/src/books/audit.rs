@@ -1,0 +1,223 @@
+//! The audit log: who changed what, in a chain of hashes for each company.
+//!
+//! Each record's hash covers its own content and the hash before it, so that a record which is changed, taken
+//! out or put in later breaks the chain from there on. The chain's head stands in `books` as well, so that
+//! records cut off its end are missed too.
+
+use crate::books::tables::{audit_log, books};
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::database::stored::wire_enum;
+use crate::error::Result;
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::ResourceKey;
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::Serialize;
+use std::net::IpAddr;
+
+wire_enum! {
+    /// What was done to a record.
+    pub enum AuditAction {
+        #[default]
+        Created = "created",
+        Updated = "updated",
+        Deleted = "deleted",
+        /// A draft came into the books.
+        Posted = "posted",
+        /// A document was taken back by a reversal.
+        Voided = "voided",
+    }
+}
+
+/// Where a request came from, as far as the audit log tells.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// Who asked; nobody on the command line.
+    pub user: Option<UserId>,
+    pub address: Option<IpAddr>,
+    /// `A` or `B`.
+    pub dialect: Option<&'static str>,
+    pub request_id: Option<String>,
+}
+
+/// One change of one record.
+pub(crate) struct Change {
+    pub(crate) action: AuditAction,
+    pub(crate) resource: ResourceKey,
+    pub(crate) id: RecordId,
+    pub(crate) version_from: Option<i64>,
+    pub(crate) version_to: Option<i64>,
+    /// The record as it was answered before and after, as JSON.
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
+}
+
+pub(crate) fn row(
+    business: BusinessId,
+    id: RecordId,
+    (sequence, at, previous): (i64, Instant, &str),
+    origin: &Origin,
+    change: Change,
+) -> audit_log::Model {
+    let mut row = audit_log::Model {
+        business_id: business,
+        sequence,
+        id,
+        at,
+        user_id: origin.user,
+        address: origin.address.map(|address| address.to_string()),
+        dialect: origin.dialect.map(str::to_owned),
+        request_id: origin.request_id.clone(),
+        action: change.action.as_str().to_owned(),
+        resource: change.resource.stem().to_owned(),
+        resource_id: change.id,
+        version_from: change.version_from,
+        version_to: change.version_to,
+        before: change.before,
+        after: change.after,
+        previous_hash: previous.to_owned(),
+        hash: String::new(),
+    };
+    row.hash = hash(&row);
+    row
+}
+
+/// SHA-256 over every column, each told apart from its neighbours by its length.
+fn hash(row: &audit_log::Model) -> String {
+    let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
+    let mut feed = |part: Option<&str>| match part {
+        Some(text) => {
+            digest.update(format!("{}:", text.len()).as_bytes());
+            digest.update(text.as_bytes());
+        }
+        None => digest.update(b"-:"),
+    };
+    feed(Some(&row.previous_hash));
+    feed(Some(&row.business_id.to_string()));
+    feed(Some(&row.sequence.to_string()));
+    feed(Some(&row.id.to_string()));
+    feed(Some(&row.at.micros().to_string()));
+    feed(row.user_id.map(|user| user.to_string()).as_deref());
+    feed(row.address.as_deref());
+    feed(row.dialect.as_deref());
+    feed(row.request_id.as_deref());
+    feed(Some(&row.action));
+    feed(Some(&row.resource));
+    feed(Some(&row.resource_id.to_string()));
+    feed(row.version_from.map(|version| version.to_string()).as_deref());
+    feed(row.version_to.map(|version| version.to_string()).as_deref());
+    feed(row.before.as_deref());
+    feed(row.after.as_deref());
+    crate::ledger::hex(digest.finish().as_ref())
+}
+
+/// What a walk along the chain came to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditVerdict {
+    /// Whether the chain is whole.
+    pub ok: bool,
+    /// Records in the chain.
+    pub records: i64,
+    /// Hash of the newest record; keep it elsewhere to be able to prove later that nothing was cut off.
+    pub head: String,
+    /// Where the chain is broken.
+    pub problems: Vec<AuditProblem>,
+}
+
+/// A place at which the audit log is not what was written.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditProblem {
+    /// The record's place in the chain.
+    pub sequence: i64,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+const PORTION: u64 = 2_000;
+const MOST_PROBLEMS: usize = 100;
+
+/// Walks the whole chain.
+pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
+    let mut problems = Vec::new();
+    let mut report = |sequence: i64, problem: &str| {
+        if problems.len() < MOST_PROBLEMS {
+            problems.push(AuditProblem { sequence, problem: problem.into() });
+        }
+    };
+    let (mut last, mut records, mut head) = (0_i64, 0_i64, String::new());
+    loop {
+        let portion = audit_log::Entity::find()
+            .filter(audit_log::Column::BusinessId.eq(business))
+            .filter(audit_log::Column::Sequence.gt(last))
+            .order_by_asc(audit_log::Column::Sequence)
+            .limit(PORTION)
+            .all(&cx.db)
+            .await?;
+        if portion.is_empty() {
+            break;
+        }
+        for row in portion {
+            if row.sequence != last + 1 {
+                report(last + 1, "is missing");
+            } else if row.previous_hash != head {
+                report(row.sequence, "does not follow from the record before it");
+            }
+            if hash(&row) != row.hash {
+                report(row.sequence, "is not what was written");
+            }
+            (last, records, head) = (row.sequence, records + 1, row.hash);
+        }
+    }
+    if let Some(row) = books::Entity::find_by_id(business).one(&cx.db).await? {
+        if row.audit_sequence != last {
+            report(last + 1, "is missing: records were cut off the end");
+        } else if row.audit_hash != head {
+            report(last, "is not the record that the chain ended with");
+        }
+    }
+    Ok(AuditVerdict { ok: problems.is_empty(), records, head, problems })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> audit_log::Model {
+        let change = Change {
+            action: AuditAction::Updated,
+            resource: ResourceKey::Parties,
+            id: RecordId::default(),
+            version_from: Some(1),
+            version_to: Some(2),
+            before: Some("{}".into()),
+            after: None,
+        };
+        let origin = Origin { dialect: Some("A"), ..Origin::default() };
+        row(BusinessId::default(), RecordId::default(), (1, Instant::default(), ""), &origin, change)
+    }
+
+    #[test]
+    fn every_column_is_under_the_hash() {
+        let whole = sample();
+        assert_eq!(hash(&whole), whole.hash);
+        let tampered: [fn(&mut audit_log::Model); 9] = [
+            |row| row.sequence = 2,
+            |row| row.at = Instant::from_micros(1),
+            |row| row.dialect = Some("B".into()),
+            |row| row.action = "deleted".into(),
+            |row| row.version_to = None,
+            |row| row.before = Some("{ }".into()),
+            |row| (row.before, row.after) = (None, row.before.take()),
+            |row| row.previous_hash = "00".into(),
+            |row| row.address = Some(String::new()),
+        ];
+        for tamper in tampered {
+            let mut row = whole.clone();
+            tamper(&mut row);
+            assert_ne!(hash(&row), whole.hash, "{row:?}");
+        }
+    }
+}

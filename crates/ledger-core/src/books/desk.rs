@@ -1,0 +1,645 @@
+//! The desk of a write lane: what it remembers of the books, and what it is about to write.
+//!
+//! Owns: the memory of a company between batches, the rows that a batch gathers, and the few statements that
+//! write them. Refuses: to decide; whatever is put here has passed its checks.
+//!
+//! The memory is trusted only while the version on the company's row is the one it knows. Each batch reads
+//! that row first (and locks it on PostgreSQL), and each batch that writes raises it. So several processes
+//! may keep the same books, and none of them works from what another has changed.
+//!
+//! Rollups are not gathered: they follow from the lines, and are summed once when the batch is written.
+
+use crate::books::audit::{self, Change, Origin};
+use crate::books::chart::Chart;
+use crate::books::numbering::{Counter, Numbering};
+use crate::books::periods::Periods;
+use crate::books::posting::{Line, Posting};
+use crate::books::tables::{
+    DocumentKind, EntryKind, EntryRef, account_days, account_months, audit_log, books, documents, entries, entry_lines,
+    number_counters, party_balances,
+};
+use crate::clock::Instant;
+use crate::day::Day;
+use crate::error::{Error, Result, Unavailable};
+use crate::idempotency;
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::money::Money;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryFilter,
+    QuerySelect,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+#[derive(Default)]
+pub(crate) struct Desk(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    companies: HashMap<BusinessId, Company>,
+    /// Whose version was compared in this batch.
+    confirmed: HashSet<BusinessId>,
+    pending: Pending,
+}
+
+/// What is remembered of one company.
+struct Company {
+    version: i64,
+    head: Head,
+    facts: Facts,
+    changed: bool,
+}
+
+/// Where the sequences stand, with what is pending.
+#[derive(Clone)]
+struct Head {
+    entry_number: i64,
+    recorded_at: Instant,
+    audit_sequence: i64,
+    audit_hash: String,
+    counters: HashMap<(RecordId, String), Counter>,
+}
+
+#[derive(Default, Clone)]
+struct Facts {
+    chart: Option<Arc<Chart>>,
+    numbering: Option<Arc<Numbering>>,
+    periods: Option<Arc<Periods>>,
+    parties: HashSet<RecordId>,
+}
+
+/// Rows that wait to be written together.
+#[derive(Default)]
+struct Pending {
+    documents: Vec<documents::Model>,
+    entries: Vec<entries::Model>,
+    lines: Vec<entry_lines::Model>,
+    audits: Vec<audit_log::Model>,
+    keys: Vec<idempotency::Model>,
+}
+
+/// Where the desk stood before a command, to return to when it fails.
+pub(crate) struct Mark {
+    company: Option<(BusinessId, Head, bool)>,
+    lengths: [usize; 5],
+}
+
+/// What is to become an entry.
+pub(crate) struct NewEntry {
+    pub(crate) date: Day,
+    pub(crate) kind: EntryKind,
+    pub(crate) document: DocumentKind,
+    pub(crate) document_id: RecordId,
+    pub(crate) document_version: i64,
+    pub(crate) document_number: Option<String>,
+    pub(crate) reverses: Option<RecordId>,
+    pub(crate) narration: Option<String>,
+    pub(crate) posting: Posting,
+}
+
+/// A line that a rehearsal would have written.
+pub(crate) struct Rehearsed {
+    pub(crate) entry: usize,
+    pub(crate) date: Day,
+    pub(crate) line: entry_lines::Model,
+}
+
+impl Desk {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new transaction begins: versions are to be compared anew.
+    pub(crate) fn new_batch(&self) {
+        self.inner().confirmed.clear();
+    }
+
+    /// Forgets everything: what is in the database may not be what was thought.
+    pub(crate) fn clear(&self) {
+        *self.inner() = Inner::default();
+    }
+
+    /// Forgets what documents are judged by; where the sequences stand is still known.
+    pub(crate) fn forget_facts(&self, business: BusinessId) {
+        if let Some(company) = self.inner().companies.get_mut(&business) {
+            company.facts = Facts::default();
+        }
+    }
+
+    /// Compares the version of a company's books, once a batch, and locks them where there are other writers.
+    pub(crate) async fn open(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<bool> {
+        if self.inner().confirmed.contains(&business) {
+            return Ok(true);
+        }
+        let mut row = books::Entity::find_by_id(business);
+        if connection.get_database_backend() == DbBackend::Postgres {
+            row = row.lock_exclusive();
+        }
+        let Some(row) = row.one(connection).await? else { return Ok(false) };
+        let mut inner = self.inner();
+        inner.confirmed.insert(business);
+        if inner.companies.get(&business).is_none_or(|known| known.version != row.version) {
+            inner.companies.insert(business, Company::from(row));
+        }
+        Ok(true)
+    }
+
+    /// Begins the books of a new company.
+    pub(crate) async fn found(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<()> {
+        let row = books::Model {
+            business_id: business,
+            version: 0,
+            entry_number: 0,
+            recorded_at: Instant::default(),
+            audit_sequence: 0,
+            audit_hash: String::new(),
+        };
+        books::Entity::insert(row.clone().into_active_model()).exec_without_returning(connection).await?;
+        let mut inner = self.inner();
+        inner.confirmed.insert(business);
+        inner.companies.insert(business, Company::from(row));
+        Ok(())
+    }
+
+    // ── Facts ──
+
+    fn facts(&self, business: BusinessId) -> Facts {
+        self.inner().companies.get(&business).map(|company| company.facts.clone()).unwrap_or_default()
+    }
+
+    fn learn(&self, business: BusinessId, learn: impl FnOnce(&mut Facts)) {
+        if let Some(company) = self.inner().companies.get_mut(&business) {
+            learn(&mut company.facts);
+        }
+    }
+
+    pub(crate) async fn chart(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<Arc<Chart>> {
+        if let Some(chart) = self.facts(business).chart {
+            return Ok(chart);
+        }
+        let chart = Arc::new(Chart::load(connection, business).await?);
+        self.learn(business, |facts| facts.chart = Some(chart.clone()));
+        Ok(chart)
+    }
+
+    pub(crate) async fn numbering(
+        &self,
+        connection: &impl ConnectionTrait,
+        business: BusinessId,
+    ) -> Result<Arc<Numbering>> {
+        if let Some(numbering) = self.facts(business).numbering {
+            return Ok(numbering);
+        }
+        let numbering = Arc::new(Numbering::load(connection, business).await?);
+        self.learn(business, |facts| facts.numbering = Some(numbering.clone()));
+        Ok(numbering)
+    }
+
+    pub(crate) async fn periods(
+        &self,
+        connection: &impl ConnectionTrait,
+        business: BusinessId,
+    ) -> Result<Arc<Periods>> {
+        if let Some(periods) = self.facts(business).periods {
+            return Ok(periods);
+        }
+        let periods = Arc::new(Periods::load(connection, business).await?);
+        self.learn(business, |facts| facts.periods = Some(periods.clone()));
+        Ok(periods)
+    }
+
+    /// Which of these are no parties of the company.
+    pub(crate) async fn unknown_parties(
+        &self,
+        connection: &impl ConnectionTrait,
+        business: BusinessId,
+        asked: &HashSet<RecordId>,
+    ) -> Result<HashSet<RecordId>> {
+        let known = self.facts(business).parties;
+        let mut missing: HashSet<RecordId> = asked.difference(&known).copied().collect();
+        if missing.is_empty() {
+            return Ok(missing);
+        }
+        let found = crate::resource::party::existing(connection, business, &missing).await?;
+        missing.retain(|id| !found.contains(id));
+        self.learn(business, |facts| facts.parties.extend(found));
+        Ok(missing)
+    }
+
+    // ── What a command leaves here ──
+
+    pub(crate) fn mark(&self, company: Option<BusinessId>) -> Mark {
+        let inner = self.inner();
+        let known = company.and_then(|id| Some((id, inner.companies.get(&id)?)));
+        Mark {
+            company: known.map(|(id, company)| (id, company.head.clone(), company.changed)),
+            lengths: inner.pending.lengths(),
+        }
+    }
+
+    /// Takes back what was left here since the mark.
+    pub(crate) fn return_to(&self, mark: Mark) {
+        let mut inner = self.inner();
+        let [documents, entries, lines, audits, keys] = mark.lengths;
+        inner.pending.documents.truncate(documents);
+        inner.pending.entries.truncate(entries);
+        inner.pending.lines.truncate(lines);
+        inner.pending.audits.truncate(audits);
+        inner.pending.keys.truncate(keys);
+        if let Some((id, head, changed)) = mark.company
+            && let Some(company) = inner.companies.get_mut(&id)
+        {
+            company.head = head;
+            company.changed = changed;
+        }
+    }
+
+    /// What was posted since the mark, for a rehearsal to show.
+    pub(crate) fn posted_since(&self, mark: &Mark) -> Vec<Rehearsed> {
+        let inner = self.inner();
+        let [_, entries, lines, ..] = mark.lengths;
+        let dates: Vec<(i64, Day)> =
+            inner.pending.entries.iter().skip(entries).map(|entry| (entry.number, entry.date)).collect();
+        let line = |line: &entry_lines::Model| {
+            let entry = dates.iter().position(|(number, _)| *number == line.entry_number)?;
+            Some(Rehearsed { entry, date: dates[entry].1, line: line.clone() })
+        };
+        inner.pending.lines.iter().skip(lines).filter_map(line).collect()
+    }
+
+    pub(crate) fn keep_key(&self, key: idempotency::Model) {
+        self.inner().pending.keys.push(key);
+    }
+
+    pub(crate) fn keep_document(&self, document: documents::Model) {
+        self.inner().pending.documents.push(document);
+    }
+
+    /// The next free number of a series' period. It is taken when the entry of its document is.
+    pub(crate) async fn counter(
+        &self,
+        connection: &impl ConnectionTrait,
+        business: BusinessId,
+        series: RecordId,
+        period: &str,
+    ) -> Result<Option<Counter>> {
+        let key = (series, period.to_owned());
+        if let Some(company) = self.inner().companies.get(&business)
+            && let Some(counter) = company.head.counters.get(&key)
+        {
+            return Ok(Some(*counter));
+        }
+        let row = number_counters::Entity::find_by_id((business, series, period.to_owned())).one(connection).await?;
+        Ok(row.map(|row| Counter { last: row.last, last_date: row.last_date, changed: false }))
+    }
+
+    pub(crate) fn set_counter(&self, business: BusinessId, series: RecordId, period: String, last: i64, date: Day) {
+        if let Some(company) = self.inner().companies.get_mut(&business) {
+            let counter = company.head.counters.entry((series, period)).or_insert(Counter {
+                last,
+                last_date: date,
+                changed: true,
+            });
+            *counter = Counter { last, last_date: Ord::max(counter.last_date, date), changed: true };
+            company.changed = true;
+        }
+    }
+
+    /// Puts a posting into the books.
+    pub(crate) fn post(
+        &self,
+        business: BusinessId,
+        (id, user, now): (RecordId, UserId, Instant),
+        new: NewEntry,
+    ) -> Result<EntryRef> {
+        let mut guard = self.inner();
+        let inner = &mut *guard;
+        let company = inner.companies.get_mut(&business).ok_or_else(|| Error::internal("the books are not open"))?;
+        company.changed = true;
+        company.head.entry_number += 1;
+        company.head.recorded_at = Ord::max(company.head.recorded_at, now);
+        let entry = EntryRef { id, number: company.head.entry_number, date: new.date };
+        let searched = [new.narration.as_ref(), new.document_number.as_ref()];
+        inner.pending.entries.push(entries::Model {
+            business_id: business,
+            number: entry.number,
+            id,
+            date: new.date,
+            recorded_at: company.head.recorded_at,
+            recorded_by: user,
+            kind: new.kind,
+            document_kind: new.document,
+            document_id: new.document_id,
+            document_version: new.document_version,
+            document_number: new.document_number.clone(),
+            reverses_id: new.reverses,
+            narration: new.narration.clone(),
+            total: new.posting.total(),
+            search: crate::resource::address::search_text(&searched),
+        });
+        let lines = new.posting.lines().iter().zip(1..);
+        inner.pending.lines.extend(lines.map(|(line, position)| line_row(business, entry, position, line)));
+        Ok(entry)
+    }
+
+    /// Notes who changed what.
+    pub(crate) fn record(
+        &self,
+        business: BusinessId,
+        id: RecordId,
+        now: Instant,
+        origin: &Origin,
+        change: Change,
+    ) -> Result<()> {
+        let mut guard = self.inner();
+        let inner = &mut *guard;
+        let company = inner.companies.get_mut(&business).ok_or_else(|| Error::internal("the books are not open"))?;
+        company.changed = true;
+        company.head.audit_sequence += 1;
+        company.head.recorded_at = Ord::max(company.head.recorded_at, now);
+        let row = audit::row(
+            business,
+            id,
+            (company.head.audit_sequence, company.head.recorded_at, &company.head.audit_hash),
+            origin,
+            change,
+        );
+        company.head.audit_hash.clone_from(&row.hash);
+        inner.pending.audits.push(row);
+        Ok(())
+    }
+
+    // ── Writing ──
+
+    /// Writes what is pending, in a handful of statements.
+    pub(crate) async fn flush(&self, connection: &impl ConnectionTrait) -> Result<()> {
+        let (pending, heads) = {
+            let mut inner = self.inner();
+            let pending = std::mem::take(&mut inner.pending);
+            let changed = inner.companies.iter_mut().filter(|(_, company)| company.changed);
+            let heads: Vec<_> = changed
+                .map(|(&id, company)| {
+                    company.changed = false;
+                    company.version += 1;
+                    let counters = company.head.counters.iter_mut().filter(|(_, counter)| counter.changed);
+                    let counters: Vec<number_counters::Model> = counters
+                        .map(|((series, period), counter)| {
+                            counter.changed = false;
+                            number_counters::Model {
+                                business_id: id,
+                                series_id: *series,
+                                period: period.clone(),
+                                last: counter.last,
+                                last_date: counter.last_date,
+                            }
+                        })
+                        .collect();
+                    (id, company.version, company.head.clone(), counters)
+                })
+                .collect();
+            (pending, heads)
+        };
+        pending.write(connection).await?;
+        for (business, version, head, counters) in heads {
+            write_counters(connection, counters).await?;
+            let update = books::Entity::update_many()
+                .col_expr(books::Column::Version, version.into())
+                .col_expr(books::Column::EntryNumber, head.entry_number.into())
+                .col_expr(books::Column::RecordedAt, head.recorded_at.into())
+                .col_expr(books::Column::AuditSequence, head.audit_sequence.into())
+                .col_expr(books::Column::AuditHash, head.audit_hash.into())
+                .filter(books::Column::BusinessId.eq(business))
+                .filter(books::Column::Version.eq(version - 1));
+            if update.exec(connection).await?.rows_affected != 1 {
+                // Someone wrote these books meanwhile: begin again, from what they are now.
+                return Err(Error::Unavailable(Unavailable::Overloaded));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<books::Model> for Company {
+    fn from(row: books::Model) -> Self {
+        Self {
+            version: row.version,
+            head: Head {
+                entry_number: row.entry_number,
+                recorded_at: row.recorded_at,
+                audit_sequence: row.audit_sequence,
+                audit_hash: row.audit_hash,
+                counters: HashMap::new(),
+            },
+            facts: Facts::default(),
+            changed: false,
+        }
+    }
+}
+
+fn line_row(business: BusinessId, entry: EntryRef, position: i64, line: &Line) -> entry_lines::Model {
+    entry_lines::Model {
+        business_id: business,
+        entry_number: entry.number,
+        position,
+        account_id: line.account,
+        party_id: line.party,
+        date: entry.date,
+        amount: line.amount,
+        currency: line.currency.clone(),
+        currency_amount: line.currency_amount,
+        description: line.description.clone(),
+        due_date: line.due_date,
+    }
+}
+
+impl Pending {
+    fn lengths(&self) -> [usize; 5] {
+        [self.documents.len(), self.entries.len(), self.lines.len(), self.audits.len(), self.keys.len()]
+    }
+
+    async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
+        insert_all::<documents::Entity>(connection, self.documents).await?;
+        let (days, months, parties) = rollups(&self.lines)?;
+        // Lines first; the row in `entries` seals them.
+        insert_all::<entry_lines::Entity>(connection, self.lines).await?;
+        insert_all::<entries::Entity>(connection, self.entries).await?;
+        add_days(connection, days).await?;
+        add_months(connection, months).await?;
+        add_parties(connection, parties).await?;
+        insert_all::<audit_log::Entity>(connection, self.audits).await?;
+        idempotency::write(connection, self.keys).await
+    }
+}
+
+/// Both engines bound how many values one statement may bind.
+const MOST_VALUES: usize = 30_000;
+
+/// Sizes in which rows are written: few, so that the engine meets the same statements again and again.
+const SIZES: [usize; 6] = [512, 128, 32, 8, 2, 1];
+
+fn portions<T>(rows: Vec<T>, columns: usize) -> Vec<Vec<T>> {
+    let most = (MOST_VALUES / columns.max(1)).max(1);
+    let mut rest = rows.into_iter();
+    let mut portions = Vec::new();
+    while rest.len() > 0 {
+        let size = SIZES.into_iter().find(|&size| size <= rest.len() && size <= most).unwrap_or(1);
+        portions.push(rest.by_ref().take(size).collect());
+    }
+    portions
+}
+
+async fn insert_all<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
+where
+    E: EntityTrait,
+    E::ActiveModel: ActiveModelTrait<Entity = E>,
+    E::Model: IntoActiveModel<E::ActiveModel>,
+{
+    for portion in portions(rows, E::Column::iter().count()) {
+        E::insert_many(portion.into_iter().map(IntoActiveModel::into_active_model))
+            .exec_without_returning(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+type Rollups = (Vec<account_days::Model>, Vec<account_months::Model>, Vec<party_balances::Model>);
+
+#[derive(Default, Clone, Copy)]
+struct Sums {
+    debit: i64,
+    credit: i64,
+    currency: i64,
+}
+
+impl Sums {
+    fn add(&mut self, line: &entry_lines::Model) -> Option<()> {
+        let amount = line.amount.units();
+        let side = if amount < 0 { &mut self.credit } else { &mut self.debit };
+        *side = side.checked_add(amount.checked_abs()?)?;
+        self.currency = self.currency.checked_add(line.currency_amount.units())?;
+        Some(())
+    }
+}
+
+/// What the lines add to each day, month and party, in an order that every process shares.
+fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
+    let mut days: BTreeMap<(BusinessId, RecordId, &str, Day), Sums> = BTreeMap::new();
+    let mut months: BTreeMap<(BusinessId, RecordId, &str, String), Sums> = BTreeMap::new();
+    let mut parties: BTreeMap<(BusinessId, RecordId, RecordId, &str), Sums> = BTreeMap::new();
+    for line in lines {
+        let (business, account, currency) = (line.business_id, line.account_id, line.currency.as_str());
+        let mut added = days.entry((business, account, currency, line.date)).or_default().add(line);
+        let month = (business, account, currency, line.date.year_and_month());
+        added = added.and(months.entry(month).or_default().add(line));
+        if let Some(party) = line.party_id {
+            added = added.and(parties.entry((business, party, account, currency)).or_default().add(line));
+        }
+        added.ok_or_else(too_large)?;
+    }
+    let days = days.into_iter().map(|((business_id, account_id, currency, date), sums)| account_days::Model {
+        business_id,
+        account_id,
+        currency: currency.to_owned(),
+        date,
+        debit: Money::from_units(sums.debit),
+        credit: Money::from_units(sums.credit),
+        currency_amount: Money::from_units(sums.currency),
+    });
+    let months = months.into_iter().map(|((business_id, account_id, currency, month), sums)| account_months::Model {
+        business_id,
+        account_id,
+        currency: currency.to_owned(),
+        month,
+        debit: Money::from_units(sums.debit),
+        credit: Money::from_units(sums.credit),
+        currency_amount: Money::from_units(sums.currency),
+    });
+    let parties =
+        parties.into_iter().map(|((business_id, party_id, account_id, currency), sums)| party_balances::Model {
+            business_id,
+            party_id,
+            account_id,
+            currency: currency.to_owned(),
+            amount: Money::from_units(sums.debit.saturating_sub(sums.credit)),
+            currency_amount: Money::from_units(sums.currency),
+        });
+    Ok((days.collect(), months.collect(), parties.collect()))
+}
+
+pub(crate) fn too_large() -> Error {
+    Error::conflict("amount_too_large", "The sums of the books would grow larger than they can be kept")
+}
+
+/// Adds to the sums of rows that may be there already.
+async fn add_all<E>(
+    connection: &impl ConnectionTrait,
+    rows: Vec<E::Model>,
+    same: &[E::Column],
+    sums: &[E::Column],
+) -> Result<()>
+where
+    E: EntityTrait,
+    E::ActiveModel: ActiveModelTrait<Entity = E>,
+    E::Model: IntoActiveModel<E::ActiveModel>,
+{
+    let mut conflict = OnConflict::columns(same.iter().copied());
+    for &sum in sums {
+        let added = Expr::col((Alias::new("excluded"), sum));
+        conflict.value(sum, Expr::col((E::default(), sum)).add(added));
+    }
+    for portion in portions(rows, same.len() + sums.len()) {
+        E::insert_many(portion.into_iter().map(IntoActiveModel::into_active_model))
+            .on_conflict(conflict.clone())
+            .exec_without_returning(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+async fn add_days(connection: &impl ConnectionTrait, rows: Vec<account_days::Model>) -> Result<()> {
+    use account_days::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Date, Debit};
+    let same = [BusinessId, AccountId, Currency, Date];
+    add_all::<account_days::Entity>(connection, rows, &same, &[Debit, Credit, CurrencyAmount]).await
+}
+
+async fn add_months(connection: &impl ConnectionTrait, rows: Vec<account_months::Model>) -> Result<()> {
+    use account_months::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Debit, Month};
+    let same = [BusinessId, AccountId, Currency, Month];
+    add_all::<account_months::Entity>(connection, rows, &same, &[Debit, Credit, CurrencyAmount]).await
+}
+
+async fn add_parties(connection: &impl ConnectionTrait, rows: Vec<party_balances::Model>) -> Result<()> {
+    use party_balances::Column::{AccountId, Amount, BusinessId, Currency, CurrencyAmount, PartyId};
+    let same = [BusinessId, PartyId, AccountId, Currency];
+    add_all::<party_balances::Entity>(connection, rows, &same, &[Amount, CurrencyAmount]).await
+}
+
+async fn write_counters(connection: &impl ConnectionTrait, rows: Vec<number_counters::Model>) -> Result<()> {
+    use number_counters::Column::{BusinessId, Last, LastDate, Period, SeriesId};
+    if rows.is_empty() {
+        return Ok(());
+    }
+    number_counters::Entity::insert_many(rows.into_iter().map(IntoActiveModel::into_active_model))
+        .on_conflict(OnConflict::columns([BusinessId, SeriesId, Period]).update_columns([Last, LastDate]).to_owned())
+        .exec_without_returning(connection)
+        .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_written_in_few_sizes_and_none_is_lost() {
+        let sizes = |rows: usize, columns| -> Vec<usize> {
+            portions((0..rows).collect(), columns).iter().map(Vec::len).collect()
+        };
+        assert_eq!(sizes(0, 5), Vec::<usize>::new());
+        assert_eq!(sizes(171, 5), [128, 32, 8, 2, 1]);
+        assert_eq!(sizes(600, 100), [128, 128, 128, 128, 32, 32, 8, 8, 8]);
+        let all: Vec<usize> = portions((0..777).collect(), 40).concat();
+        assert_eq!(all, (0..777).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,16 @@
+//! The books of a company: what its write lane knows, and how a posting reaches the ledger.
+//!
+//! - [`posting`]: lines that balance; nothing else can be built.
+//! - [`desk`]: what a lane remembers between batches and what it is about to write.
+//! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
+//! - [`balances`]: figures from the rollups. [`audit`]: who changed what. [`verify`]: proof of all of it.
+
+pub mod audit;
+pub(crate) mod balances;
+pub(crate) mod chart;
+pub(crate) mod desk;
+pub(crate) mod numbering;
+pub(crate) mod periods;
+pub(crate) mod posting;
+pub(crate) mod tables;
+pub mod verify;

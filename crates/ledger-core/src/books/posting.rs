@@ -1,0 +1,127 @@
+//! A posting: lines whose debits equal their credits. No other kind can be built.
+
+use crate::day::Day;
+use crate::ids::RecordId;
+use crate::money::Money;
+
+/// One line of the ledger. Amounts are signed: a debit is positive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) account: RecordId,
+    pub(crate) party: Option<RecordId>,
+    /// In the company's currency.
+    pub(crate) amount: Money,
+    pub(crate) currency: String,
+    /// In the line's own currency.
+    pub(crate) currency_amount: Money,
+    pub(crate) description: Option<String>,
+    pub(crate) due_date: Option<Day>,
+}
+
+/// Lines that balance in the company's currency; at least two, or none at all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Posting(Vec<Line>);
+
+/// The two sums that should have been one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unbalanced {
+    Sides {
+        debit: Money,
+        credit: Money,
+    },
+    /// More than the books can hold.
+    TooLarge,
+}
+
+impl Posting {
+    /// Lines of nothing are dropped; they say nothing.
+    pub(crate) fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
+        let lines: Vec<Line> = lines
+            .into_iter()
+            .filter(|line| line.amount != Money::ZERO || line.currency_amount != Money::ZERO)
+            .collect();
+        let (debit, credit) = sides(&lines).ok_or(Unbalanced::TooLarge)?;
+        if debit != credit {
+            return Err(Unbalanced::Sides { debit, credit });
+        }
+        Ok(Self(lines))
+    }
+
+    /// The same lines with their sides exchanged.
+    pub(crate) fn reversed(&self) -> Self {
+        let mirror = |line: &Line| Line {
+            amount: negated(line.amount),
+            currency_amount: negated(line.currency_amount),
+            ..line.clone()
+        };
+        Self(self.0.iter().map(mirror).collect())
+    }
+
+    pub(crate) fn lines(&self) -> &[Line] {
+        &self.0
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The sum of the debits, which is the sum of the credits.
+    pub(crate) fn total(&self) -> Money {
+        sides(&self.0).map_or(Money::ZERO, |(debit, _)| debit)
+    }
+}
+
+fn sides(lines: &[Line]) -> Option<(Money, Money)> {
+    lines.iter().try_fold((Money::ZERO, Money::ZERO), |(debit, credit), line| {
+        if line.amount.is_negative() {
+            Some((debit, credit.checked_sub(line.amount)?))
+        } else {
+            Some((debit.checked_add(line.amount)?, credit))
+        }
+    })
+}
+
+/// Every amount that is posted came from a positive one, so it has a negative twin.
+fn negated(money: Money) -> Money {
+    Money::from_units(money.units().saturating_neg())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(amount: &str) -> Line {
+        let amount = Money::parse(amount).unwrap();
+        Line {
+            account: RecordId::default(),
+            party: None,
+            amount,
+            currency: "EUR".into(),
+            currency_amount: amount,
+            description: None,
+            due_date: None,
+        }
+    }
+
+    #[test]
+    fn only_lines_that_balance_become_a_posting() {
+        assert_eq!(Posting::balanced(vec![line("10"), line("0"), line("-10")]).unwrap().lines().len(), 2);
+        let sides = Unbalanced::Sides { debit: Money::parse("10").unwrap(), credit: Money::parse("9.99").unwrap() };
+        assert_eq!(Posting::balanced(vec![line("10"), line("-9.99")]), Err(sides));
+        let most = "922337203685477.5807";
+        assert_eq!(Posting::balanced(vec![line(most), line(most)]), Err(Unbalanced::TooLarge));
+    }
+
+    #[test]
+    fn a_reversal_takes_back_every_line() {
+        let posting = Posting::balanced(vec![line("10"), line("-4"), line("-6")]).unwrap();
+        let sums: Vec<i64> = posting
+            .lines()
+            .iter()
+            .zip(posting.reversed().lines())
+            .map(|(line, mirror)| line.amount.units() + mirror.amount.units())
+            .collect();
+        assert_eq!(sums, [0, 0, 0]);
+        assert_eq!(posting.reversed().total(), posting.total());
+    }
+}

@@ -1,0 +1,146 @@
+//! Calendar days: without a zone, written `2026-11-20`, kept as that text on both engines.
+
+use chrono::{Datelike, Days, NaiveDate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use sea_orm::DeriveValueType;
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, DeriveValueType)]
+#[sea_orm(value_type = "String")]
+pub struct Day(NaiveDate);
+
+/// A text that is no day of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotADay;
+
+impl fmt::Display for NotADay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("must be a date such as 2026-11-20")
+    }
+}
+
+impl std::error::Error for NotADay {}
+
+impl Day {
+    pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
+        NaiveDate::from_ymd_opt(year, month, day).map(Self)
+    }
+
+    pub const fn of(date: NaiveDate) -> Self {
+        Self(date)
+    }
+
+    pub fn year(self) -> i32 {
+        self.0.year()
+    }
+
+    pub fn month(self) -> u32 {
+        self.0.month()
+    }
+
+    pub fn day(self) -> u32 {
+        self.0.day()
+    }
+
+    /// The month it lies in, as `2026-11`.
+    pub fn year_and_month(self) -> String {
+        self.0.format("%Y-%m").to_string()
+    }
+
+    #[must_use]
+    pub fn first_of_month(self) -> Self {
+        Self(self.0.with_day(1).unwrap_or(self.0))
+    }
+
+    /// The day after; the calendar's last day has none and stays.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.checked_add_days(Days::new(1)).unwrap_or(self.0))
+    }
+
+    #[must_use]
+    pub fn previous(self) -> Self {
+        Self(self.0.checked_sub_days(Days::new(1)).unwrap_or(self.0))
+    }
+}
+
+// What an entity's key must be able to refuse: a number is no day.
+impl sea_orm::TryFromU64 for Day {
+    fn try_from_u64(number: u64) -> Result<Self, sea_orm::DbErr> {
+        Err(sea_orm::DbErr::Type(format!("{number} is no day")))
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Day {
+    type Err = NotADay;
+
+    fn from_str(text: &str) -> Result<Self, NotADay> {
+        // Exactly the form that sorts as text: four digits of year, two of month, two of day.
+        let shaped = text.len() == 10
+            && text
+                .bytes()
+                .enumerate()
+                .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() });
+        let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| shaped);
+        date.map(Self).filter(|day| day.year() >= 1).ok_or(NotADay)
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Day {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Day {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Day".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date"})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_days_of_the_calendar_in_one_spelling_are_read() {
+        for text in ["2026-11-20", "2024-02-29", "0001-01-01", "9999-12-31"] {
+            assert_eq!(text.parse::<Day>().map(|day| day.to_string()), Ok(text.to_owned()));
+        }
+        for text in ["2026-02-29", "2026-1-2", "20261120", "2026-11-20T00:00:00Z", "0000-01-01", "+2026-11-2", ""] {
+            assert_eq!(text.parse::<Day>(), Err(NotADay), "{text}");
+        }
+    }
+
+    #[test]
+    fn days_follow_each_other_over_the_ends_of_months_and_years() {
+        let day = |text: &str| text.parse::<Day>().unwrap();
+        assert_eq!(day("2026-12-31").next(), day("2027-01-01"));
+        assert_eq!(day("2024-03-01").previous(), day("2024-02-29"));
+        assert_eq!(day("2026-11-20").first_of_month(), day("2026-11-01"));
+    }
+}

@@ -1,0 +1,795 @@
+//! Accounts: the chart that postings are sorted into.
+//!
+//! Owns: what an account may hold and where it stands in the tree. Its balance is not kept here; it comes from
+//! the rollups.
+
+use crate::access::Business;
+use crate::books::balances::{Balance, Balances, balances};
+use crate::books::chart::{Blueprint, SystemRole};
+use crate::books::tables::account_months;
+use crate::clock::Instant;
+use crate::currency::{self, CurrencyCode};
+use crate::cx::{Cx, Point};
+use crate::database::stored::{AsJson, wire_enum};
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::money::{Amount, Money};
+use crate::resource::address::{self, text};
+use crate::resource::bank::{self, BankDetails, BankDetailsInput};
+use crate::resource::extra::{Does, Extra, On, Produced, Reading};
+use crate::resource::list::{FilterValue, Reads};
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope, business, document};
+use schemars::JsonSchema;
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect, Value,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+pub struct Accounts;
+
+wire_enum! {
+    /// The five classes of accounts.
+    pub enum AccountClass {
+        #[default]
+        Asset = "asset",
+        Liability = "liability",
+        Equity = "equity",
+        Income = "income",
+        Expense = "expense",
+    }
+}
+
+wire_enum! {
+    /// The side on which an account's balance is expected.
+    pub enum NormalBalance {
+        #[default]
+        Debit = "debit",
+        Credit = "credit",
+    }
+}
+
+wire_enum! {
+    /// What an account is for.
+    pub enum AccountType {
+        #[default]
+        Bank = "bank",
+        Cash = "cash",
+        Receivable = "receivable",
+        Inventory = "inventory",
+        CurrentAsset = "currentAsset",
+        FixedAsset = "fixedAsset",
+        NonCurrentAsset = "nonCurrentAsset",
+        Prepayment = "prepayment",
+        Payable = "payable",
+        CreditCard = "creditCard",
+        CurrentLiability = "currentLiability",
+        TaxPayable = "taxPayable",
+        LongTermLiability = "longTermLiability",
+        Equity = "equity",
+        RetainedEarnings = "retainedEarnings",
+        Income = "income",
+        OtherIncome = "otherIncome",
+        Cogs = "cogs",
+        Expense = "expense",
+        OtherExpense = "otherExpense",
+        Depreciation = "depreciation",
+    }
+}
+
+impl AccountType {
+    pub(crate) const fn class(self) -> AccountClass {
+        match self {
+            Self::Bank
+            | Self::Cash
+            | Self::Receivable
+            | Self::Inventory
+            | Self::CurrentAsset
+            | Self::FixedAsset
+            | Self::NonCurrentAsset
+            | Self::Prepayment => AccountClass::Asset,
+            Self::Payable | Self::CreditCard | Self::CurrentLiability | Self::TaxPayable | Self::LongTermLiability => {
+                AccountClass::Liability
+            }
+            Self::Equity | Self::RetainedEarnings => AccountClass::Equity,
+            Self::Income | Self::OtherIncome => AccountClass::Income,
+            Self::Cogs | Self::Expense | Self::OtherExpense | Self::Depreciation => AccountClass::Expense,
+        }
+    }
+
+    /// Whether its lines belong to parties, whose balances must add up to its own.
+    pub(crate) const fn is_control(self) -> bool {
+        matches!(self, Self::Receivable | Self::Payable)
+    }
+
+    /// Whether it holds money that can be moved.
+    pub(crate) const fn holds_money(self) -> bool {
+        matches!(self, Self::Bank | Self::Cash | Self::CreditCard)
+    }
+
+    const fn may_be_foreign(self) -> bool {
+        self.holds_money() || self.is_control()
+    }
+}
+
+impl AccountClass {
+    const fn normal_balance(self) -> NormalBalance {
+        match self {
+            Self::Asset | Self::Expense => NormalBalance::Debit,
+            Self::Liability | Self::Equity | Self::Income => NormalBalance::Credit,
+        }
+    }
+}
+
+wire_enum! {
+    /// Where an account's movements stand in the cash flow statement.
+    pub enum CashFlowSection {
+        #[default]
+        Operating = "operating",
+        Investing = "investing",
+        Financing = "financing",
+        Cash = "cash",
+    }
+}
+
+wire_enum! {
+    /// Whether new postings may name the account.
+    pub enum AccountStatus {
+        #[default]
+        Active = "active",
+        Archived = "archived",
+    }
+}
+
+/// What a client sends to create or replace an account.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct AccountInput {
+    /// Number of the account in the chart; unique in the company.
+    code: Field<Label<20>>,
+    /// Name of the account.
+    name: Field<Label<200>>,
+    /// What it is for; decides class, side and reports. It cannot be changed once the account has entries.
+    r#type: Field<AccountType>,
+    /// The group it belongs to, of the same class.
+    parent_id: Maybe<RecordId>,
+    /// A group holds other accounts and takes no postings; `false` when absent.
+    is_group: Maybe<bool>,
+    /// Currency of the account, for money, receivables and payables in another currency; the company's when absent.
+    currency: Maybe<CurrencyCode>,
+    /// What belongs here.
+    description: Maybe<Text<1000>>,
+    /// Where its movements stand in the cash flow statement; follows from the type when absent.
+    cash_flow_section: Maybe<CashFlowSection>,
+    /// Whether journals may name it; `true` when absent, but `false` for inventory, which follows the stock.
+    allow_manual_posting: Maybe<bool>,
+    /// The bank account behind it.
+    bank_details: Maybe<BankDetailsInput>,
+    /// New postings cannot name an archived account; `active` when absent.
+    status: Maybe<AccountStatus>,
+    /// The account's identifier in another system; unique in the company.
+    external_id: Maybe<Text<200>>,
+    /// Labels of your own, at most 50.
+    #[schemars(extend("maxItems" = 50))]
+    tags: Each<Label<50>>,
+}
+
+/// An account of the chart, with what it comes to.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own on the wire")]
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Account")]
+pub struct AccountView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// Number of the account in the chart.
+    code: String,
+    /// Name of the account.
+    name: String,
+    /// What it is for.
+    r#type: AccountType,
+    /// Asset, liability, equity, income or expense; follows from the type.
+    class: AccountClass,
+    /// The side on which its balance is expected.
+    normal_balance: NormalBalance,
+    /// The group it belongs to.
+    parent_id: Option<RecordId>,
+    /// How deep it stands in the tree, 0 at the top.
+    level: i64,
+    /// A group holds other accounts and takes no postings.
+    is_group: bool,
+    /// Currency of the account.
+    currency: String,
+    /// What belongs here.
+    description: Option<String>,
+    /// Where its movements stand in the cash flow statement.
+    cash_flow_section: CashFlowSection,
+    /// Whether each of its lines belongs to a party.
+    is_control: bool,
+    /// What the books use it for without being told, if anything.
+    system_role: Option<SystemRole>,
+    /// Whether journals may name it.
+    allow_manual_posting: bool,
+    /// The bank account behind it.
+    bank_details: Option<BankDetails>,
+    /// New postings cannot name an archived account.
+    status: AccountStatus,
+    /// The account's identifier in another system.
+    external_id: Option<String>,
+    /// Labels of your own.
+    tags: Vec<String>,
+    /// What it comes to in its own currency, positive on its normal side. A group shows its `baseBalance`.
+    balance: Amount,
+    /// What it comes to in the company's currency, positive on its normal side; of a group, all that is below it.
+    base_balance: Amount,
+    /// Whether anything was ever posted to it.
+    has_entries: bool,
+}
+
+impl AsRef<RecordKeeping> for AccountView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) mod table {
+    use super::{
+        AccountClass, AccountStatus, AccountType, AsJson, BankDetails, BusinessId, CashFlowSection, Instant, RecordId,
+        UserId,
+    };
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "accounts")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub code: String,
+        pub name: String,
+        pub name_key: String,
+        pub r#type: AccountType,
+        pub class: AccountClass,
+        pub parent_id: Option<RecordId>,
+        pub is_group: bool,
+        pub currency: Option<String>,
+        pub description: Option<String>,
+        pub cash_flow_section: Option<CashFlowSection>,
+        pub allow_manual_posting: bool,
+        pub bank_details: Option<AsJson<BankDetails>>,
+        pub status: AccountStatus,
+        pub external_id: Option<String>,
+        pub tags: AsJson<Vec<String>>,
+        pub search: String,
+        pub version: i64,
+        pub created_at: Instant,
+        pub created_by: UserId,
+        pub updated_at: Instant,
+        pub updated_by: UserId,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+use table::Column;
+
+impl Resource for Accounts {
+    const KEY: ResourceKey = ResourceKey::Accounts;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Chart of accounts",
+        one: "an account",
+        many: "accounts",
+        description: "The accounts that everything is posted to, each with what it comes to: live, at the end of any \
+                      day with `asOf`, and as it was known at any time with `knownAt`.",
+        sorts: &["code", "name", "type", "createdAt", "updatedAt"],
+        searched: "code, name and description",
+    };
+    const IN_TIME: bool = true;
+    type Input = AccountInput;
+    type Draft = Columns<Column>;
+    type View = AccountView;
+
+    fn extras() -> Vec<Extra> {
+        vec![Extra {
+            name: "Tree",
+            segment: "tree",
+            on: On::Collection,
+            action: crate::access::Action::View,
+            summary: "Get the chart of accounts as a tree",
+            description: "All accounts below their groups, in order of `code`.",
+            does: Does::Reads(Reading {
+                in_time: true,
+                ..Reading::json::<AccountTree>(
+                    |cx, _, _| Box::pin(tree(cx)),
+                    || json!({"items": [{"code": "1", "name": "Assets", "isGroup": true, "children": []}]}),
+                )
+            }),
+        }]
+    }
+
+    fn example() -> serde_json::Value {
+        json!({
+            "code": "1020",
+            "name": "Savings account",
+            "type": "bank",
+            "parentId": null,
+            "isGroup": false,
+            "currency": "EUR",
+            "description": "Reserves at the house bank.",
+            "cashFlowSection": "cash",
+            "allowManualPosting": true,
+            "bankDetails": {
+                "iban": "DE89370400440532013000", "bic": "COBADEFFXXX", "accountNumber": null, "bankName": "Commerzbank"
+            },
+            "status": "active",
+            "externalId": null,
+            "tags": ["reserves"]
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({
+            "class": "asset", "normalBalance": "debit", "level": 0, "isControl": false, "systemRole": null,
+            "balance": 0, "baseBalance": 0, "hasEntries": false
+        })
+    }
+
+    fn check(_: Option<&Business>, input: AccountInput) -> Result<Columns<Column>, FieldErrors> {
+        let mut faults = Faults::default();
+        let mut row = Columns::new();
+        let code = faults.required("code", input.code).into_inner();
+        let name = faults.required("name", input.name).into_inner();
+        let r#type = faults.required("type", input.r#type);
+        let is_group = faults.optional("isGroup", input.is_group).unwrap_or_default();
+        let currency = faults.optional("currency", input.currency).map(CurrencyCode::into_inner);
+        let description = text(&mut faults, "description", input.description);
+        row.set(Column::Search, address::search_text(&[Some(&code), Some(&name), description.as_ref()]));
+        row.set(Column::Code, code);
+        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::Name, name);
+        row.set(Column::Type, r#type);
+        row.set(Column::Class, r#type.class());
+        row.set(Column::ParentId, faults.optional("parentId", input.parent_id));
+        row.set(Column::IsGroup, is_group);
+        row.set(Column::Currency, currency);
+        row.set(Column::Description, description);
+        row.set(Column::CashFlowSection, faults.optional("cashFlowSection", input.cash_flow_section));
+        let manual = faults.optional("allowManualPosting", input.allow_manual_posting);
+        row.set(Column::AllowManualPosting, manual.unwrap_or(r#type != AccountType::Inventory));
+        row.set(Column::BankDetails, bank::check(&mut faults, "bankDetails", input.bank_details).map(AsJson));
+        row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
+        row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
+        row.set(Column::Tags, AsJson(address::tags(&mut faults, input.tags)));
+        faults.finish(row)
+    }
+
+    master_operations!();
+}
+
+impl Rows for Accounts {
+    type Entity = table::Entity;
+
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
+    const SORTS: &'static [Column] =
+        &[Column::Code, Column::NameKey, Column::Type, Column::CreatedAt, Column::UpdatedAt];
+
+    fn filters() -> Vec<Filter<Column>> {
+        let text = Reads::Text;
+        vec![
+            Filter::equal("code", "The account with this code.", text, Column::Code),
+            Filter::equal("type", "Accounts of these types.", Reads::AnyOf(AccountType::TEXTS), Column::Type),
+            Filter::equal("class", "Accounts of these classes.", Reads::AnyOf(AccountClass::TEXTS), Column::Class),
+            Filter::equal("status", "Accounts of these statuses.", Reads::AnyOf(AccountStatus::TEXTS), Column::Status),
+            Filter::equal("isGroup", "Only groups, or only others.", Reads::Flag, Column::IsGroup),
+            Filter::equal("parentId", "Accounts right below this group.", Reads::Identifier, Column::ParentId),
+            Filter::looking("systemRole", "Accounts in these roles.", Reads::AnyOf(SystemRole::TEXTS), in_roles),
+            Filter::looking("currency", "Accounts in this currency.", text, in_currency),
+            Filter::equal("externalId", "The account with this identifier elsewhere.", text, Column::ExternalId),
+            Filter::containing("tag", "Accounts with this label.", text, Column::Tags),
+        ]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+    }
+
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AccountView>> {
+        let figures = Figures::of(cx, &rows).await?;
+        rows.into_iter().map(|row| figures.view(cx, row)).collect()
+    }
+}
+
+fn in_roles(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::AnyOf(roles) = value else { return Ok(Condition::any()) };
+    let held: BTreeMap<SystemRole, RecordId> =
+        serde_json::from_str(&cx.business()?.system_accounts).map_err(Error::internal)?;
+    let wanted = held.iter().filter(|(role, _)| roles.iter().any(|text| text == role.as_str())).map(|(_, id)| *id);
+    Ok(Condition::all().add(Column::Id.is_in(wanted)))
+}
+
+fn in_currency(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::Text(currency) = value else { return Ok(Condition::any()) };
+    let own = Column::Currency.eq(currency.as_str());
+    let base = *currency == cx.business()?.base_currency;
+    Ok(if base { Condition::any().add(own).add(Column::Currency.is_null()) } else { Condition::all().add(own) })
+}
+
+/// What the views of some accounts need from the rest of the books.
+struct Figures {
+    balances: Balances,
+    /// Which accounts have their own place where in the tree.
+    parents: HashMap<RecordId, Option<RecordId>>,
+    used: HashSet<RecordId>,
+    roles: HashMap<RecordId, SystemRole>,
+}
+
+impl Figures {
+    async fn of(cx: &Cx<'_>, rows: &[table::Model]) -> Result<Self> {
+        let places: Vec<(RecordId, Option<RecordId>)> = table::Entity::find()
+            .select_only()
+            .columns([Column::Id, Column::ParentId])
+            .filter(Column::BusinessId.eq(cx.business_id()?))
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let mut ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
+        // A group comes to what is below it, however deep.
+        let groups = rows.iter().any(|row| row.is_group);
+        let balances = balances(cx, if groups { None } else { Some(&ids) }, cx.point).await?;
+        if groups {
+            ids = places.iter().map(|(id, _)| *id).collect();
+        }
+        let used: Vec<RecordId> = account_months::Entity::find()
+            .select_only()
+            .distinct()
+            .column(account_months::Column::AccountId)
+            .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
+            .filter(account_months::Column::AccountId.is_in(ids))
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let held = business::system_accounts(cx).await?;
+        // An account in several roles shows the first of them.
+        let roles = held.into_iter().rev().map(|(role, id)| (id, role)).collect();
+        Ok(Self { balances, parents: places.into_iter().collect(), used: used.into_iter().collect(), roles })
+    }
+
+    fn level(&self, id: RecordId) -> i64 {
+        let mut level = 0;
+        let mut at = id;
+        while let Some(Some(parent)) = self.parents.get(&at) {
+            (at, level) = (*parent, level + 1);
+        }
+        level
+    }
+
+    fn lies_below(&self, id: RecordId, group: RecordId) -> bool {
+        let mut at = id;
+        loop {
+            if at == group {
+                return true;
+            }
+            match self.parents.get(&at) {
+                Some(Some(parent)) => at = *parent,
+                _ => return false,
+            }
+        }
+    }
+
+    fn view(&self, cx: &Cx<'_>, row: table::Model) -> Result<AccountView> {
+        let base = cx.business()?;
+        let class = row.class;
+        let currency = row.currency.unwrap_or_else(|| base.base_currency.clone());
+        let mut sum = Balance::default();
+        for ((account, line_currency), balance) in &self.balances {
+            if *account != row.id && !(row.is_group && self.lies_below(*account, row.id)) {
+                continue;
+            }
+            let own = if *line_currency == currency { balance.currency } else { 0 };
+            sum = sum
+                .plus(Balance { base: balance.base, currency: own })
+                .ok_or_else(|| Error::internal("a balance outgrew its number"))?;
+        }
+        // An account in the company's own currency comes to its base balance, whatever its lines were in.
+        let own = if row.is_group || currency == base.base_currency { sum.base } else { sum.currency };
+        let sided = |units: i64, decimals: u32| Amount {
+            money: Money::from_units(if class.normal_balance() == NormalBalance::Debit { units } else { -units }),
+            currency_decimals: decimals,
+        };
+        let own_decimals =
+            if row.is_group { base.currency_decimals } else { currency::decimals(&currency).unwrap_or(2) };
+        Ok(AccountView {
+            keeping: kept!(row),
+            code: row.code,
+            name: row.name,
+            r#type: row.r#type,
+            class,
+            normal_balance: class.normal_balance(),
+            parent_id: row.parent_id,
+            level: self.level(row.id),
+            is_group: row.is_group,
+            description: row.description,
+            cash_flow_section: row.cash_flow_section.unwrap_or(if row.r#type.holds_money() {
+                CashFlowSection::Cash
+            } else {
+                CashFlowSection::Operating
+            }),
+            is_control: row.r#type.is_control(),
+            system_role: self.roles.get(&row.id).copied(),
+            allow_manual_posting: row.allow_manual_posting,
+            bank_details: row.bank_details.map(|details| details.0),
+            status: row.status,
+            external_id: row.external_id,
+            tags: row.tags.0,
+            balance: sided(own, own_decimals),
+            base_balance: sided(sum.base, base.currency_decimals),
+            has_entries: self.used.contains(&row.id),
+            currency,
+        })
+    }
+}
+
+impl Master for Accounts {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[("code", Column::Code), ("externalId", Column::ExternalId)];
+
+    fn version(row: &table::Model) -> i64 {
+        row.version
+    }
+
+    fn placement(cx: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
+    }
+
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        let mut drafted = <table::ActiveModel as Default>::default();
+        for (column, value) in draft.iter() {
+            drafted.set(*column, value.clone());
+        }
+        let wanted = Wanted {
+            r#type: drafted.r#type.take().unwrap_or_default(),
+            class: drafted.class.take().unwrap_or_default(),
+            parent: drafted.parent_id.take().flatten(),
+            is_group: drafted.is_group.take().unwrap_or_default(),
+            currency: drafted.currency.take().flatten(),
+            status: drafted.status.take().unwrap_or_default(),
+        };
+        let mut faults = FieldErrors::default();
+        let base = &cx.business()?.base_currency;
+        if wanted.currency.as_ref().is_some_and(|currency| currency != base) && !wanted.r#type.may_be_foreign() {
+            faults.add("currency", format!("must be {base}: only money, receivables and payables are kept in others"));
+        }
+        if wanted.is_group && wanted.currency.as_ref().is_some_and(|currency| currency != base) {
+            faults.add("currency", format!("of a group must be {base}"));
+        }
+        check_parent(cx, row, &wanted, &mut faults).await?;
+        if !faults.is_empty() {
+            return Err(faults.into());
+        }
+        // The company's own currency is the same as none said.
+        if wanted.currency.as_ref() == Some(base) {
+            draft.replace(Column::Currency, Option::<String>::None);
+        }
+        if let Some(row) = row {
+            check_use(cx, row, &wanted).await?;
+        }
+        Ok(())
+    }
+
+    async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
+        let in_use = |why: &str| Err(Error::conflict("in_use", format!("The account {why}; archive it instead")));
+        if business::system_accounts(cx).await?.values().any(|id| *id == row.id) {
+            return Err(Error::conflict(
+                "in_use",
+                "The books use the account by themselves; name another in its role first",
+            ));
+        }
+        let children =
+            table::Entity::find().filter(Column::BusinessId.eq(row.business_id)).filter(Column::ParentId.eq(row.id));
+        if children.count(&cx.db).await? > 0 {
+            return Err(Error::conflict("in_use", "The group has accounts below it; move or delete them first"));
+        }
+        if is_used(cx, row.id).await? {
+            return in_use("has entries");
+        }
+        if document::is_named(cx, row.id).await? {
+            return in_use("is named by documents");
+        }
+        Ok(())
+    }
+}
+
+/// What a body wants an account to be, as far as it depends on the rest of the books.
+struct Wanted {
+    r#type: AccountType,
+    class: AccountClass,
+    parent: Option<RecordId>,
+    is_group: bool,
+    currency: Option<String>,
+    status: AccountStatus,
+}
+
+async fn check_parent(
+    cx: &Cx<'_>,
+    row: Option<&table::Model>,
+    wanted: &Wanted,
+    faults: &mut FieldErrors,
+) -> Result<()> {
+    let Some(parent) = wanted.parent else { return Ok(()) };
+    let places: Vec<table::Model> =
+        table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).all(&cx.db).await?;
+    let place = |id: RecordId| places.iter().find(|place| place.id == id);
+    match place(parent) {
+        None => faults.add("parentId", "names no account"),
+        Some(group) if !group.is_group => faults.add("parentId", "names an account that is not a group"),
+        Some(group) if group.class != wanted.class => {
+            faults.add("parentId", format!("names a group of {}, not of {}", group.class, wanted.class));
+        }
+        Some(group) => {
+            let mut at = Some(group);
+            while let Some(above) = at {
+                if row.is_some_and(|row| row.id == above.id) {
+                    faults.add("parentId", "must not lie below the account itself");
+                    break;
+                }
+                at = above.parent_id.and_then(place);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What an account that is used can no longer become.
+async fn check_use(cx: &Cx<'_>, row: &table::Model, wanted: &Wanted) -> Result<()> {
+    let refuse = |field: &str, why: &str| {
+        Err(Error::Conflict(Conflict {
+            code: "in_use",
+            title: "The account is in use".into(),
+            errors: FieldErrors::one(field, why),
+        }))
+    };
+    if is_used(cx, row.id).await? {
+        if wanted.r#type != row.r#type {
+            return refuse("type", "cannot change once the account has entries");
+        }
+        let base = Some(&cx.business()?.base_currency);
+        if wanted.currency.as_ref().or(base) != row.currency.as_ref().or(base) {
+            return refuse("currency", "cannot change once the account has entries");
+        }
+        if wanted.is_group {
+            return refuse("isGroup", "cannot change once the account has entries");
+        }
+    }
+    let children = table::Entity::find()
+        .filter(Column::BusinessId.eq(row.business_id))
+        .filter(Column::ParentId.eq(row.id))
+        .all(&cx.db)
+        .await?;
+    if !wanted.is_group && !children.is_empty() {
+        return refuse("isGroup", "cannot change while there are accounts below the group");
+    }
+    if wanted.class != row.class && !children.is_empty() {
+        return refuse("type", "must keep its class while there are accounts below the group");
+    }
+    let held = business::system_accounts(cx).await?;
+    let in_role = held.iter().find(|(_, id)| **id == row.id).map(|(role, _)| *role);
+    if let Some(role) = in_role
+        && (wanted.is_group || Blueprint::of(role).is_some_and(|blueprint| !blueprint.suits(wanted.r#type)))
+    {
+        return refuse("type", &format!("must suit the role {role}, which the account has"));
+    }
+    if wanted.status == AccountStatus::Archived && row.status == AccountStatus::Active {
+        let refuse = |why: &str| Err(Error::conflict("invalid_state", why));
+        if in_role.is_some() {
+            return refuse("The books use the account by themselves; name another in its role before it is archived");
+        }
+        if children.iter().any(|child| child.status == AccountStatus::Active) {
+            return refuse("The group has active accounts below it; archive them first");
+        }
+        let balances = balances(cx, Some(&[row.id]), Point::default()).await?;
+        if balances.values().any(|balance| *balance != Balance::default()) {
+            return refuse("The account has a balance; bring it to zero before it is archived");
+        }
+    }
+    Ok(())
+}
+
+async fn is_used(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
+    let months = account_months::Entity::find()
+        .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
+        .filter(account_months::Column::AccountId.eq(id));
+    Ok(months.count(&cx.db).await? > 0)
+}
+
+/// Puts the accounts of a template into a new company, those in a role under the identifiers that are given.
+pub(crate) async fn plant(
+    cx: &Cx<'_>,
+    business: BusinessId,
+    blueprints: &[Blueprint],
+    held: &BTreeMap<SystemRole, RecordId>,
+) -> Result<()> {
+    let mut ids: HashMap<&str, RecordId> = HashMap::new();
+    let mut rows = Vec::new();
+    for blueprint in blueprints {
+        let id = blueprint.role.and_then(|role| held.get(&role).copied()).unwrap_or_else(|| RecordId(cx.new_id()));
+        ids.insert(blueprint.code, id);
+        let row = table::Model {
+            business_id: business,
+            id,
+            code: blueprint.code.into(),
+            name: blueprint.name.into(),
+            name_key: crate::rules::search_key(blueprint.name),
+            r#type: blueprint.r#type,
+            class: blueprint.r#type.class(),
+            parent_id: blueprint.parent.and_then(|code| ids.get(code).copied()),
+            is_group: blueprint.is_group,
+            currency: None,
+            description: None,
+            cash_flow_section: None,
+            allow_manual_posting: blueprint.r#type != AccountType::Inventory,
+            bank_details: None,
+            status: AccountStatus::Active,
+            external_id: None,
+            tags: AsJson(Vec::new()),
+            search: crate::rules::search_key(&format!("{} {}", blueprint.code, blueprint.name)),
+            version: 1,
+            created_at: cx.now,
+            created_by: cx.user,
+            updated_at: cx.now,
+            updated_by: cx.user,
+        };
+        rows.push(row.into_active_model());
+    }
+    table::Entity::insert_many(rows).exec_without_returning(&cx.db).await?;
+    Ok(())
+}
+
+/// The chart of accounts as a tree.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountTree {
+    /// The accounts at the top.
+    items: Vec<AccountNode>,
+}
+
+/// An account and what is below it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountNode {
+    #[serde(flatten)]
+    account: AccountView,
+    /// The accounts right below it.
+    children: Vec<Self>,
+}
+
+async fn tree(cx: &Cx<'_>) -> Result<Produced> {
+    let rows = table::Entity::find().filter(Accounts::reach(cx)?).order_by_asc(Column::Code).all(&cx.db).await?;
+    let mut below: HashMap<Option<RecordId>, Vec<AccountView>> = HashMap::new();
+    for view in Accounts::views(cx, rows).await? {
+        below.entry(view.parent_id).or_default().push(view);
+    }
+    Produced::json(&AccountTree { items: nodes(&mut below, None) })
+}
+
+fn nodes(below: &mut HashMap<Option<RecordId>, Vec<AccountView>>, parent: Option<RecordId>) -> Vec<AccountNode> {
+    let accounts = below.remove(&parent).unwrap_or_default();
+    accounts
+        .into_iter()
+        .map(|account| {
+            let children = nodes(below, Some(account.keeping.id));
+            AccountNode { account, children }
+        })
+        .collect()
+}

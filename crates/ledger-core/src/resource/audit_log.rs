@@ -1,0 +1,302 @@
+//! The audit log as it is read: every change of every record, with the record before and after.
+
+use crate::access::Action;
+use crate::books::audit::{self, AuditAction, AuditVerdict};
+use crate::books::tables::audit_log::{self as table, Column};
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::error::{Error, Result};
+use crate::ids::{RecordId, UserId};
+use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading};
+use crate::resource::list::{FilterValue, ListQuery, Page, Pagination, Parameter, Reads};
+use crate::resource::operation::Verb;
+use crate::resource::rows::{self, Filter, Rows, read_only};
+use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+pub struct AuditLog;
+
+/// A record as it was answered, kept as it was written.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct RecordJson(Box<RawValue>);
+
+impl JsonSchema for RecordJson {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "RecordJson".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "object", "additionalProperties": true})
+    }
+}
+
+/// Who changed something.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditActor {
+    /// The user; null for the command line.
+    user_id: Option<UserId>,
+    /// The address the request came from.
+    address: Option<String>,
+}
+
+/// One change of one record.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditRecord {
+    /// Identifier, opaque and never reused.
+    id: RecordId,
+    /// Place in the company's chain, from 1 without a gap.
+    sequence: i64,
+    /// When it was recorded.
+    at: Instant,
+    /// Who asked for it.
+    actor: AuditActor,
+    /// The dialect it was asked for in, `A` or `B`; null for the command line.
+    dialect: Option<String>,
+    /// The `X-Request-Id` of the request.
+    request_id: Option<String>,
+    /// What was done.
+    action: AuditAction,
+    /// The kind of record, such as `journals`.
+    resource: String,
+    /// The record.
+    resource_id: RecordId,
+    /// The version before; null where there was none.
+    version_from: Option<i64>,
+    /// The version after; null where the record is gone.
+    version_to: Option<i64>,
+    /// The record before.
+    before: Option<RecordJson>,
+    /// The record after.
+    after: Option<RecordJson>,
+    /// The hash of the record before it in the chain.
+    previous_hash: String,
+    /// SHA-256 over this record and the hash before it.
+    hash: String,
+}
+
+impl Record for AuditRecord {
+    fn id(&self) -> RecordId {
+        self.id
+    }
+
+    /// It never changes.
+    fn version(&self) -> i64 {
+        1
+    }
+}
+
+/// One page of the audit log.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditRecordPage {
+    items: Vec<AuditRecord>,
+    pagination: Pagination,
+}
+
+pub(crate) fn record(row: table::Model) -> Result<AuditRecord> {
+    let json = |text: Option<String>| {
+        text.map(|text| RawValue::from_string(text).map(RecordJson).map_err(Error::internal)).transpose()
+    };
+    Ok(AuditRecord {
+        id: row.id,
+        sequence: row.sequence,
+        at: row.at,
+        actor: AuditActor { user_id: row.user_id, address: row.address },
+        dialect: row.dialect,
+        request_id: row.request_id,
+        action: row.action.parse().map_err(Error::internal)?,
+        resource: row.resource,
+        resource_id: row.resource_id,
+        version_from: row.version_from,
+        version_to: row.version_to,
+        before: json(row.before)?,
+        after: json(row.after)?,
+        previous_hash: row.previous_hash,
+        hash: row.hash,
+    })
+}
+
+pub(crate) fn example() -> serde_json::Value {
+    json!({
+        "id": "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02",
+        "sequence": 42,
+        "at": "2026-11-20T09:30:00.000000Z",
+        "actor": { "userId": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03", "address": "192.0.2.7" },
+        "dialect": "A",
+        "requestId": "4c1f6d0e-8d0b-4a55-9b1c-2f1d3a5b7c90",
+        "action": "updated",
+        "resource": "parties",
+        "resourceId": "019a9f6e-6c00-7d64-9e10-5a7c9b1d3f04",
+        "versionFrom": 1,
+        "versionTo": 2,
+        "before": { "name": "Nordwind Cafe", "version": 1 },
+        "after": { "name": "Nordwind Cafés", "version": 2 },
+        "previousHash": "5a0c7f0f0d3a3c0c1a1d5c6e0b0a9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e",
+        "hash": "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
+    })
+}
+
+const EXPORT: &[Parameter] = &[
+    Parameter {
+        name: "after",
+        about: "Only records after this place in the chain; 0 when absent.",
+        reads: Reads::Whole,
+    },
+    Parameter { name: "limit", about: "At most so many records, 10000 when absent and at most.", reads: Reads::Whole },
+];
+
+/// As many records as one export brings.
+const MOST_EXPORTED: i64 = 10_000;
+
+impl Resource for AuditLog {
+    const KEY: ResourceKey = ResourceKey::AuditLog;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Audit log",
+        one: "an audit record",
+        many: "audit records",
+        description: "Every change of every record of the company, in a chain of hashes. Nothing turns it off, and \
+                      nothing in it can be changed.",
+        sorts: &["sequence", "at"],
+        searched: "the record after the change",
+    };
+    const VERBS: &'static [Verb] = &Verb::READ;
+    type Input = NoWords;
+    type Draft = ();
+    type View = AuditRecord;
+
+    fn parameters() -> Vec<Parameter> {
+        rows::parameters::<Self>()
+    }
+
+    fn extras() -> Vec<Extra> {
+        vec![
+            Extra {
+                name: "Verify",
+                segment: "verify",
+                on: On::Collection,
+                action: Action::View,
+                summary: "Verify the audit log",
+                description: "Walks the whole chain of hashes and tells where it is broken, if anywhere.",
+                does: Does::Reads(Reading::json::<AuditVerdict>(
+                    |cx, _, _| Box::pin(async move { Produced::json(&audit::verify(cx, cx.business_id()?).await?) }),
+                    || json!({"ok": true, "records": 42, "head": example()["hash"], "problems": []}),
+                )),
+            },
+            Extra {
+                name: "Export",
+                segment: "export",
+                on: On::Collection,
+                action: Action::Export,
+                summary: "Export the audit log",
+                description: "The records in the order of the chain, one JSON text a line. Ask again with `after` set to \
+                              the last `sequence` until nothing comes.",
+                does: Does::Reads(Reading {
+                    media: Media::NdJson,
+                    parameters: EXPORT,
+                    ..Reading::json::<AuditRecord>(|cx, _, query| Box::pin(export(cx, query)), example)
+                }),
+            },
+        ]
+    }
+
+    fn example() -> serde_json::Value {
+        json!({})
+    }
+
+    fn example_view() -> serde_json::Value {
+        example()
+    }
+
+    async fn list(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<AuditRecord>> {
+        rows::list::<Self>(cx, query).await
+    }
+
+    async fn get(cx: &Cx<'_>, id: RecordId) -> Result<AuditRecord> {
+        rows::get::<Self>(cx, id).await
+    }
+
+    read_only!();
+}
+
+impl Rows for AuditLog {
+    type Entity = table::Entity;
+
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::At;
+    const SEARCH: Column = Column::After;
+    const SORTS: &'static [Column] = &[Column::Sequence, Column::At];
+
+    fn filters() -> Vec<Filter<Column>> {
+        vec![
+            Filter::looking("resource", "Records of these kinds.", Reads::AnyOf(&STEMS), of_resources),
+            Filter::equal("resourceId", "Changes of this record.", Reads::Identifier, Column::ResourceId),
+            Filter::equal("action", "These changes.", Reads::AnyOf(AuditAction::TEXTS), Column::Action),
+            Filter::equal("userId", "Changes by this user.", Reads::Identifier, Column::UserId),
+            Filter::equal("requestId", "Changes by this request.", Reads::Text, Column::RequestId),
+            Filter::at_least("from", "Changes at or after this time.", Reads::Time, Column::At),
+            Filter::at_most("to", "Changes at or before this time.", Reads::Time, Column::At),
+        ]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+    }
+
+    async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
+        rows.into_iter().map(record).collect()
+    }
+}
+
+/// The stems of all resources, which the log names them by.
+static STEMS: [&str; ResourceKey::ALL.len()] = {
+    let mut stems = [""; ResourceKey::ALL.len()];
+    let mut at = 0;
+    while at < stems.len() {
+        stems[at] = ResourceKey::ALL[at].stem();
+        at += 1;
+    }
+    stems
+};
+
+#[allow(clippy::unnecessary_wraps, reason = "a filter may fail; this one does not")]
+fn of_resources(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::AnyOf(stems) = value else { return Ok(Condition::any()) };
+    Ok(Condition::all().add(Column::Resource.is_in(stems.iter().map(String::as_str))))
+}
+
+async fn export(cx: &Cx<'_>, query: &ListQuery) -> Result<Produced> {
+    let whole = |name: &str| match query.filter(name) {
+        Some(FilterValue::Whole(number)) => Some(*number),
+        _ => None,
+    };
+    let limit = whole("limit").unwrap_or(MOST_EXPORTED);
+    if !(1..=MOST_EXPORTED).contains(&limit) {
+        return Err(Error::field("limit", format!("must be a whole number from 1 to {MOST_EXPORTED}")));
+    }
+    let rows = table::Entity::find()
+        .filter(AuditLog::reach(cx)?)
+        .filter(Column::Sequence.gt(whole("after").unwrap_or(0)))
+        .order_by_asc(Column::Sequence)
+        .limit(u64::try_from(limit).unwrap_or_default())
+        .all(&cx.db)
+        .await?;
+    let mut text = String::new();
+    for row in rows {
+        text.push_str(&serde_json::to_string(&record(row)?).map_err(Error::internal)?);
+        text.push('\n');
+    }
+    Ok(Produced { text, pagination: None })
+}

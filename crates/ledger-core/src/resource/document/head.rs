@@ -1,0 +1,147 @@
+//! The head that every document has: date, number, status, words.
+
+use crate::access::Action;
+use crate::books::tables::DocumentStatus;
+use crate::books::tables::documents as table;
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::database::stored::wire_enum;
+use crate::day::Day;
+use crate::error::Result;
+use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::ids::RecordId;
+use crate::resource::ResourceKey;
+use crate::resource::address::{self, text};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The head of a document, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    pub(crate) date: Day,
+    pub(crate) status: Option<DocumentStatus>,
+    pub(crate) number: Option<String>,
+    pub(crate) series: Option<RecordId>,
+    pub(crate) reference: Option<String>,
+    pub(crate) narration: Option<String>,
+    pub(crate) external_id: Option<String>,
+    pub(crate) tags: Vec<String>,
+}
+
+/// A document as it is asked for.
+pub struct Draft<A> {
+    pub(crate) head: Head,
+    pub(crate) asked: A,
+}
+
+/// The fields of the head, as each kind's input has them.
+pub(crate) struct HeadInput {
+    pub(crate) date: Field<Day>,
+    pub(crate) status: Maybe<DocumentStatus>,
+    pub(crate) number: Maybe<Text<50>>,
+    pub(crate) series_id: Maybe<RecordId>,
+    pub(crate) reference: Maybe<Text<100>>,
+    pub(crate) narration: Maybe<Text<1000>>,
+    pub(crate) external_id: Maybe<Text<200>>,
+    pub(crate) tags: Each<Label<50>>,
+}
+
+impl Head {
+    pub(crate) fn check(faults: &mut Faults, input: HeadInput) -> Self {
+        Self {
+            date: faults.required("date", input.date),
+            status: faults.optional("status", input.status),
+            number: text(faults, "number", input.number),
+            series: faults.optional("seriesId", input.series_id),
+            reference: text(faults, "reference", input.reference),
+            narration: text(faults, "narration", input.narration),
+            external_id: text(faults, "externalId", input.external_id),
+            tags: address::tags(faults, input.tags),
+        }
+    }
+}
+
+wire_enum! {
+    /// What can be done with a document now, by you.
+    pub enum AllowedAction {
+        #[default]
+        Edit = "edit",
+        Post = "post",
+        Void = "void",
+        Delete = "delete",
+        Copy = "copy",
+    }
+}
+
+/// The head of a document, as it is answered.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HeadView {
+    /// The document's number; a draft has none.
+    number: Option<String>,
+    /// The number series it is numbered by.
+    series_id: Option<RecordId>,
+    /// The day it counts for.
+    date: Day,
+    /// Where it stands.
+    status: DocumentStatus,
+    /// A number or text of the other side.
+    reference: Option<String>,
+    /// What it is about.
+    narration: Option<String>,
+    /// The document's identifier in another system.
+    external_id: Option<String>,
+    /// Labels of your own.
+    tags: Vec<String>,
+    /// When it came into the books.
+    posted_at: Option<Instant>,
+    /// The day on which it was taken back.
+    void_date: Option<Day>,
+    /// Why it was taken back.
+    void_reason: Option<String>,
+    /// The ledger entries of this version; of a void document, their reversals too.
+    entry_ids: Vec<RecordId>,
+    /// What you can do with it now.
+    allowed_actions: Vec<AllowedAction>,
+}
+
+impl HeadView {
+    pub(crate) fn of(cx: &Cx<'_>, key: ResourceKey, row: &table::Model) -> Result<Self> {
+        let allows = |action| cx.business().map(|business| business.role.allows(key, action));
+        let by_status = match row.status {
+            DocumentStatus::Draft => {
+                &[AllowedAction::Edit, AllowedAction::Post, AllowedAction::Delete, AllowedAction::Copy][..]
+            }
+            DocumentStatus::Posted => &[AllowedAction::Edit, AllowedAction::Void, AllowedAction::Copy],
+            DocumentStatus::Void => &[AllowedAction::Copy],
+        };
+        let mut allowed_actions = Vec::new();
+        for &action in by_status {
+            let needed = match action {
+                AllowedAction::Edit => Action::Edit,
+                AllowedAction::Post => Action::Post,
+                AllowedAction::Void => Action::Void,
+                AllowedAction::Delete => Action::Delete,
+                AllowedAction::Copy => Action::Create,
+            };
+            if allows(needed)? {
+                allowed_actions.push(action);
+            }
+        }
+        Ok(Self {
+            number: row.number.clone(),
+            series_id: row.series_id,
+            date: row.date,
+            status: row.status,
+            reference: row.reference.clone(),
+            narration: row.narration.clone(),
+            external_id: row.external_id.clone(),
+            tags: row.tags.0.clone(),
+            posted_at: row.posted_at,
+            void_date: row.void_date,
+            void_reason: row.void_reason.clone(),
+            entry_ids: row.entries.0.iter().map(|entry| entry.id).collect(),
+            allowed_actions,
+        })
+    }
+}

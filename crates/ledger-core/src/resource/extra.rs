@@ -1,0 +1,240 @@
+//! What can be done with a resource beside the five verbs: actions such as `post`, and reads such as `history`.
+//!
+//! An extra is declared with its resource and gets its route, its permission and its documentation from here.
+
+use crate::access::Action;
+use crate::books::tables::audit_log;
+use crate::cx::Cx;
+use crate::database::lane::BoxFuture;
+use crate::error::{Error, FieldErrors, Result};
+use crate::ids::RecordId;
+use crate::ledger::ReplyKind;
+use crate::resource::Resource;
+use crate::resource::audit_log::{AuditRecord, record};
+use crate::resource::body::{self, Shape};
+use crate::resource::list::{ListQuery, Offer, Page, Pagination, Parameter};
+use crate::resource::operation::{Done, Prepared, shown};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What an extra hangs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum On {
+    Record,
+    Collection,
+}
+
+/// In what form a read is answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Media {
+    #[default]
+    Json,
+    /// One JSON text a line, wrapped by no dialect.
+    NdJson,
+}
+
+pub struct Extra {
+    /// Ends the operation's identifier: `journalsPost`.
+    pub name: &'static str,
+    /// Its segment of the path; empty for the collection itself.
+    pub segment: &'static str,
+    pub on: On,
+    pub action: Action,
+    pub summary: &'static str,
+    pub description: &'static str,
+    pub does: Does,
+}
+
+pub enum Does {
+    Reads(Reading),
+    Writes(Writing),
+}
+
+type Read = for<'c> fn(&'c Cx<'c>, Option<RecordId>, &'c ListQuery) -> BoxFuture<'c, Result<Produced>>;
+
+pub struct Reading {
+    pub media: Media,
+    pub parameters: &'static [Parameter],
+    pub paged: bool,
+    pub in_time: bool,
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    pub example: fn() -> Value,
+    pub(crate) read: Read,
+}
+
+/// The schema of a body that may be left out, and an example of it.
+#[derive(Clone, Copy)]
+pub struct OptionalBody {
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    pub example: fn() -> Value,
+}
+
+type Prepare = fn(&[u8]) -> Result<Arc<dyn Prepared>>;
+
+pub struct Writing {
+    pub kind: ReplyKind,
+    /// The body, where it has one; it may always be left out.
+    pub body: Option<OptionalBody>,
+    prepare: Prepare,
+}
+
+/// What a read came to.
+pub(crate) struct Produced {
+    pub(crate) text: String,
+    pub(crate) pagination: Option<Pagination>,
+}
+
+impl Produced {
+    pub(crate) fn json(value: &impl Serialize) -> Result<Self> {
+        Ok(Self { text: serde_json::to_string(value).map_err(Error::internal)?, pagination: None })
+    }
+
+    pub(crate) fn page<V: Serialize>(query: &ListQuery, page: &Page<V>) -> Result<Self> {
+        #[derive(Serialize)]
+        struct Body<'p, V> {
+            items: &'p [V],
+            pagination: Pagination,
+        }
+        let pagination = Pagination::of(query, page.total);
+        let text = serde_json::to_string(&Body { items: &page.items, pagination }).map_err(Error::internal)?;
+        Ok(Self { text, pagination: Some(pagination) })
+    }
+}
+
+impl Reading {
+    pub(crate) const fn json<V: JsonSchema>(read: Read, example: fn() -> Value) -> Self {
+        Self {
+            media: Media::Json,
+            parameters: &[],
+            paged: false,
+            in_time: false,
+            schema: SchemaGenerator::subschema_for::<V>,
+            example,
+            read,
+        }
+    }
+
+    pub(crate) fn offer(&self) -> Offer<'_> {
+        Offer { parameters: self.parameters, paged: self.paged, sorts: None, in_time: self.in_time }
+    }
+
+    pub(crate) async fn read<'c>(
+        &self,
+        cx: &'c Cx<'c>,
+        id: Option<RecordId>,
+        query: &'c ListQuery,
+    ) -> Result<Produced> {
+        (self.read)(cx, id, query).await
+    }
+}
+
+/// The words of an action that needs none.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct NoWords {}
+
+/// An action on one record of a resource.
+pub(crate) trait Act: Send + Sync + 'static {
+    type Resource: Resource;
+    type Input: DeserializeOwned + JsonSchema;
+    type Words: Send + Sync + 'static;
+    const NAME: &'static str;
+    const SEGMENT: &'static str;
+    const ACTION: Action;
+    const KIND: ReplyKind = ReplyKind::Updated;
+    const SUMMARY: &'static str;
+    const DESCRIPTION: &'static str;
+
+    fn check(input: Self::Input) -> Result<Self::Words, FieldErrors>;
+    /// An example of the body, where there is one.
+    fn example() -> Option<fn() -> Value> {
+        None
+    }
+    fn run(
+        cx: &Cx<'_>,
+        id: RecordId,
+        words: &Self::Words,
+    ) -> impl Future<Output = Result<<Self::Resource as Resource>::View>> + Send;
+}
+
+struct PreparedAct<A: Act>(A::Words);
+
+impl<A: Act> Prepared for PreparedAct<A> {
+    fn run<'c>(&'c self, cx: &'c Cx<'c>, id: Option<RecordId>) -> BoxFuture<'c, Result<Done>> {
+        Box::pin(async move {
+            let id = id.ok_or(Error::NotFound)?;
+            Ok(Done::Record(shown(&A::run(cx, id, &self.0).await?)?))
+        })
+    }
+}
+
+pub(crate) fn action<A: Act>() -> Extra {
+    Extra {
+        name: A::NAME,
+        segment: A::SEGMENT,
+        on: On::Record,
+        action: A::ACTION,
+        summary: A::SUMMARY,
+        description: A::DESCRIPTION,
+        does: Does::Writes(Writing {
+            kind: A::KIND,
+            body: A::example()
+                .map(|example| OptionalBody { schema: SchemaGenerator::subschema_for::<A::Input>, example }),
+            prepare: |bytes| {
+                let bytes = if bytes.is_empty() { b"{}" } else { bytes };
+                let shape = Shape::of_input::<A::Input>();
+                Ok(Arc::new(PreparedAct::<A>(body::read(bytes, &shape, &Shape::default(), A::check)?)))
+            },
+        }),
+    }
+}
+
+impl Writing {
+    pub(crate) fn prepare(&self, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
+        (self.prepare)(bytes)
+    }
+}
+
+/// Every change of one record, which every resource that is written has.
+pub(crate) fn history<R: Resource>() -> Extra {
+    Extra {
+        name: "History",
+        segment: "history",
+        on: On::Record,
+        action: Action::View,
+        summary: "Get the history of a record",
+        description: "Every change of the record, oldest first: who made it, from where, and the record before and \
+                      after. It is there for deleted records too.",
+        does: Does::Reads(Reading {
+            paged: true,
+            ..Reading::json::<crate::resource::audit_log::AuditRecordPage>(
+                |cx, id, query| Box::pin(read_history::<R>(cx, id, query)),
+                || json!({"items": [crate::resource::audit_log::example()], "pagination": {"totalCount": 1, "totalPages": 1, "currentPage": 1}}),
+            )
+        }),
+    }
+}
+
+async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Produced> {
+    let id = id.ok_or(Error::NotFound)?;
+    let changes = audit_log::Entity::find()
+        .filter(audit_log::Column::BusinessId.eq(cx.business_id()?))
+        .filter(audit_log::Column::Resource.eq(R::KEY.stem()))
+        .filter(audit_log::Column::ResourceId.eq(id));
+    let total = changes.clone().count(&cx.db).await?;
+    if total == 0 {
+        return Err(Error::NotFound);
+    }
+    let rows = changes
+        .order_by_asc(audit_log::Column::Sequence)
+        .limit(query.page_size)
+        .offset((query.page - 1) * query.page_size)
+        .all(&cx.db)
+        .await?;
+    let items = rows.into_iter().map(record).collect::<Result<Vec<AuditRecord>>>()?;
+    Produced::page(query, &Page { items, total })
+}

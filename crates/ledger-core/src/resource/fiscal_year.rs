@@ -1,0 +1,230 @@
+//! Fiscal years: the periods that books are closed by.
+//!
+//! A day that lies in none of them is open. What a fiscal year is for numbering and for reports follows from
+//! the company's first day of the year; these records say which of them are closed.
+
+use crate::access::Business;
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::database::stored::wire_enum;
+use crate::day::Day;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::field::{Faults, Field, Label, Maybe};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::list::Reads;
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope};
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub struct FiscalYears;
+
+wire_enum! {
+    /// Whether the year takes postings.
+    pub enum FiscalYearStatus {
+        #[default]
+        Open = "open",
+        /// Closed but for users whom the lock in force excepts.
+        SoftClosed = "softClosed",
+        Closed = "closed",
+    }
+}
+
+/// What a client sends to create or replace a fiscal year.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct FiscalYearInput {
+    /// Name of the year.
+    name: Field<Label<100>>,
+    /// Its first day.
+    start: Field<Day>,
+    /// Its last day; at most 24 months, and no day of another fiscal year.
+    end: Field<Day>,
+    /// Whether it takes postings; `open` when absent.
+    status: Maybe<FiscalYearStatus>,
+}
+
+/// A fiscal year.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "FiscalYear")]
+pub struct FiscalYearView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// Name of the year.
+    name: String,
+    /// Its first day.
+    start: Day,
+    /// Its last day.
+    end: Day,
+    /// Whether it takes postings.
+    status: FiscalYearStatus,
+}
+
+impl AsRef<RecordKeeping> for FiscalYearView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) mod table {
+    use super::{BusinessId, Day, FiscalYearStatus, Instant, RecordId, UserId};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "fiscal_years")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub name: String,
+        pub name_key: String,
+        pub starts: Day,
+        pub ends: Day,
+        pub status: FiscalYearStatus,
+        pub search: String,
+        pub version: i64,
+        pub created_at: Instant,
+        pub created_by: UserId,
+        pub updated_at: Instant,
+        pub updated_by: UserId,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+use table::Column;
+
+impl Resource for FiscalYears {
+    const KEY: ResourceKey = ResourceKey::FiscalYears;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Fiscal years",
+        one: "a fiscal year",
+        many: "fiscal years",
+        description: "The periods that books are closed by. A closed year takes no postings.",
+        sorts: &["start", "name", "createdAt", "updatedAt"],
+        searched: "name",
+    };
+    type Input = FiscalYearInput;
+    type Draft = Columns<Column>;
+    type View = FiscalYearView;
+
+    fn example() -> serde_json::Value {
+        json!({ "name": "2026", "start": "2026-01-01", "end": "2026-12-31", "status": "open" })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({})
+    }
+
+    fn check(_: Option<&Business>, input: FiscalYearInput) -> Result<Columns<Column>, FieldErrors> {
+        let mut faults = Faults::default();
+        let given = matches!((&input.start, &input.end), (Field::Given(_), Field::Given(_)));
+        let name = faults.required("name", input.name).into_inner();
+        let start = faults.required("start", input.start);
+        let end = faults.required("end", input.end);
+        let longest = Day::new(start.year().saturating_add(2), start.month(), start.day().min(28));
+        if given && end <= start {
+            faults.add("end", "must be after the start");
+        } else if given && longest.is_some_and(|longest| end >= longest) {
+            faults.add("end", "must be at most 24 months after the start");
+        }
+        let mut row = Columns::new();
+        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::Search, crate::rules::search_key(&name));
+        row.set(Column::Name, name);
+        row.set(Column::Starts, start);
+        row.set(Column::Ends, end);
+        row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
+        faults.finish(row)
+    }
+
+    master_operations!();
+}
+
+impl Rows for FiscalYears {
+    type Entity = table::Entity;
+
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
+    const SORTS: &'static [Column] = &[Column::Starts, Column::NameKey, Column::CreatedAt, Column::UpdatedAt];
+
+    fn filters() -> Vec<Filter<Column>> {
+        let statuses = Reads::AnyOf(FiscalYearStatus::TEXTS);
+        vec![
+            Filter::equal("status", "Years of these statuses.", statuses, Column::Status),
+            Filter::at_least("endFrom", "Years that end on this day or later.", Reads::Day, Column::Ends),
+            Filter::at_most("startTo", "Years that start on this day or earlier.", Reads::Day, Column::Starts),
+        ]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+    }
+
+    async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<FiscalYearView>> {
+        let view = |row: table::Model| FiscalYearView {
+            keeping: kept!(row),
+            name: row.name,
+            start: row.starts,
+            end: row.ends,
+            status: row.status,
+        };
+        Ok(rows.into_iter().map(view).collect())
+    }
+}
+
+impl Master for FiscalYears {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[];
+
+    fn version(row: &table::Model) -> i64 {
+        row.version
+    }
+
+    fn placement(cx: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
+    }
+
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        let day = |column| match draft.get(column) {
+            Some(Value::String(Some(text))) => text.parse::<Day>().unwrap_or_default(),
+            _ => Day::default(),
+        };
+        let (start, end) = (day(Column::Starts), day(Column::Ends));
+        let mut others = table::Entity::find()
+            .filter(Self::reach(cx)?)
+            .filter(Column::Starts.lte(end))
+            .filter(Column::Ends.gte(start));
+        if let Some(row) = row {
+            others = others.filter(Column::Id.ne(row.id));
+        }
+        match others.one(&cx.db).await? {
+            None => Ok(()),
+            Some(other) => Err(Error::Conflict(Conflict {
+                code: "conflict",
+                title: "Fiscal years do not overlap".into(),
+                errors: FieldErrors::one("start", format!("to end overlaps the fiscal year {}", other.name)),
+            })),
+        }
+    }
+
+    async fn release(_: &Cx<'_>, row: &table::Model) -> Result<()> {
+        if row.status != FiscalYearStatus::Open {
+            return Err(Error::conflict(
+                "invalid_state",
+                "A fiscal year that is closed cannot be deleted; open it first",
+            ));
+        }
+        Ok(())
+    }
+}

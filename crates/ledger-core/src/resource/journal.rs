@@ -1,0 +1,738 @@
+//! Journals: postings that somebody writes by hand, line by line.
+//!
+//! Owns: that both sides are equal, in which currency a line is, which accounts it may name. Refuses: to write
+//! to accounts that follow something else, such as the stock.
+
+use crate::access::Business;
+use crate::books::chart::{Chart, SystemRole};
+use crate::books::periods::Module;
+use crate::books::posting::{Line, Posting, Unbalanced};
+use crate::books::tables::documents::{self, Column};
+use crate::books::tables::{DocumentKind, EntryKind};
+use crate::currency::{self, CurrencyCode};
+use crate::cx::Cx;
+use crate::database::stored::wire_enum;
+use crate::day::Day;
+use crate::error::{Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::ids::RecordId;
+use crate::money::{Amount, Money, Rate, Rounding};
+use crate::resource::address::text;
+use crate::resource::document::{
+    self, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, document_operations,
+    document_rows,
+};
+use crate::resource::list::Reads;
+use crate::resource::master::{RecordKeeping, kept};
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::HashSet;
+
+pub struct Journals;
+
+wire_enum! {
+    /// What a journal is for.
+    pub enum JournalKind {
+        #[default]
+        General = "general",
+        /// What there was before these books began; what is missing to balance goes to opening balances by itself.
+        Opening = "opening",
+        Closing = "closing",
+        Adjustment = "adjustment",
+        Accrual = "accrual",
+    }
+}
+
+/// What a client sends to create or replace a journal.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct JournalInput {
+    /// The day it counts for.
+    date: Field<Day>,
+    /// At least two lines, whose debits and credits are equal; at most 1000.
+    #[schemars(extend("minItems" = 2, "maxItems" = 1000))]
+    lines: Field<Vec<Field<JournalLineInput>>>,
+    /// `posted` or `draft`; as the company's settings say when absent. On an update, `void` takes it back.
+    status: Maybe<crate::books::tables::DocumentStatus>,
+    /// Its number, where the series takes numbers by hand.
+    number: Maybe<Text<50>>,
+    /// The number series; the default one when absent.
+    series_id: Maybe<RecordId>,
+    /// What it is for; `general` when absent.
+    kind: Maybe<JournalKind>,
+    /// What it is about.
+    narration: Maybe<Text<1000>>,
+    /// A number or text of the other side.
+    reference: Maybe<Text<100>>,
+    /// Currency of its lines; the company's when absent.
+    currency: Maybe<CurrencyCode>,
+    /// What one unit of its currency is worth in the company's; required for another currency.
+    exchange_rate: Maybe<Rate>,
+    /// A later day on which it takes itself back.
+    reverse_on: Maybe<Day>,
+    /// The journal's identifier in another system; unique among journals.
+    external_id: Maybe<Text<200>>,
+    /// Labels of your own, at most 50.
+    #[schemars(extend("maxItems" = 50))]
+    tags: Each<Label<50>>,
+}
+
+/// One line of a journal.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct JournalLineInput {
+    /// The line's identifier, to keep its identity in an update.
+    id: Maybe<RecordId>,
+    /// The account.
+    account_id: Field<RecordId>,
+    /// The party; required on control accounts.
+    party_id: Maybe<RecordId>,
+    /// Amount on the debit side. Exactly one of debit and credit is more than 0.
+    debit: Maybe<Money>,
+    /// Amount on the credit side. Exactly one of debit and credit is more than 0.
+    credit: Maybe<Money>,
+    /// What the line is about.
+    description: Maybe<Text<1000>>,
+    /// When it is due, on control accounts.
+    due_date: Maybe<Day>,
+    /// Currency of the line; the journal's when absent.
+    currency: Maybe<CurrencyCode>,
+    /// What one unit of the line's currency is worth; the journal's rate when absent.
+    exchange_rate: Maybe<Rate>,
+}
+
+/// A journal, checked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JournalAsked {
+    kind: JournalKind,
+    currency: Option<String>,
+    exchange_rate: Option<Rate>,
+    reverse_on: Option<Day>,
+    lines: Vec<JournalLineAsked>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct JournalLineAsked {
+    id: Option<RecordId>,
+    account: RecordId,
+    party: Option<RecordId>,
+    /// A debit is positive.
+    amount: Money,
+    description: Option<String>,
+    due_date: Option<Day>,
+    currency: Option<String>,
+    exchange_rate: Option<Rate>,
+}
+
+/// What the lines come to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JournalFigures {
+    /// In the currency of the totals.
+    debit: Money,
+    credit: Money,
+    totals_in: String,
+    base_debit: Money,
+    /// Line by line, in the company's currency; a debit is positive.
+    base: Vec<Money>,
+}
+
+/// A posting that somebody wrote by hand.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Journal")]
+pub struct JournalView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    #[serde(flatten)]
+    head: HeadView,
+    /// What it is for.
+    kind: JournalKind,
+    /// Currency of its lines, where they do not say.
+    currency: String,
+    /// What one unit of its currency is worth in the company's.
+    exchange_rate: Option<Rate>,
+    /// A later day on which it takes itself back.
+    reverse_on: Option<Day>,
+    /// The lines.
+    lines: Vec<JournalLineView>,
+    /// Sum of the debits: in the journal's currency if all lines are in it, else in the company's.
+    total_debit: Amount,
+    /// Sum of the credits, in the same currency.
+    total_credit: Amount,
+    /// Sum of the debits in the company's currency.
+    base_total: Amount,
+}
+
+impl AsRef<RecordKeeping> for JournalView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+/// One line of a journal.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "JournalLine")]
+pub struct JournalLineView {
+    /// The line's identifier; it keeps its identity in an update.
+    id: Option<RecordId>,
+    /// Its place, from 1.
+    line_no: i64,
+    /// The account.
+    account_id: RecordId,
+    /// The party.
+    party_id: Option<RecordId>,
+    /// Amount on the debit side, in the line's currency.
+    debit: Amount,
+    /// Amount on the credit side, in the line's currency.
+    credit: Amount,
+    /// What the line is about.
+    description: Option<String>,
+    /// When it is due, on control accounts.
+    due_date: Option<Day>,
+    /// Currency of the line.
+    currency: String,
+    /// What one unit of the line's currency is worth in the company's.
+    exchange_rate: Option<Rate>,
+    /// The debit in the company's currency.
+    base_debit: Amount,
+    /// The credit in the company's currency.
+    base_credit: Amount,
+}
+
+impl Resource for Journals {
+    const KEY: ResourceKey = ResourceKey::Journals;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Journals",
+        one: "a journal",
+        many: "journals",
+        description: "Postings that somebody writes by hand: debits and credits of equal sums. A posted journal is \
+                      changed by a reversal and a new entry, and voided by a reversal.",
+        sorts: document::SORTS,
+        searched: "number, reference, narration and the lines' descriptions",
+    };
+    type Input = JournalInput;
+    type Draft = Draft<JournalAsked>;
+    type View = JournalView;
+
+    fn example() -> serde_json::Value {
+        json!({
+            "date": "2026-11-20",
+            "status": "posted",
+            "number": null,
+            "seriesId": null,
+            "kind": "general",
+            "narration": "Rent for November",
+            "reference": "RENT-11",
+            "currency": "EUR",
+            "exchangeRate": null,
+            "reverseOn": null,
+            "externalId": null,
+            "tags": ["rent"],
+            "lines": [
+                {
+                    "accountId": "019a9f6e-6c00-7e75-8f21-6b8d0c2e4a05", "partyId": null, "debit": 1200, "credit": 0,
+                    "description": "Office", "dueDate": null, "currency": "EUR", "exchangeRate": null
+                },
+                {
+                    "accountId": "019a9f6e-6c00-7f86-9a32-7c9e1d3f5b06", "partyId": null, "debit": 0, "credit": 1200,
+                    "description": null, "dueDate": null, "currency": "EUR", "exchangeRate": null
+                }
+            ]
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({
+            "number": "JV-2026-0004",
+            "postedAt": "2026-11-20T09:30:00.000000Z",
+            "voidDate": null,
+            "voidReason": null,
+            "entryIds": ["019a9f6e-6c00-7a97-8b43-8daf2e4a6c07"],
+            "allowedActions": ["edit", "void", "copy"],
+            "lines": [
+                {
+                    "id": "019a9f6e-6c00-7ca8-8e65-afc03f5b7d09", "lineNo": 1,
+                    "accountId": "019a9f6e-6c00-7e75-8f21-6b8d0c2e4a05", "partyId": null, "debit": 1200, "credit": 0,
+                    "description": "Office", "dueDate": null, "currency": "EUR", "exchangeRate": null,
+                    "baseDebit": 1200, "baseCredit": 0
+                },
+                {
+                    "id": "019a9f6e-6c00-7db9-8f76-b0d14a6c8e10", "lineNo": 2,
+                    "accountId": "019a9f6e-6c00-7f86-9a32-7c9e1d3f5b06", "partyId": null, "debit": 0, "credit": 1200,
+                    "description": null, "dueDate": null, "currency": "EUR", "exchangeRate": null,
+                    "baseDebit": 0, "baseCredit": 1200
+                }
+            ],
+            "totalDebit": 1200,
+            "totalCredit": 1200,
+            "baseTotal": 1200
+        })
+    }
+
+    fn check(_: Option<&Business>, input: JournalInput) -> Result<Self::Draft, FieldErrors> {
+        let mut faults = Faults::default();
+        let head = Head::check(
+            &mut faults,
+            HeadInput {
+                date: input.date,
+                status: input.status,
+                number: input.number,
+                series_id: input.series_id,
+                reference: input.reference,
+                narration: input.narration,
+                external_id: input.external_id,
+                tags: input.tags,
+            },
+        );
+        let reverse_on = faults.optional("reverseOn", input.reverse_on);
+        if reverse_on.is_some_and(|day| day <= head.date && head.date != Day::default()) {
+            faults.add("reverseOn", "must be after the date");
+        }
+        let exchange_rate = faults.optional("exchangeRate", input.exchange_rate);
+        check_rate(&mut faults, exchange_rate);
+        let asked = JournalAsked {
+            kind: faults.optional("kind", input.kind).unwrap_or_default(),
+            currency: faults.optional("currency", input.currency).map(CurrencyCode::into_inner),
+            exchange_rate,
+            reverse_on,
+            lines: check_lines(&mut faults, input.lines),
+        };
+        faults.finish(Draft { head, asked })
+    }
+
+    document_operations!();
+}
+
+fn check_rate(faults: &mut Faults, rate: Option<Rate>) {
+    if rate.is_some_and(|rate| rate <= Rate::ZERO) {
+        faults.add("exchangeRate", "must be more than 0");
+    }
+}
+
+fn check_lines(faults: &mut Faults, field: Field<Vec<Field<JournalLineInput>>>) -> Vec<JournalLineAsked> {
+    let field = match field {
+        Field::Missing => {
+            faults.add("lines", "is required: a journal has at least two lines");
+            return Vec::new();
+        }
+        Field::Malformed(why) => Field::Malformed(why),
+        Field::Given(lines) => {
+            match lines.len() {
+                0 | 1 => faults.add("lines", "must be at least two"),
+                1001.. => {
+                    faults.add("lines", "must be at most 1000");
+                    return Vec::new();
+                }
+                _ => {}
+            }
+            Field::Given(Some(lines))
+        }
+    };
+    faults.each("lines", field, |faults, input| {
+        let exchange_rate = faults.optional("exchangeRate", input.exchange_rate);
+        check_rate(faults, exchange_rate);
+        JournalLineAsked {
+            id: faults.optional("id", input.id),
+            account: faults.required("accountId", input.account_id),
+            party: faults.optional("partyId", input.party_id),
+            amount: check_sides(faults, input.debit, input.credit),
+            description: text(faults, "description", input.description),
+            due_date: faults.optional("dueDate", input.due_date),
+            currency: faults.optional("currency", input.currency).map(CurrencyCode::into_inner),
+            exchange_rate,
+        }
+    })
+}
+
+/// One amount of two fields, of which exactly one says something.
+fn check_sides(faults: &mut Faults, debit: Maybe<Money>, credit: Maybe<Money>) -> Money {
+    let malformed = matches!(debit, Field::Malformed(_)) || matches!(credit, Field::Malformed(_));
+    let debit = faults.optional("debit", debit).unwrap_or_default();
+    let credit = faults.optional("credit", credit).unwrap_or_default();
+    if malformed {
+        return Money::ZERO;
+    }
+    for (name, money) in [("debit", debit), ("credit", credit)] {
+        if money.is_negative() {
+            faults.add(name, "must not be negative; use the other side");
+        }
+    }
+    if (debit > Money::ZERO) == (credit > Money::ZERO) && !debit.is_negative() && !credit.is_negative() {
+        for name in ["debit", "credit"] {
+            faults.add(name, "exactly one of debit and credit must be more than 0");
+        }
+    }
+    debit.checked_sub(credit).unwrap_or_default()
+}
+
+impl Rows for Journals {
+    document_rows!();
+
+    fn filters() -> Vec<Filter<Column>> {
+        let mut filters = document::filters();
+        filters.extend([
+            Filter::equal("kind", "Journals for these purposes.", Reads::AnyOf(JournalKind::TEXTS), Column::Subkind),
+            Filter::looking("partyId", "Journals that name this party.", Reads::Identifier, document::naming),
+        ]);
+        filters
+    }
+}
+
+impl Document for Journals {
+    const KIND: DocumentKind = DocumentKind::Journal;
+    const MODULE: Module = Module::Journal;
+    type Asked = JournalAsked;
+    type Figures = JournalFigures;
+
+    fn words(asked: &JournalAsked) -> Vec<String> {
+        asked.lines.iter().filter_map(|line| line.description.clone()).collect()
+    }
+
+    fn identify(cx: &Cx<'_>, asked: &JournalAsked, old: Option<&JournalAsked>) -> Result<JournalAsked> {
+        let mut faults = FieldErrors::default();
+        let mut seen = HashSet::new();
+        let mut asked = asked.clone();
+        for (index, line) in asked.lines.iter_mut().enumerate() {
+            match (line.id, old) {
+                (Some(id), Some(old)) if !old.lines.iter().any(|known| known.id == Some(id)) => {
+                    faults.add(format!("lines[{index}].id"), "names no line of this journal");
+                }
+                (Some(id), Some(_)) if !seen.insert(id) => {
+                    faults.add(format!("lines[{index}].id"), "names a line that stands here already");
+                }
+                (Some(_), Some(_)) => {}
+                // A new document has lines of its own, whatever it was copied from.
+                (_, None) | (None, _) => line.id = Some(RecordId(cx.new_id())),
+            }
+        }
+        // The company's own currency is the same as none said.
+        let base = &cx.business()?.base_currency;
+        let journal_currency = asked.currency.take().filter(|currency| currency != base);
+        for line in &mut asked.lines {
+            let own = line.currency.take().unwrap_or_else(|| journal_currency.clone().unwrap_or_else(|| base.clone()));
+            line.currency = Some(own).filter(|own| Some(own) != journal_currency.as_ref().or(Some(base)));
+            let rate_of_journal = asked.exchange_rate;
+            line.exchange_rate =
+                line.exchange_rate.filter(|rate| line.currency.is_some() || Some(*rate) != rate_of_journal);
+        }
+        asked.currency = journal_currency;
+        if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
+    }
+
+    async fn settle(
+        cx: &Cx<'_>,
+        head: &Head,
+        asked: &JournalAsked,
+        purpose: Purpose,
+    ) -> Result<Settled<JournalFigures>> {
+        let business = cx.business()?;
+        let chart = cx.chart().await?;
+        let parties: HashSet<RecordId> = asked.lines.iter().filter_map(|line| line.party).collect();
+        let unknown = cx.unknown_parties(&parties).await?;
+        let mut faults = FieldErrors::default();
+        for (index, line) in asked.lines.iter().enumerate() {
+            judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &unknown, purpose);
+        }
+        let rates = rates(business, asked, &mut faults);
+        if !faults.is_empty() {
+            return Err(faults.into());
+        }
+        let settled = sums(cx, asked, &rates)?;
+        let lines = lines_of(business, asked, &settled.base);
+        let entries = match purpose {
+            Purpose::Draft => Vec::new(),
+            Purpose::Posting => entries_of(business, &chart, head, asked, &settled, lines)?,
+        };
+        Ok(Settled {
+            subkind: Some(asked.kind.to_string()),
+            party: None,
+            currency: asked.currency.clone().unwrap_or_else(|| business.base_currency.clone()),
+            total: settled.debit,
+            base_total: settled.base_debit,
+            entries,
+            figures: settled,
+        })
+    }
+
+    fn view(cx: &Cx<'_>, row: documents::Model, content: Content<JournalAsked, JournalFigures>) -> Result<JournalView> {
+        let business = cx.business()?;
+        let Content { asked, figures } = content;
+        let base =
+            |units: i64| Amount { money: Money::from_units(units), currency_decimals: business.currency_decimals };
+        let totals = |money| Amount { money, currency_decimals: decimals(&figures.totals_in) };
+        let journal_currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
+        let line = |(index, (line, in_base)): (usize, (JournalLineAsked, &Money))| {
+            let currency = line.currency.clone().unwrap_or_else(|| journal_currency.clone());
+            let own = |units: i64| Amount { money: Money::from_units(units), currency_decimals: decimals(&currency) };
+            JournalLineView {
+                id: line.id,
+                line_no: i64::try_from(index).unwrap_or_default() + 1,
+                account_id: line.account,
+                party_id: line.party,
+                debit: own(line.amount.units().max(0)),
+                credit: own(line.amount.units().min(0).saturating_neg()),
+                description: line.description,
+                due_date: line.due_date,
+                exchange_rate: line.exchange_rate.or(asked.exchange_rate.filter(|_| line.currency.is_none())),
+                base_debit: base(in_base.units().max(0)),
+                base_credit: base(in_base.units().min(0).saturating_neg()),
+                currency,
+            }
+        };
+        Ok(JournalView {
+            keeping: kept!(row),
+            head: HeadView::of(cx, ResourceKey::Journals, &row)?,
+            kind: asked.kind,
+            exchange_rate: asked.exchange_rate,
+            reverse_on: asked.reverse_on,
+            lines: asked.lines.clone().into_iter().zip(&figures.base).enumerate().map(line).collect(),
+            total_debit: totals(figures.debit),
+            total_credit: totals(figures.credit),
+            base_total: base(figures.base_debit.units()),
+            currency: journal_currency,
+        })
+    }
+}
+
+fn decimals(currency: &str) -> u32 {
+    currency::decimals(currency).unwrap_or(2)
+}
+
+/// Faults of one line.
+struct Fault<'f>(&'f mut FieldErrors, usize);
+
+impl Fault<'_> {
+    fn add(&mut self, field: &str, why: impl Into<String>) {
+        self.0.add(format!("lines[{}].{field}", self.1), why);
+    }
+}
+
+fn judge_line(
+    faults: &mut Fault<'_>,
+    business: &Business,
+    chart: &Chart,
+    asked: &JournalAsked,
+    line: &JournalLineAsked,
+    unknown: &HashSet<RecordId>,
+    purpose: Purpose,
+) {
+    let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency);
+    let side = if line.amount.is_negative() { "credit" } else { "debit" };
+    if !line.amount.fits(decimals(currency)) {
+        faults.add(side, format!("must have at most {} decimal places in {currency}", decimals(currency)));
+    }
+    if line.party.is_some_and(|party| unknown.contains(&party)) {
+        faults.add("partyId", "names no party");
+    }
+    let Some(account) = chart.account(line.account) else {
+        return faults.add("accountId", "names no account");
+    };
+    if line.due_date.is_some() && !account.r#type.is_control() {
+        faults.add("dueDate", "is for receivables and payables alone");
+    }
+    if account.is_group {
+        faults.add("accountId", format!("names the group {}; name an account in it", account.code));
+    }
+    if purpose == Purpose::Draft {
+        return;
+    }
+    if account.archived {
+        faults.add("accountId", format!("names the account {}, which is archived", account.code));
+    }
+    if !account.allow_manual_posting {
+        faults.add("accountId", format!("names the account {}, which takes no journals", account.code));
+    }
+    if account.r#type.is_control() && line.party.is_none() {
+        faults.add("partyId", format!("is required on {} {}", account.code, account.name));
+    }
+    if account.currency.as_ref().is_some_and(|own| own != currency) {
+        let own = account.currency.as_deref().unwrap_or_default();
+        faults.add("currency", format!("must be {own}, the currency of the account {}", account.code));
+    }
+}
+
+/// What each line's currency is worth.
+fn rates(business: &Business, asked: &JournalAsked, faults: &mut FieldErrors) -> Vec<Rate> {
+    let one = Rate::from_units(10_i64.pow(Rate::PLACES));
+    let base = &business.base_currency;
+    if asked.currency.is_none() && asked.exchange_rate.is_some_and(|rate| rate != one) {
+        faults.add("exchangeRate", format!("must be 1 or absent in {base}"));
+    }
+    let mut rates = Vec::new();
+    for (index, line) in asked.lines.iter().enumerate() {
+        let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(base);
+        let of_journal = asked.exchange_rate.filter(|_| line.currency.is_none());
+        let rate = line.exchange_rate.or(of_journal);
+        if currency == base {
+            if line.exchange_rate.is_some_and(|rate| rate != one) {
+                faults.add(format!("lines[{index}].exchangeRate"), format!("must be 1 or absent in {base}"));
+            }
+            rates.push(one);
+        } else if let Some(rate) = rate {
+            rates.push(rate);
+        } else {
+            let field =
+                if line.currency.is_none() { "exchangeRate".into() } else { format!("lines[{index}].exchangeRate") };
+            faults.add(field, format!("is required: what is one {currency} worth in {base}?"));
+            rates.push(one);
+        }
+    }
+    rates
+}
+
+fn sums(cx: &Cx<'_>, asked: &JournalAsked, rates: &[Rate]) -> Result<JournalFigures> {
+    let business = cx.business()?;
+    let too_large = || Error::field("lines", "come to more than can be kept");
+    let rounding = business.settings.rounding_mode.rounding();
+    let base = in_base(business, asked, rates, rounding).ok_or_else(too_large)?;
+    let one_currency = asked.lines.iter().all(|line| line.currency.is_none());
+    let own: Vec<Money> = asked.lines.iter().map(|line| line.amount).collect();
+    let (base_debit, base_credit) = sides(&base).ok_or_else(too_large)?;
+    let (debit, credit) = if one_currency { sides(&own).ok_or_else(too_large)? } else { (base_debit, base_credit) };
+    let totals_in = asked.currency.clone().filter(|_| one_currency).unwrap_or_else(|| business.base_currency.clone());
+    Ok(JournalFigures { debit, credit, totals_in, base_debit, base })
+}
+
+fn sides(amounts: &[Money]) -> Option<(Money, Money)> {
+    amounts.iter().try_fold((Money::ZERO, Money::ZERO), |(debit, credit), amount| {
+        if amount.is_negative() {
+            Some((debit, credit.checked_sub(*amount)?))
+        } else {
+            Some((debit.checked_add(*amount)?, credit))
+        }
+    })
+}
+
+/// The lines of one currency, rate and side so far, and what they came to in the company's currency.
+struct Run<'a> {
+    of: (Option<&'a String>, Rate, bool),
+    seen: Money,
+    came_to: Money,
+}
+
+/// Converts each side by its running total, so that equal sides stay equal to the cent.
+fn in_base(business: &Business, asked: &JournalAsked, rates: &[Rate], rounding: Rounding) -> Option<Vec<Money>> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    let mut base = Vec::new();
+    for (line, rate) in asked.lines.iter().zip(rates) {
+        let of = (line.currency.as_ref(), *rate, line.amount.is_negative());
+        let place = runs.iter().position(|run| run.of == of).unwrap_or(runs.len());
+        if place == runs.len() {
+            runs.push(Run { of, seen: Money::ZERO, came_to: Money::ZERO });
+        }
+        let run = runs.get_mut(place)?;
+        run.seen = run.seen.checked_add(line.amount)?;
+        let exact = run.seen.decimal().checked_mul(rate.decimal())?;
+        let total = rounding.money(exact, business.currency_decimals).ok()?;
+        base.push(total.checked_sub(run.came_to)?);
+        run.came_to = total;
+    }
+    Some(base)
+}
+
+fn lines_of(business: &Business, asked: &JournalAsked, base: &[Money]) -> Vec<Line> {
+    let line = |(line, amount): (&JournalLineAsked, &Money)| Line {
+        account: line.account,
+        party: line.party,
+        amount: *amount,
+        currency: line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency).clone(),
+        currency_amount: line.amount,
+        description: line.description.clone(),
+        due_date: line.due_date,
+    };
+    asked.lines.iter().zip(base).map(line).collect()
+}
+
+fn entries_of(
+    business: &Business,
+    chart: &Chart,
+    head: &Head,
+    asked: &JournalAsked,
+    figures: &JournalFigures,
+    mut lines: Vec<Line>,
+) -> Result<Vec<SettledEntry>> {
+    let opening = asked.kind == JournalKind::Opening;
+    if opening {
+        let (debit, credit) = sides(&figures.base).unwrap_or_default();
+        let residue = credit.checked_sub(debit).unwrap_or_default();
+        lines.push(Line {
+            account: chart.in_role(SystemRole::OpeningBalanceEquity)?.id,
+            party: None,
+            amount: residue,
+            currency: business.base_currency.clone(),
+            currency_amount: residue,
+            description: None,
+            due_date: None,
+        });
+    } else if figures.debit != figures.credit {
+        return Err(unbalanced(figures.debit, figures.credit, &figures.totals_in));
+    }
+    let posting = Posting::balanced(lines).map_err(|fault| match fault {
+        Unbalanced::Sides { debit, credit } => unbalanced(debit, credit, &business.base_currency),
+        Unbalanced::TooLarge => Error::field("lines", "come to more than can be kept"),
+    })?;
+    if posting.lines().len() < 2 {
+        return Err(Error::field("lines", "come to nothing in the company's currency"));
+    }
+    let kind = if opening { EntryKind::Opening } else { EntryKind::Normal };
+    let mut entries = Vec::new();
+    if let Some(day) = asked.reverse_on {
+        let posting = posting.reversed();
+        entries.push(SettledEntry { kind: EntryKind::AutoReversal, date: day, field: "reverseOn", posting });
+    }
+    entries.insert(0, SettledEntry { kind, date: head.date, field: "date", posting });
+    Ok(entries)
+}
+
+fn unbalanced(debit: Money, credit: Money, currency: &str) -> Error {
+    let (debit, credit) = (debit.with_decimals(decimals(currency)), credit.with_decimals(decimals(currency)));
+    Error::field("lines", format!("debits of {debit} and credits of {credit} {currency} must be equal"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(amounts: &[&str]) -> JournalAsked {
+        let line = |amount: &&str| JournalLineAsked {
+            id: None,
+            account: RecordId::default(),
+            party: None,
+            amount: Money::parse(amount).unwrap(),
+            description: None,
+            due_date: None,
+            currency: None,
+            exchange_rate: None,
+        };
+        JournalAsked {
+            kind: JournalKind::General,
+            currency: Some("USD".into()),
+            exchange_rate: None,
+            reverse_on: None,
+            lines: amounts.iter().map(line).collect(),
+        }
+    }
+
+    #[test]
+    fn a_total_is_converted_once_and_spread_to_the_cent() {
+        let business = Business::sample();
+        for (amounts, rate, expected) in [
+            (&["10.01", "10.01", "10.01", "-30.03"][..], "0.3333", &["3.34", "3.33", "3.34", "-10.01"][..]),
+            (&["0.01", "0.01", "-0.02"], "0.4", &["0", "0.01", "-0.01"]),
+            (&["1000", "-1000"], "0.9", &["900", "-900"]),
+        ] {
+            let asked = asked(amounts);
+            let rates = vec![Rate::parse(rate).unwrap(); amounts.len()];
+            let base = in_base(&business, &asked, &rates, Rounding::HalfUp).unwrap();
+            let shown: Vec<String> = base.iter().map(ToString::to_string).collect();
+            assert_eq!(shown, expected, "{amounts:?} at {rate}");
+        }
+    }
+}

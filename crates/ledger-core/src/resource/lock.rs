@@ -1,0 +1,344 @@
+//! Locks: until which day the books are closed.
+//!
+//! A lock is never changed: a new one takes its place, so that the list is the history. Soft locks may be
+//! lifted again and except users; the hard lock only moves forward.
+
+use crate::access::Business;
+use crate::auth::user;
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::database::stored::AsJson;
+use crate::day::Day;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Maybe, Text};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::address::text;
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::operation::Verb;
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope};
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::HashMap;
+
+pub struct Locks;
+
+/// What a client sends to lock the books anew.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct LockInput {
+    /// The last day on which nothing may be posted.
+    lock_date: Maybe<Day>,
+    /// The same for sales alone.
+    sales_lock_date: Maybe<Day>,
+    /// The same for purchases alone.
+    purchase_lock_date: Maybe<Day>,
+    /// The same for money alone: contra entries, receipts and payments.
+    bank_lock_date: Maybe<Day>,
+    /// The same for stock alone.
+    stock_lock_date: Maybe<Day>,
+    /// The same for journals alone.
+    journal_lock_date: Maybe<Day>,
+    /// The same for everyone and everything, for good: it never moves back.
+    hard_lock_date: Maybe<Day>,
+    /// Why the books are locked.
+    reason: Maybe<Text<500>>,
+    /// Users for whom the locks do not hold, all but the hard one; at most 50.
+    #[schemars(extend("maxItems" = 50))]
+    exceptions: Each<LockExceptionInput>,
+}
+
+/// A user for whom the locks do not hold.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct LockExceptionInput {
+    /// The user.
+    user_id: Field<UserId>,
+    /// Until when; as long as the lock is in force when absent.
+    until: Maybe<Instant>,
+    /// Why.
+    reason: Maybe<Text<500>>,
+}
+
+/// A user for whom the locks do not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LockException {
+    /// The user.
+    pub user_id: UserId,
+    /// Until when; as long as the lock is in force when null.
+    pub until: Option<Instant>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// Until which days the books are, or were, closed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Lock")]
+pub struct LockView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// The last day on which nothing may be posted.
+    lock_date: Option<Day>,
+    /// The same for sales alone.
+    sales_lock_date: Option<Day>,
+    /// The same for purchases alone.
+    purchase_lock_date: Option<Day>,
+    /// The same for money alone.
+    bank_lock_date: Option<Day>,
+    /// The same for stock alone.
+    stock_lock_date: Option<Day>,
+    /// The same for journals alone.
+    journal_lock_date: Option<Day>,
+    /// The same for everyone and everything, for good.
+    hard_lock_date: Option<Day>,
+    /// Why the books are locked.
+    reason: Option<String>,
+    /// Users for whom the locks do not hold, all but the hard one.
+    exceptions: Vec<LockException>,
+    /// Whether this is the newest, which is the one that counts.
+    in_force: bool,
+}
+
+impl AsRef<RecordKeeping> for LockView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) mod table {
+    use super::{AsJson, BusinessId, Day, Instant, LockException, RecordId, UserId};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "locks")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub sequence: i64,
+        pub lock_date: Option<Day>,
+        pub sales_lock_date: Option<Day>,
+        pub purchase_lock_date: Option<Day>,
+        pub bank_lock_date: Option<Day>,
+        pub stock_lock_date: Option<Day>,
+        pub journal_lock_date: Option<Day>,
+        pub hard_lock_date: Option<Day>,
+        pub reason: Option<String>,
+        pub exceptions: AsJson<Vec<LockException>>,
+        pub search: String,
+        pub version: i64,
+        pub created_at: Instant,
+        pub created_by: UserId,
+        pub updated_at: Instant,
+        pub updated_by: UserId,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+
+    #[cfg(test)]
+    impl Model {
+        pub(crate) fn sample() -> Self {
+            Self {
+                business_id: BusinessId::default(),
+                id: RecordId::default(),
+                sequence: 1,
+                lock_date: None,
+                sales_lock_date: None,
+                purchase_lock_date: None,
+                bank_lock_date: None,
+                stock_lock_date: None,
+                journal_lock_date: None,
+                hard_lock_date: None,
+                reason: None,
+                exceptions: AsJson(Vec::new()),
+                search: String::new(),
+                version: 1,
+                created_at: Instant::default(),
+                created_by: UserId::default(),
+                updated_at: Instant::default(),
+                updated_by: UserId::default(),
+            }
+        }
+    }
+}
+use table::Column;
+
+impl Resource for Locks {
+    const KEY: ResourceKey = ResourceKey::Locks;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Locks",
+        one: "a lock",
+        many: "locks",
+        description: "Until which day the books are closed. The newest lock is in force; those before it are history. \
+                      A lock without dates opens the books again, all but what is locked hard.",
+        sorts: &["createdAt"],
+        searched: "reason",
+    };
+    const VERBS: &'static [Verb] = &[Verb::List, Verb::Get, Verb::Create];
+    type Input = LockInput;
+    type Draft = Columns<Column>;
+    type View = LockView;
+
+    fn example() -> serde_json::Value {
+        json!({
+            "lockDate": "2026-09-30",
+            "salesLockDate": null,
+            "purchaseLockDate": null,
+            "bankLockDate": "2026-10-31",
+            "stockLockDate": null,
+            "journalLockDate": null,
+            "hardLockDate": "2025-12-31",
+            "reason": "Third quarter filed",
+            "exceptions": []
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({ "inForce": true })
+    }
+
+    fn check(_: Option<&Business>, input: LockInput) -> Result<Columns<Column>, FieldErrors> {
+        let mut faults = Faults::default();
+        let mut row = Columns::new();
+        for (column, name, field) in [
+            (Column::LockDate, "lockDate", input.lock_date),
+            (Column::SalesLockDate, "salesLockDate", input.sales_lock_date),
+            (Column::PurchaseLockDate, "purchaseLockDate", input.purchase_lock_date),
+            (Column::BankLockDate, "bankLockDate", input.bank_lock_date),
+            (Column::StockLockDate, "stockLockDate", input.stock_lock_date),
+            (Column::JournalLockDate, "journalLockDate", input.journal_lock_date),
+            (Column::HardLockDate, "hardLockDate", input.hard_lock_date),
+        ] {
+            row.set(column, faults.optional(name, field));
+        }
+        let reason = text(&mut faults, "reason", input.reason);
+        row.set(Column::Search, crate::rules::search_key(reason.as_deref().unwrap_or_default()));
+        row.set(Column::Reason, reason);
+        let exceptions = faults.each("exceptions", input.exceptions, |faults, input| LockException {
+            user_id: faults.required("userId", input.user_id),
+            until: faults.optional("until", input.until),
+            reason: text(faults, "reason", input.reason),
+        });
+        if exceptions.len() > 50 {
+            faults.add("exceptions", "must be at most 50");
+        }
+        row.set(Column::Exceptions, AsJson(exceptions));
+        faults.finish(row)
+    }
+
+    master_operations!();
+}
+
+impl Rows for Locks {
+    type Entity = table::Entity;
+
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
+    const SORTS: &'static [Column] = &[Column::Sequence];
+
+    fn filters() -> Vec<Filter<Column>> {
+        Vec::new()
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+    }
+
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<LockView>> {
+        let newest = in_force(cx).await?.map(|lock| lock.id);
+        let view = |row: table::Model| LockView {
+            keeping: kept!(row),
+            in_force: newest == Some(row.id),
+            lock_date: row.lock_date,
+            sales_lock_date: row.sales_lock_date,
+            purchase_lock_date: row.purchase_lock_date,
+            bank_lock_date: row.bank_lock_date,
+            stock_lock_date: row.stock_lock_date,
+            journal_lock_date: row.journal_lock_date,
+            hard_lock_date: row.hard_lock_date,
+            reason: row.reason,
+            exceptions: row.exceptions.0,
+        };
+        Ok(rows.into_iter().map(view).collect())
+    }
+}
+
+impl Master for Locks {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[];
+
+    fn version(row: &table::Model) -> i64 {
+        row.version
+    }
+
+    fn placement(cx: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
+    }
+
+    async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        check_users(cx, draft).await?;
+        let before = in_force(cx).await?;
+        let hard = match draft.get(Column::HardLockDate) {
+            Some(Value::String(Some(text))) => text.parse::<Day>().ok(),
+            _ => None,
+        };
+        if let Some(last) = before.as_ref().and_then(|lock| lock.hard_lock_date)
+            && hard.is_none_or(|hard| hard < last)
+        {
+            return Err(Error::Conflict(Conflict {
+                code: "invalid_state",
+                title: "The hard lock never moves back".into(),
+                errors: FieldErrors::one("hardLockDate", format!("must be {last} or later")),
+            }));
+        }
+        draft.set(Column::Sequence, before.map_or(1, |lock| lock.sequence + 1));
+        Ok(())
+    }
+}
+
+async fn check_users(cx: &Cx<'_>, draft: &Columns<Column>) -> Result<()> {
+    let exceptions: Vec<LockException> = match draft.get(Column::Exceptions) {
+        Some(Value::String(Some(text))) => serde_json::from_str(text).map_err(Error::internal)?,
+        _ => Vec::new(),
+    };
+    let mut faults = FieldErrors::default();
+    for (index, exception) in exceptions.iter().enumerate() {
+        let member = crate::access::membership::Entity::find_by_id((cx.business_id()?, exception.user_id));
+        let exists = user::find(&cx.db, exception.user_id).await?.is_some() && member.count(&cx.db).await? > 0;
+        if !exists {
+            faults.add(format!("exceptions[{index}].userId"), "names no member of the company");
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
+}
+
+async fn in_force(cx: &Cx<'_>) -> Result<Option<table::Model>> {
+    let locks = table::Entity::find().filter(Locks::reach(cx)?).order_by_desc(Column::Sequence);
+    Ok(locks.one(&cx.db).await?)
+}
+
+/// The soft lock of each company, as it is now.
+pub(crate) async fn dates_in_force(
+    cx: &Cx<'_>,
+    businesses: impl Iterator<Item = BusinessId>,
+) -> Result<HashMap<BusinessId, Option<Day>>> {
+    let locks = table::Entity::find()
+        .filter(Column::BusinessId.is_in(businesses))
+        .order_by_asc(Column::Sequence)
+        .all(&cx.db)
+        .await?;
+    // The newest of each company comes last.
+    Ok(locks.into_iter().map(|lock| (lock.business_id, lock.lock_date)).collect())
+}

@@ -1,0 +1,187 @@
+//! Rows of a table, listed and read by one set of rules.
+//!
+//! Owns: filters, search, sorting, counting, pages. A resource says what its columns are; it writes no query
+//! for these.
+
+use crate::cx::Cx;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::resource::Resource;
+use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
+use sea_orm::sea_query::{LikeExpr, NullOrdering};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+
+pub(crate) type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
+pub(crate) type Row<M> = <<M as Rows>::Entity as EntityTrait>::Model;
+
+/// A filter of the list and what it compares.
+pub(crate) struct Filter<C> {
+    pub(crate) parameter: Parameter,
+    pub(crate) compares: Compares<C>,
+}
+
+/// A filter that looks into other tables.
+pub(crate) type Looks = fn(&Cx<'_>, &FilterValue) -> Result<Condition>;
+
+pub(crate) enum Compares<C> {
+    Equal(C),
+    /// The column holds a JSON list, one element of which is this text.
+    Contains(C),
+    AtLeast(C),
+    AtMost(C),
+    Looks(Looks),
+}
+
+impl<C> Filter<C> {
+    const fn of(name: &'static str, about: &'static str, reads: Reads, compares: Compares<C>) -> Self {
+        Self { parameter: Parameter { name, about, reads }, compares }
+    }
+
+    pub(crate) const fn equal(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+        Self::of(name, about, reads, Compares::Equal(column))
+    }
+
+    pub(crate) const fn containing(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+        Self::of(name, about, reads, Compares::Contains(column))
+    }
+
+    pub(crate) const fn at_least(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+        Self::of(name, about, reads, Compares::AtLeast(column))
+    }
+
+    pub(crate) const fn at_most(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+        Self::of(name, about, reads, Compares::AtMost(column))
+    }
+
+    pub(crate) const fn looking(name: &'static str, about: &'static str, reads: Reads, looks: Looks) -> Self {
+        Self::of(name, about, reads, Compares::Looks(looks))
+    }
+}
+
+pub(crate) trait Rows: Resource {
+    type Entity: EntityTrait<Model: Clone + Send + Sync>;
+
+    const ID: Column<Self>;
+    /// When the row was last changed.
+    const CHANGED: Column<Self>;
+    /// Lower-case text that `q` looks into.
+    const SEARCH: Column<Self>;
+    /// Sort fields by their wire names, in the order of `ABOUT.sorts`.
+    const SORTS: &'static [Column<Self>];
+
+    fn filters() -> Vec<Filter<Column<Self>>>;
+    /// What the caller can reach at all.
+    fn reach(cx: &Cx<'_>) -> Result<Condition>;
+    fn views(cx: &Cx<'_>, rows: Vec<Row<Self>>) -> impl Future<Output = Result<Vec<Self::View>>> + Send;
+}
+
+pub(crate) fn parameters<M: Rows>() -> Vec<Parameter> {
+    M::filters().into_iter().map(|filter| filter.parameter).collect()
+}
+
+pub(crate) async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
+    let mut rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
+    let total = rows.clone().count(&cx.db).await?;
+    let mut order = query.sort.clone();
+    if order.is_empty() {
+        order.extend(M::ABOUT.sorts.first().map(|&name| (name, Direction::Ascending)));
+    }
+    for (name, direction) in order {
+        let column = M::ABOUT.sorts.iter().zip(M::SORTS).find(|(known, _)| **known == name).map(|(_, column)| *column);
+        let column = column.ok_or_else(|| Error::internal(format!("no column sorts by {name}")))?;
+        rows = match direction {
+            Direction::Ascending => rows.order_by_with_nulls(column, Order::Asc, NullOrdering::Last),
+            Direction::Descending => rows.order_by_with_nulls(column, Order::Desc, NullOrdering::Last),
+        };
+    }
+    // The identifier breaks ties, so that pages never overlap.
+    let rows =
+        rows.order_by_asc(M::ID).limit(query.page_size).offset((query.page - 1) * query.page_size).all(&cx.db).await?;
+    Ok(Page { items: M::views(cx, rows).await?, total })
+}
+
+fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
+    let mut condition = Condition::all();
+    for word in query.search.iter().flat_map(|text| text.split_whitespace()) {
+        condition = condition.add(M::SEARCH.like(containing(&crate::rules::search_key(word))));
+    }
+    if let Some(since) = query.updated_since {
+        condition = condition.add(M::CHANGED.gte(since));
+    }
+    let offered = M::filters();
+    for (name, value) in &query.filters {
+        let Some(filter) = offered.iter().find(|filter| filter.parameter.name == *name) else { continue };
+        condition = match (&filter.compares, value) {
+            (Compares::Looks(looks), value) => condition.add(looks(cx, value)?),
+            (Compares::Contains(column), FilterValue::Text(text)) => {
+                condition.add(column.like(containing(&serde_json::Value::from(text.as_str()).to_string())))
+            }
+            (Compares::Equal(column) | Compares::Contains(column), FilterValue::AnyOf(texts)) => {
+                condition.add(column.is_in(texts.iter().map(String::as_str)))
+            }
+            (Compares::Equal(column) | Compares::Contains(column), value) => condition.add(column.eq(plain(value))),
+            (Compares::AtLeast(column), value) => condition.add(column.gte(plain(value))),
+            (Compares::AtMost(column), value) => condition.add(column.lte(plain(value))),
+        };
+    }
+    Ok(condition)
+}
+
+/// The value as the database compares it.
+fn plain(value: &FilterValue) -> sea_orm::Value {
+    match value {
+        FilterValue::Text(text) => text.as_str().into(),
+        FilterValue::Flag(flag) => (*flag).into(),
+        FilterValue::AnyOf(texts) => texts.join(",").into(),
+        FilterValue::Day(day) => (*day).into(),
+        FilterValue::Time(at) => (*at).into(),
+        FilterValue::Amount(money) => (*money).into(),
+        FilterValue::Whole(number) => (*number).into(),
+        FilterValue::Identifier(id) => (*id).into(),
+    }
+}
+
+/// A LIKE pattern for text that contains this, where `%` and `_` stand for themselves.
+fn containing(text: &str) -> LikeExpr {
+    let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    LikeExpr::new(format!("%{escaped}%")).escape('\\')
+}
+
+pub(crate) async fn row<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<Row<M>> {
+    let row = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.eq(id)).one(&cx.db).await?;
+    row.ok_or(Error::NotFound)
+}
+
+pub(crate) async fn get<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<M::View> {
+    let row = row::<M>(cx, id).await?;
+    one_view::<M>(cx, row).await
+}
+
+pub(crate) async fn one_view<M: Rows>(cx: &Cx<'_>, row: Row<M>) -> Result<M::View> {
+    M::views(cx, vec![row]).await?.pop().ok_or_else(|| Error::internal("a row has no view"))
+}
+
+/// A resource that is never written by a request for it.
+macro_rules! read_only {
+    () => {
+        fn check(
+            _: Option<&crate::access::Business>,
+            _: Self::Input,
+        ) -> crate::error::Result<Self::Draft, crate::error::FieldErrors> {
+            Ok(())
+        }
+
+        async fn create(_: &crate::cx::Cx<'_>, (): &()) -> crate::error::Result<Self::View> {
+            Err(crate::error::Error::internal("this resource is only read"))
+        }
+
+        async fn update(_: &crate::cx::Cx<'_>, _: crate::ids::RecordId, (): &()) -> crate::error::Result<Self::View> {
+            Err(crate::error::Error::internal("this resource is only read"))
+        }
+
+        async fn delete(_: &crate::cx::Cx<'_>, _: crate::ids::RecordId) -> crate::error::Result<()> {
+            Err(crate::error::Error::internal("this resource is only read"))
+        }
+    };
+}
+pub(crate) use read_only;

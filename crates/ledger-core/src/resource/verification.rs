@@ -1,0 +1,92 @@
+//! The proof of the books, as it is read.
+
+use crate::access::Action;
+use crate::books::verify::{self, Verdict};
+use crate::cx::Cx;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading};
+use crate::resource::list::{ListQuery, Page, Parameter};
+use crate::resource::operation::Verb;
+use crate::resource::rows::read_only;
+use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+pub struct Verification;
+
+/// Nobody lists verdicts: each is made when it is asked for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NoRecord {}
+
+impl Record for NoRecord {
+    fn id(&self) -> RecordId {
+        RecordId::default()
+    }
+
+    fn version(&self) -> i64 {
+        1
+    }
+}
+
+impl Resource for Verification {
+    const KEY: ResourceKey = ResourceKey::Verification;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Verification",
+        one: "a verification",
+        many: "verifications",
+        description: "The proof of the books: everything is recomputed from the ledger's lines and compared with what \
+                      is kept.",
+        sorts: &[],
+        searched: "",
+    };
+    const VERBS: &'static [Verb] = &[];
+    type Input = NoWords;
+    type Draft = ();
+    type View = NoRecord;
+
+    fn parameters() -> Vec<Parameter> {
+        Vec::new()
+    }
+
+    fn extras() -> Vec<Extra> {
+        vec![Extra {
+            name: "Run",
+            segment: "",
+            on: On::Collection,
+            action: Action::View,
+            summary: "Verify the books",
+            description: "Recomputes everything that can be recomputed, in one snapshot, and answers each identity with \
+                          its two figures. It reads every line of the ledger.",
+            does: Does::Reads(Reading::json::<Verdict>(
+                |cx, _, _| Box::pin(async move { Produced::json(&verify::run(cx).await?) }),
+                || {
+                    json!({"ok": true, "checks": [{
+                        "id": "V1", "name": "Every entry balances", "left": "125430.00", "right": "125430.00", "ok": true,
+                        "findings": []
+                    }]})
+                },
+            )),
+        }]
+    }
+
+    fn example() -> serde_json::Value {
+        json!({})
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({})
+    }
+
+    async fn list(_: &Cx<'_>, _: &ListQuery) -> Result<Page<NoRecord>> {
+        Err(Error::NotFound)
+    }
+
+    async fn get(_: &Cx<'_>, _: RecordId) -> Result<NoRecord> {
+        Err(Error::NotFound)
+    }
+
+    read_only!();
+}
