@@ -15,6 +15,7 @@ mod m0002_businesses;
 mod m0003_parties;
 mod m0004_idempotency;
 mod m0005_ledger;
+mod m0006_access_changes;
 
 pub struct Migrator;
 
@@ -27,6 +28,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0003_parties::Migration),
             Box::new(m0004_idempotency::Migration),
             Box::new(m0005_ledger::Migration),
+            Box::new(m0006_access_changes::Migration),
         ]
     }
 }

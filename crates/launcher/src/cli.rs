@@ -2,7 +2,7 @@
 
 use crate::config::{self, Source};
 use crate::console::{failed, say};
-use crate::{admin, documents, serve};
+use crate::{admin, documents, serve, verify};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use http_kit::openapi::{as_30, pretty};
 use std::path::PathBuf;
@@ -40,6 +40,17 @@ pub(crate) enum Command {
         /// The 3.1 document instead of 3.0.3
         #[arg(long = "3.1")]
         latest: bool,
+    },
+    /// Prove the books: recompute everything and compare; exit 1 when something is wrong
+    Verify {
+        #[command(flatten)]
+        common: Common,
+        /// Only this company
+        #[arg(long, value_name = "ID")]
+        business: Option<String>,
+        /// As JSON, for programs
+        #[arg(long)]
+        json: bool,
     },
     /// Manage users
     User {
@@ -231,6 +242,10 @@ pub(crate) async fn run(command: Command) -> ExitCode {
         Command::Openapi { dialect, latest } => openapi(dialect, latest),
         Command::User { common, command } => {
             serve::with_ledger(&common.source(Vec::new()), |ledger, _| admin::user(ledger, command)).await
+        }
+        Command::Verify { common, business, json } => {
+            let verify = |ledger, _| async move { verify::run(ledger, business, json).await };
+            serve::with_ledger(&common.source(Vec::new()), verify).await
         }
         Command::Config { common, command } => configuration(&common.source(Vec::new()), &command),
         Command::Completions { shell } => {

@@ -13,6 +13,7 @@ mod logging;
 mod mount;
 mod serve;
 mod stream;
+mod verify;
 
 use std::process::ExitCode;
 

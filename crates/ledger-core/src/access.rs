@@ -7,10 +7,11 @@ use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, UserId};
+use crate::remembered::Changes;
 use crate::resource::ResourceKey;
 use crate::resource::business::{BusinessSettings, BusinessStatus, table as business};
+use sea_orm::FromQueryResult;
 use sea_orm::entity::prelude::*;
-use sea_orm::{FromQueryResult, JoinType, QuerySelect, RelationDef};
 
 /// What a request does to a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -123,6 +124,8 @@ impl Role {
 #[derive(Debug, Clone)]
 pub struct Principal {
     pub user: UserId,
+    /// What was known when the request arrived.
+    pub(crate) changes: Changes,
     /// May make companies; says nothing about the companies of others.
     pub is_system_admin: bool,
     pub expires_at: Instant,
@@ -206,23 +209,32 @@ pub(crate) mod membership {
     impl ActiveModelBehavior for ActiveModel {}
 }
 
-fn membership_of_business() -> RelationDef {
-    business::Entity::belongs_to(membership::Entity)
-        .from(business::Column::Id)
-        .to(membership::Column::BusinessId)
-        .into()
-}
-
 #[derive(FromQueryResult)]
-struct Visible {
+struct Facts {
     base_currency: String,
     settings: AsJson<BusinessSettings>,
     status: BusinessStatus,
-    role: Role,
     fiscal_year_start_month: i64,
     fiscal_year_start_day: i64,
     timezone: String,
     system_accounts: String,
+}
+
+impl Facts {
+    fn seen_as(self, id: BusinessId, role: Role) -> Business {
+        Business {
+            id,
+            currency_decimals: crate::currency::decimals(&self.base_currency).unwrap_or(2),
+            base_currency: self.base_currency,
+            settings: self.settings.0,
+            status: self.status,
+            role,
+            fiscal_year_start_month: u32::try_from(self.fiscal_year_start_month).unwrap_or(1),
+            fiscal_year_start_day: u32::try_from(self.fiscal_year_start_day).unwrap_or(1),
+            timezone: self.timezone.parse().unwrap_or(chrono_tz::UTC),
+            system_accounts: self.system_accounts,
+        }
+    }
 }
 
 /// The company as this user sees it; one they are no member of does not exist for them.
@@ -231,35 +243,12 @@ pub(crate) async fn visible_business(
     user: UserId,
     id: BusinessId,
 ) -> Result<Business> {
-    let visible = business::Entity::find()
-        .select_only()
-        .columns([
-            business::Column::BaseCurrency,
-            business::Column::Settings,
-            business::Column::Status,
-            business::Column::FiscalYearStartMonth,
-            business::Column::FiscalYearStartDay,
-            business::Column::Timezone,
-            business::Column::SystemAccounts,
-        ])
-        .column(membership::Column::Role)
-        .join(JoinType::InnerJoin, membership_of_business())
-        .filter(business::Column::Id.eq(id))
-        .filter(membership::Column::UserId.eq(user))
-        .into_model::<Visible>()
-        .one(connection)
-        .await?
-        .ok_or(Error::NotFound)?;
-    Ok(Business {
-        id,
-        currency_decimals: crate::currency::decimals(&visible.base_currency).unwrap_or(2),
-        base_currency: visible.base_currency,
-        settings: visible.settings.0,
-        status: visible.status,
-        role: visible.role,
-        fiscal_year_start_month: u32::try_from(visible.fiscal_year_start_month).unwrap_or(1),
-        fiscal_year_start_day: u32::try_from(visible.fiscal_year_start_day).unwrap_or(1),
-        timezone: visible.timezone.parse().unwrap_or(chrono_tz::UTC),
-        system_accounts: visible.system_accounts,
-    })
+    let role = membership::Entity::find_by_id((id, user)).one(connection).await?.ok_or(Error::NotFound)?.role;
+    business_as(connection, id, role).await
+}
+
+/// The company as the command line sees it.
+pub(crate) async fn business_as(connection: &impl ConnectionTrait, id: BusinessId, role: Role) -> Result<Business> {
+    let facts = business::Entity::find_by_id(id).into_model::<Facts>().one(connection).await?;
+    Ok(facts.ok_or(Error::NotFound)?.seen_as(id, role))
 }

@@ -6,8 +6,9 @@ use crate::auth::throttle::{self, Subjects};
 use crate::auth::token::Tokens;
 use crate::auth::user::{self, Revoking};
 use crate::auth::{LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password};
-use crate::books::audit::Origin;
+use crate::books::audit::{AuditAction, Change, Origin};
 use crate::books::desk::{Desk, Rehearsed};
+use crate::books::verify::{self, Check, Verdict};
 use crate::clock::Clock;
 use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
@@ -15,6 +16,7 @@ use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::remembered::Remembered;
 use crate::resource::body::{canonical, strict};
 use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::Media;
@@ -23,7 +25,7 @@ use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, S
 use crate::resource::{ResourceKey, Scope, entry};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{EntityTrait, PaginatorTrait};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -45,6 +47,7 @@ pub struct Ledger {
     tokens: Tokens,
     passwords: Passwords,
     in_flight: InFlight,
+    remembered: Remembered,
 }
 
 /// What a command in a lane comes to.
@@ -112,6 +115,16 @@ impl Reply {
     }
 }
 
+/// What the proof of one company came to.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proof {
+    pub business_id: BusinessId,
+    pub name: String,
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
 /// The first user of an empty installation.
 pub struct FirstUser {
     pub user: NewUser,
@@ -129,6 +142,7 @@ impl Ledger {
             tokens: Tokens::new(&options.tokens),
             passwords: Passwords::try_new()?,
             in_flight: InFlight::default(),
+            remembered: Remembered::default(),
         }))
     }
 
@@ -171,7 +185,7 @@ impl Ledger {
         } else {
             let ids = [self.clock.identifier(), self.clock.identifier()];
             let now = self.clock.now();
-            self.write(None, move |transaction| {
+            self.write(None, move |transaction, _| {
                 let subjects = subjects.clone();
                 Box::pin(async move { throttle::record(transaction, &subjects, ids, now).await })
             })
@@ -181,7 +195,7 @@ impl Ledger {
     }
 
     async fn open_session(&self, user: user::Model, subjects: Subjects) -> Result<Session> {
-        self.write(None, move |transaction| {
+        self.write(None, move |transaction, _| {
             let subjects = subjects.clone();
             Box::pin(async move { throttle::forgive(transaction, &subjects).await })
         })
@@ -199,12 +213,16 @@ impl Ledger {
     /// The user behind a token, if it is still good this instant.
     pub async fn authenticate(&self, token: &str) -> Result<Principal> {
         let claims = self.tokens.verify(token, self.clock.now())?;
-        let user = user::find(&self.database.read, claims.sub)
+        let changes = self.remembered.changes(&self.database.read).await?;
+        let user = self
+            .remembered
+            .user(&self.database.read, changes, claims.sub)
             .await?
             .filter(|user| user.status == UserStatus::Active && user.token_version == claims.ver)
             .ok_or(Error::Unauthenticated("The access token has been revoked; log in again"))?;
         Ok(Principal {
             user: user.id,
+            changes,
             is_system_admin: user.is_system_admin,
             expires_at: crate::clock::Instant::from_micros(claims.exp.saturating_mul(1_000_000)),
         })
@@ -221,7 +239,7 @@ impl Ledger {
         let id = named_record(&call)?;
         let asked = Asked {
             user: principal.user,
-            business: business.as_ref(),
+            business: business.as_deref(),
             clock: &self.clock,
             expectation: &Expectation::Unsaid,
             origin: &call.origin,
@@ -250,7 +268,7 @@ impl Ledger {
     }
 
     /// The company in scope, after the caller's right to be there and to do this was checked.
-    async fn authorise(&self, principal: &Principal, call: &Call) -> Result<Option<Business>> {
+    async fn authorise(&self, principal: &Principal, call: &Call) -> Result<Option<Arc<Business>>> {
         let named = match (call.resource.scope, call.verb) {
             (Scope::Installation, Verb::List) => return Ok(None),
             (Scope::Installation, Verb::Create) if principal.is_system_admin => return Ok(None),
@@ -261,7 +279,7 @@ impl Ledger {
             (Scope::Business, _) => call.business.as_deref(),
         };
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
-        let business = access::visible_business(&self.database.read, principal.user, id).await?;
+        let business = self.remembered.company(&self.database.read, principal.changes, principal.user, id).await?;
         business.require(call.resource.key, call.resource.action(call.verb))?;
         if call.resource.writes(call.verb)
             && call.resource.scope == Scope::Business
@@ -278,12 +296,12 @@ impl Ledger {
     async fn write_request(
         self: &Arc<Self>,
         principal: &Principal,
-        business: Option<Business>,
+        business: Option<Arc<Business>>,
         call: Call,
     ) -> Result<Reply> {
         let dry_run = check_query(&call.query, &["dryRun"])?;
         let id = named_record(&call)?;
-        let prepared = call.resource.prepare(call.verb, business.as_ref(), &call.body)?;
+        let prepared = call.resource.prepare(call.verb, business.as_deref(), &call.body)?;
         let company = business.as_ref().map(|business| business.id);
         let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
             Some(key) => Some(Claim { user: principal.user, key, command: digest(&call, company)? }),
@@ -318,18 +336,55 @@ impl Ledger {
     /// Something of our own that must be written, in the lane like everything else.
     async fn write<W>(&self, company: Option<BusinessId>, work: W) -> Result<()>
     where
-        W: for<'t> Fn(&'t sea_orm::DatabaseTransaction) -> crate::database::lane::BoxFuture<'t, Result<()>>
+        W: for<'t> Fn(&'t sea_orm::DatabaseTransaction, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
             + Send
             + Sync
             + 'static,
     {
         let work = Arc::new(work);
-        let work: Work<Outcome> = Arc::new(move |transaction, _| {
+        let work: Work<Outcome> = Arc::new(move |transaction, desk| {
             let work = work.clone();
-            Box::pin(async move { work(transaction).await.map(|()| Outcome::Done) })
+            Box::pin(async move { work(transaction, desk).await.map(|()| Outcome::Done) })
         });
         let order = Order { company, manner: Manner::Direct, keep: Keep::Effects, work };
         self.lanes.run(order).await.map(|_| ())
+    }
+
+    // ── Proof ──
+
+    /// Proves the books of one company or of all, each in one snapshot.
+    pub async fn verify(&self, only: Option<BusinessId>) -> Result<Vec<Proof>> {
+        let mut named = business::Entity::find().order_by_asc(business::Column::NameKey);
+        if let Some(id) = only {
+            named = named.filter(business::Column::Id.eq(id));
+        }
+        let companies = named.all(&self.database.read).await?;
+        if only.is_some() && companies.is_empty() {
+            return Err(Error::NotFound);
+        }
+        let mut proofs = Vec::new();
+        for company in companies {
+            let snapshot = self.database.snapshot().await?;
+            let facts = access::business_as(&snapshot, company.id, Role::Owner).await?;
+            let asked = Asked {
+                user: UserId::default(),
+                business: Some(&facts),
+                clock: &self.clock,
+                expectation: &Expectation::Unsaid,
+                origin: &Origin::default(),
+                point: Point::default(),
+            };
+            let verdict = verify::run(&Cx::reading_within(asked, &snapshot)).await;
+            snapshot.rollback().await?;
+            proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
+        }
+        Ok(proofs)
+    }
+
+    /// What the engine itself says of its file; nothing where it has no such check.
+    pub async fn verify_engine(&self) -> Result<Option<Check>> {
+        let Some(findings) = self.database.check_file().await? else { return Ok(None) };
+        Ok(Some(Check::of_engine(findings)))
     }
 
     // ── Administration ──
@@ -356,7 +411,7 @@ impl Ledger {
         user::check(&new)?;
         let hash = self.passwords.hash(new.password.clone()).await?;
         let (id, now, made) = (UserId(self.clock.identifier()), self.clock.now(), new.clone());
-        self.write(None, move |transaction| {
+        self.write(None, move |transaction, _| {
             let (new, hash) = (new.clone(), hash.clone());
             Box::pin(async move { user::insert(transaction, id, &new, hash, now).await })
         })
@@ -395,7 +450,7 @@ impl Ledger {
 
     async fn revoke_with(&self, user: UserId, change: Revoking) -> Result<()> {
         let now = self.clock.now();
-        self.write(None, move |transaction| {
+        self.write(None, move |transaction, _| {
             let change = change.clone();
             Box::pin(async move { user::revoke_with(transaction, user, change, now).await })
         })
@@ -407,9 +462,22 @@ impl Ledger {
         if business::Entity::find_by_id(business).count(&self.database.read).await? == 0 {
             return Err(Error::field("business", "names no company"));
         }
-        self.write(Some(business), move |transaction| {
+        let (id, now) = (RecordId(self.clock.identifier()), self.clock.now());
+        self.write(Some(business), move |transaction, desk| {
             let row = membership::ActiveModel { business_id: Set(business), user_id: Set(user), role: Set(role) };
             Box::pin(async move {
+                let before = membership::Entity::find_by_id((business, user)).one(transaction).await?;
+                let member = |role: Role| serde_json::json!({"member": {"userId": user, "role": role}}).to_string();
+                let change = Change {
+                    action: AuditAction::Updated,
+                    resource: ResourceKey::Businesses,
+                    id: RecordId(business.0),
+                    version_from: None,
+                    version_to: None,
+                    before: before.map(|before| member(before.role)),
+                    after: Some(member(role)),
+                };
+                desk.record(business, id, now, &Origin::default(), change)?;
                 let same = [membership::Column::BusinessId, membership::Column::UserId];
                 membership::Entity::insert(row)
                     .on_conflict(OnConflict::columns(same).update_column(membership::Column::Role).to_owned())
@@ -427,7 +495,7 @@ struct Write {
     ledger: Arc<Ledger>,
     kind: ReplyKind,
     user: UserId,
-    business: Option<Business>,
+    business: Option<Arc<Business>>,
     expectation: Expectation,
     origin: Origin,
     id: Option<RecordId>,
@@ -440,7 +508,7 @@ impl Write {
     async fn run(&self, transaction: &sea_orm::DatabaseTransaction, desk: &Desk) -> Result<Reply> {
         let asked = Asked {
             user: self.user,
-            business: self.business.as_ref(),
+            business: self.business.as_deref(),
             clock: &self.ledger.clock,
             expectation: &self.expectation,
             origin: &self.origin,

@@ -17,5 +17,6 @@ mod idempotency;
 pub mod ids;
 pub mod ledger;
 pub mod money;
+mod remembered;
 pub mod resource;
 mod rules;

@@ -51,6 +51,18 @@ pub struct Check {
     pub findings: Vec<String>,
 }
 
+impl Check {
+    /// The engine's own check of its file.
+    pub(crate) fn of_engine(found: Vec<String>) -> Self {
+        let mut findings = Findings::default();
+        let count = found.len();
+        for finding in found {
+            findings.add(finding);
+        }
+        Self::of("V13", "The database file is whole", count, 0, findings)
+    }
+}
+
 const MOST_FINDINGS: usize = 50;
 const PORTION: u64 = 5_000;
 

@@ -7,8 +7,8 @@ pub(crate) mod lane;
 pub(crate) mod stored;
 
 use sea_orm::{
-    AccessMode, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel, SqlxPostgresConnector,
-    SqlxSqliteConnector, TransactionOptions, TransactionTrait,
+    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
+    SqlxPostgresConnector, SqlxSqliteConnector, Statement, TransactionOptions, TransactionTrait,
 };
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -132,6 +132,24 @@ impl Database {
     /// How many migrations are still to run.
     pub async fn pending_migrations(&self) -> Result<usize, DbErr> {
         migrations::pending(&self.write).await
+    }
+
+    /// What SQLite finds wrong with its file. PostgreSQL has no such question; its own tools check it.
+    pub(crate) async fn check_file(&self) -> Result<Option<Vec<String>>, DbErr> {
+        if self.read.get_database_backend() == DbBackend::Postgres {
+            return Ok(None);
+        }
+        let mut findings = Vec::new();
+        for (pragma, column) in [("integrity_check", "integrity_check"), ("foreign_key_check", "table")] {
+            let rows =
+                self.read.query_all_raw(Statement::from_string(DbBackend::Sqlite, format!("PRAGMA {pragma}"))).await?;
+            for row in rows {
+                let found: String = row.try_get("", column)?;
+                findings.push(format!("{pragma}: {found}"));
+            }
+        }
+        findings.retain(|finding| finding != "integrity_check: ok");
+        Ok(Some(findings))
     }
 
     /// Whether the database answers.

@@ -1,0 +1,112 @@
+//! Who may do what, remembered between requests and forgotten at once when it changes.
+//!
+//! Every change of a user, a membership or a company raises a counter in the database, by trigger: whichever
+//! process, command or hand makes it. A request asks for the counter first, after it has arrived; what is
+//! remembered counts only under the counter it was read under. So a role that is taken away is gone with the
+//! next request, on every process, and yet most requests ask the database no more than that one number.
+//!
+//! Requests that arrive together share the question: one that waits for an answer takes the next answer that
+//! was asked for after it came.
+
+use crate::access::Business;
+use crate::auth::user;
+use crate::error::{Error, Result};
+use crate::ids::{BusinessId, UserId};
+use sea_orm::entity::prelude::*;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+mod table {
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "access_changes")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: i64,
+        pub count: i64,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
+/// How many changes there were; what was read under one count is worth nothing under another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Changes(i64);
+
+#[derive(Default)]
+pub(crate) struct Remembered {
+    asked: AtomicU64,
+    /// The last question that was answered, by its number.
+    answered: tokio::sync::Mutex<(u64, Changes)>,
+    facts: Mutex<Facts>,
+}
+
+#[derive(Default)]
+struct Facts {
+    under: Changes,
+    users: HashMap<UserId, Arc<user::Model>>,
+    companies: HashMap<(UserId, BusinessId), Arc<Business>>,
+}
+
+/// As many users, and as many companies, as are remembered at most.
+const MOST: usize = 20_000;
+
+impl Remembered {
+    /// The count of changes, asked for after this call began.
+    pub(crate) async fn changes(&self, connection: &impl ConnectionTrait) -> Result<Changes> {
+        let arrived = self.asked.load(Ordering::SeqCst);
+        let mut answered = self.answered.lock().await;
+        if answered.0 > arrived {
+            return Ok(answered.1);
+        }
+        let question = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        let row = table::Entity::find_by_id(1).one(connection).await?;
+        let changes = Changes(row.ok_or_else(|| Error::internal("access_changes has no row"))?.count);
+        *answered = (question, changes);
+        Ok(changes)
+    }
+
+    /// What is remembered under a count; anything else is forgotten.
+    fn under<T>(&self, changes: Changes, look: impl FnOnce(&mut Facts) -> T) -> Option<T> {
+        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        if facts.under.0 < changes.0 || facts.users.len() > MOST || facts.companies.len() > MOST {
+            *facts = Facts { under: changes, ..Facts::default() };
+        }
+        (facts.under == changes).then(|| look(&mut facts))
+    }
+
+    pub(crate) async fn user(
+        &self,
+        connection: &impl ConnectionTrait,
+        changes: Changes,
+        id: UserId,
+    ) -> Result<Option<Arc<user::Model>>> {
+        if let Some(known) = self.under(changes, |facts| facts.users.get(&id).cloned()).flatten() {
+            return Ok(Some(known));
+        }
+        let Some(found) = user::find(connection, id).await?.map(Arc::new) else { return Ok(None) };
+        self.under(changes, |facts| facts.users.insert(id, found.clone()));
+        Ok(Some(found))
+    }
+
+    /// The company as this user sees it.
+    pub(crate) async fn company(
+        &self,
+        connection: &impl ConnectionTrait,
+        changes: Changes,
+        user: UserId,
+        id: BusinessId,
+    ) -> Result<Arc<Business>> {
+        if let Some(known) = self.under(changes, |facts| facts.companies.get(&(user, id)).cloned()).flatten() {
+            return Ok(known);
+        }
+        let found = Arc::new(crate::access::visible_business(connection, user, id).await?);
+        self.under(changes, |facts| facts.companies.insert((user, id), found.clone()));
+        Ok(found)
+    }
+}
