@@ -3,12 +3,17 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod access;
+mod accounts;
+mod audit;
 mod configuration;
 mod documentation;
 mod errors;
 mod harness;
+mod journals;
 mod lists;
+mod numbering;
 mod parity;
+mod periods;
 mod promises;
 mod reliability;
 mod tidy;

@@ -155,6 +155,11 @@ impl Server {
         self.process.child.wait().expect("its end").code()
     }
 
+    /// Where its books are, for those who look behind its back.
+    pub fn database_url(&self) -> &str {
+        &self.database
+    }
+
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }

@@ -12,5 +12,5 @@ pub(crate) mod desk;
 pub(crate) mod numbering;
 pub(crate) mod periods;
 pub(crate) mod posting;
-pub(crate) mod tables;
+pub mod tables;
 pub mod verify;

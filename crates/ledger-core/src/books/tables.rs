@@ -46,16 +46,16 @@ wire_enum! {
 
 /// An entry that a document stands for at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct EntryRef {
-    pub(crate) id: RecordId,
-    pub(crate) number: i64,
-    pub(crate) date: Day,
+pub struct EntryRef {
+    pub id: RecordId,
+    pub number: i64,
+    pub date: Day,
 }
 
 macro_rules! table {
     ($(#[$about:meta])* $module:ident = $name:literal { $($body:tt)* }) => {
         $(#[$about])*
-        pub(crate) mod $module {
+        pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use super::{
                 AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, Instant, Money, RecordId, UserId,

@@ -4,7 +4,7 @@
 
 pub(crate) mod fault;
 pub(crate) mod lane;
-pub(crate) mod stored;
+pub mod stored;
 
 use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
@@ -109,6 +109,11 @@ impl Database {
             .map_err(connection_error)?;
         let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
         Ok(Self { read: connection.clone(), write: connection })
+    }
+
+    /// The connection that writes, for what measures how fast that can be.
+    pub fn writer(&self) -> DatabaseConnection {
+        self.write.clone()
     }
 
     /// A transaction that sees the books as they are now, whatever is written meanwhile.

@@ -1,0 +1,69 @@
+//! What the server reaches, beside the same rows written in process, side by side in one run.
+//!
+//! Timings of one run are compared with each other and never with another run: the phases take turns, and
+//! what is printed are rates and their ratios.
+
+mod balances;
+mod client;
+mod journals;
+mod place;
+mod rows;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+#[derive(Parser)]
+#[command(name = "bench", about, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Journals of six lines over HTTP, beside a transaction each and beside planned batches in process
+    Journals {
+        #[command(flatten)]
+        place: place::Place,
+        /// Seconds of each turn
+        #[arg(long, default_value_t = 4)]
+        seconds: u64,
+        /// Turns of each phase
+        #[arg(long, default_value_t = 3)]
+        turns: usize,
+    },
+    /// Balances of all accounts over many lines, beside the same over few
+    Balances {
+        #[command(flatten)]
+        place: place::Place,
+        /// Lines of the large company
+        #[arg(long, default_value_t = 1_000_000)]
+        lines: usize,
+        /// Lines of the small one
+        #[arg(long, default_value_t = 10_000)]
+        few: usize,
+    },
+}
+
+fn main() -> ExitCode {
+    // The server under test is this very program as a second process.
+    if std::env::args().nth(1).is_some_and(|word| matches!(word.as_str(), "serve" | "verify" | "migrate")) {
+        return launcher::main();
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return place::complain(&error.to_string()),
+    };
+    let outcome = runtime.block_on(async {
+        match Cli::parse().command {
+            Command::Journals { place, seconds, turns } => journals::run(&place, seconds, turns).await,
+            Command::Balances { place, lines, few } => balances::run(&place, lines, few).await,
+        }
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => place::complain(&error.to_string()),
+    }
+}

@@ -1,0 +1,150 @@
+//! Where a run takes place: fresh databases of one engine, and a server as a second process.
+
+use crate::Result;
+use crate::client::{self, Connection};
+use clap::Args;
+use sea_orm::{ConnectionTrait, Database, DatabaseConnection};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+
+#[derive(Args, Clone)]
+pub(crate) struct Place {
+    /// Run on PostgreSQL: the URL of a database on it whose user may create databases. `SQLite` when absent
+    #[arg(long, value_name = "URL")]
+    postgres: Option<String>,
+    /// Folder for `SQLite` files; on the disk that is to be measured
+    #[arg(long, value_name = "DIR", default_value = "/tmp")]
+    folder: PathBuf,
+}
+
+pub(crate) fn say(text: &str) {
+    use std::io::Write;
+    let _closed = writeln!(std::io::stdout(), "{text}").and_then(|()| std::io::stdout().flush());
+}
+
+pub(crate) fn complain(text: &str) -> ExitCode {
+    use std::io::Write;
+    let _closed = writeln!(std::io::stderr(), "error: {text}");
+    ExitCode::FAILURE
+}
+
+impl Place {
+    pub(crate) fn engine(&self) -> &'static str {
+        if self.postgres.is_some() { "PostgreSQL" } else { "SQLite FULL" }
+    }
+
+    /// The URL of a database that is empty.
+    pub(crate) async fn fresh(&self, name: &str) -> Result<String> {
+        let name = format!("duet_bench_{name}_{}", std::process::id());
+        let Some(url) = &self.postgres else {
+            let folder = self.folder.join(&name);
+            std::fs::create_dir_all(&folder)?;
+            return Ok(format!("sqlite:{}", folder.join("duet.db").display()));
+        };
+        let admin = Database::connect(url).await?;
+        admin.execute_unprepared(&format!("CREATE DATABASE {name}")).await?;
+        let (host, _) = url.rsplit_once('/').ok_or("the URL names no database")?;
+        Ok(format!("{host}/{name}"))
+    }
+
+    /// Opens a database as the server does.
+    pub(crate) async fn open(url: &str) -> Result<DatabaseConnection> {
+        let options = ledger_core::database::DatabaseOptions { url: url.into(), pool_size: 40, readers: 2 };
+        let database = ledger_core::database::Database::open(&options).await?;
+        database.migrate().await?;
+        Ok(database.writer())
+    }
+}
+
+/// `duet serve`, until it is dropped.
+pub(crate) struct Server {
+    process: Child,
+    pub(crate) address: std::net::SocketAddr,
+    pub(crate) token: String,
+    database: String,
+}
+
+const EMAIL: &str = "bench@example.test";
+const PASSWORD: &str = "as fast as it is right";
+
+impl Server {
+    pub(crate) async fn start(database: &str) -> Result<Self> {
+        let data = std::env::temp_dir().join(format!("duet-bench-{}", std::process::id()));
+        let mut process = Command::new(std::env::current_exe()?)
+            .args(["serve", "--listen", "127.0.0.1:0", "--database", database, "--data"])
+            .arg(&data)
+            .args(["--set", "Logging:Level=warn"])
+            .env("Bootstrap__Email", EMAIL)
+            .env("Bootstrap__Username", "bench")
+            .env("Bootstrap__Password", PASSWORD)
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let output = process.stdout.take().ok_or("the server has no output")?;
+        let mut address = None;
+        for line in BufReader::new(output).lines() {
+            let line = line?;
+            if let Some(told) = line.strip_prefix("listening on http://") {
+                address = Some(told.parse()?);
+            }
+            if line.starts_with("log in with") {
+                break;
+            }
+        }
+        let address = address.ok_or("the server did not start")?;
+        let mut connection = Connection::open(address).await?;
+        let login = json!({"email": EMAIL, "password": PASSWORD}).to_string();
+        let answer = connection.send(&client::request("POST", "/b/api/auth/login", None, None, &login)).await?;
+        let token = answer.json()?["token"].as_str().ok_or("no token")?.to_owned();
+        Ok(Self { process, address, token, database: database.to_owned() })
+    }
+
+    pub(crate) async fn ask(&self, method: &str, path: &str, business: Option<&str>, body: &str) -> Result<Value> {
+        let mut connection = Connection::open(self.address).await?;
+        let answer = connection.send(&client::request(method, path, Some(&self.token), business, body)).await?;
+        if answer.status >= 300 {
+            return Err(format!("{method} {path}: {}", String::from_utf8_lossy(&answer.body)).into());
+        }
+        answer.json()
+    }
+
+    /// A company, and the identifiers of six of its accounts.
+    pub(crate) async fn company(&self, name: &str) -> Result<(String, Vec<String>)> {
+        let body = json!({"name": name, "baseCurrency": "EUR"}).to_string();
+        let made = self.ask("POST", "/b/api/businesses", None, &body).await?;
+        let id = made["id"].as_str().ok_or("no identifier")?.to_owned();
+        let mut accounts = Vec::new();
+        for code in ["6100", "6200", "6300", "6400", "6500", "1010"] {
+            let found = self.ask("GET", &format!("/b/api/accounts?code={code}"), Some(&id), "").await?;
+            accounts.push(found["items"][0]["id"].as_str().ok_or("no account")?.to_owned());
+        }
+        Ok((id, accounts))
+    }
+
+    /// Ends the server and has its books proved.
+    pub(crate) fn stop_and_verify(mut self) -> Result<bool> {
+        self.stop();
+        let data = std::env::temp_dir().join(format!("duet-bench-{}", std::process::id()));
+        let verified = Command::new(std::env::current_exe()?)
+            .args(["verify", "--database", &self.database, "--data"])
+            .arg(&data)
+            .stdout(Stdio::null())
+            .status()?;
+        Ok(verified.success())
+    }
+
+    fn stop(&mut self) {
+        if !matches!(self.process.try_wait(), Ok(None)) {
+            return;
+        }
+        let _asked = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status();
+        let _ended = self.process.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,306 @@
+//! The rows of a posted journal, as the server writes them, without the server.
+
+use crate::Result;
+use ledger_core::books::tables::{
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, account_days, account_months, audit_log, books, documents,
+    entries, entry_lines,
+};
+use ledger_core::clock::Clock;
+use ledger_core::database::stored::AsJson;
+use ledger_core::day::Day;
+use ledger_core::ids::{BusinessId, RecordId, UserId};
+use ledger_core::money::Money;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
+use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySelect};
+use std::collections::BTreeMap;
+
+/// A company that is only rows.
+#[derive(Clone)]
+pub(crate) struct Company {
+    pub(crate) id: BusinessId,
+    pub(crate) accounts: Vec<RecordId>,
+    pub(crate) user: UserId,
+}
+
+/// Where its sequences stand.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Head {
+    version: i64,
+    entry: i64,
+    audit: i64,
+}
+
+/// All rows of some journals.
+#[derive(Default)]
+pub(crate) struct Rows {
+    documents: Vec<documents::Model>,
+    lines: Vec<entry_lines::Model>,
+    entries: Vec<entries::Model>,
+    audits: Vec<audit_log::Model>,
+}
+
+fn literal(connection: &impl ConnectionTrait, id: uuid::Uuid) -> String {
+    match connection.get_database_backend() {
+        DbBackend::Postgres => format!("'{id}'"),
+        _ => format!("X'{}'", id.simple()),
+    }
+}
+
+impl Company {
+    pub(crate) async fn plant(connection: &impl ConnectionTrait, clock: &Clock) -> Result<Self> {
+        let company = Self {
+            id: BusinessId(clock.identifier()),
+            accounts: (0..6).map(|_| RecordId(clock.identifier())).collect(),
+            user: UserId(clock.identifier()),
+        };
+        let (business, user) = (literal(connection, company.id.0), literal(connection, company.user.0));
+        for (code, account) in company.accounts.iter().enumerate() {
+            let account = literal(connection, account.0);
+            let insert = format!(
+                "INSERT INTO accounts (business_id, id, code, name, name_key, type, class, is_group, \
+                 allow_manual_posting, status, tags, search, version, created_at, created_by, updated_at, updated_by) \
+                 VALUES ({business}, {account}, '{code}', 'x', 'x', 'bank', 'asset', FALSE, TRUE, 'active', '[]', 'x', \
+                 1, 0, {user}, 0, {user})"
+            );
+            connection.execute_unprepared(&insert).await?;
+        }
+        let books = format!(
+            "INSERT INTO books (business_id, version, entry_number, recorded_at, audit_sequence, audit_hash) \
+             VALUES ({business}, 0, 0, 0, 0, '')"
+        );
+        connection.execute_unprepared(&books).await?;
+        Ok(company)
+    }
+
+    /// Where the sequences stand, locked where there are other writers.
+    pub(crate) async fn lock(&self, connection: &impl ConnectionTrait) -> Result<Head> {
+        let mut row = books::Entity::find_by_id(self.id);
+        if connection.get_database_backend() == DbBackend::Postgres {
+            row = row.lock_exclusive();
+        }
+        let row = row.one(connection).await?.ok_or("no books")?;
+        Ok(Head { version: row.version, entry: row.entry_number, audit: row.audit_sequence })
+    }
+}
+
+impl Rows {
+    /// Adds a journal of six lines.
+    pub(crate) fn add(&mut self, company: &Company, clock: &Clock, head: &mut Head, turn: usize) -> Result<()> {
+        head.entry += 1;
+        head.audit += 1;
+        let (document, entry) = (RecordId(clock.identifier()), RecordId(clock.identifier()));
+        let now = clock.now();
+        let date: Day = day(turn)?;
+        let number = format!("JV-2026-{:07}", head.entry);
+        let content = content(company, clock);
+        let cent = |units: i64| Money::from_units(units * 100);
+        self.documents.push(documents::Model {
+            business_id: company.id,
+            id: document,
+            kind: DocumentKind::Journal,
+            subkind: Some("general".into()),
+            status: DocumentStatus::Posted,
+            number: Some(number.clone()),
+            series_id: Some(RecordId(company.id.0)),
+            period: Some("2026-01-01".into()),
+            sequence: Some(head.entry),
+            date,
+            party_id: None,
+            reference: None,
+            narration: Some("Costs of the month".into()),
+            currency: "EUR".into(),
+            total: cent(15_00),
+            base_total: cent(15_00),
+            content: content.clone(),
+            entries: AsJson(vec![EntryRef { id: entry, number: head.entry, date }]),
+            posted_at: Some(now),
+            void_date: None,
+            void_reason: None,
+            external_id: None,
+            tags: AsJson(Vec::new()),
+            search: format!("{number} costs of the month"),
+            version: 1,
+            created_at: now,
+            created_by: company.user,
+            updated_at: now,
+            updated_by: company.user,
+        });
+        for (position, account) in (1..).zip(&company.accounts) {
+            let amount = cent(if position == 6 { -15_00 } else { position * 100 });
+            self.lines.push(entry_lines::Model {
+                business_id: company.id,
+                entry_number: head.entry,
+                position,
+                account_id: *account,
+                party_id: None,
+                date,
+                amount,
+                currency: "EUR".into(),
+                currency_amount: amount,
+                description: None,
+                due_date: None,
+            });
+        }
+        self.entries.push(entries::Model {
+            business_id: company.id,
+            number: head.entry,
+            id: entry,
+            date,
+            recorded_at: now,
+            recorded_by: company.user,
+            kind: EntryKind::Normal,
+            document_kind: DocumentKind::Journal,
+            document_id: document,
+            document_version: 1,
+            document_number: Some(number.clone()),
+            reverses_id: None,
+            narration: Some("Costs of the month".into()),
+            total: cent(15_00),
+            search: format!("costs of the month {number}"),
+        });
+        self.audits.push(audit_log::Model {
+            business_id: company.id,
+            sequence: head.audit,
+            id: RecordId(clock.identifier()),
+            at: now,
+            user_id: Some(company.user),
+            address: Some("127.0.0.1".into()),
+            dialect: Some("B".into()),
+            request_id: Some(document.to_string()),
+            action: "created".into(),
+            resource: "journals".into(),
+            resource_id: document,
+            version_from: None,
+            version_to: Some(1),
+            before: None,
+            after: Some(view(&content)),
+            previous_hash: "0".repeat(64),
+            hash: "0".repeat(64),
+        });
+        Ok(())
+    }
+
+    /// Writes everything in a handful of statements.
+    pub(crate) async fn write(self, connection: &impl ConnectionTrait, company: &Company, head: Head) -> Result<()> {
+        let (days, months) = rollups(company, &self.lines);
+        insert::<documents::Entity>(connection, self.documents).await?;
+        insert::<entry_lines::Entity>(connection, self.lines).await?;
+        insert::<entries::Entity>(connection, self.entries).await?;
+        {
+            use account_days::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Date, Debit};
+            let conflict = adding::<account_days::Entity>(
+                &[BusinessId, AccountId, Currency, Date],
+                &[Debit, Credit, CurrencyAmount],
+            );
+            let rows = days.into_iter().map(IntoActiveModel::into_active_model);
+            account_days::Entity::insert_many(rows).on_conflict(conflict).exec_without_returning(connection).await?;
+        }
+        {
+            use account_months::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Debit, Month};
+            let conflict = adding::<account_months::Entity>(
+                &[BusinessId, AccountId, Currency, Month],
+                &[Debit, Credit, CurrencyAmount],
+            );
+            let rows = months.into_iter().map(IntoActiveModel::into_active_model);
+            account_months::Entity::insert_many(rows).on_conflict(conflict).exec_without_returning(connection).await?;
+        }
+        insert::<audit_log::Entity>(connection, self.audits).await?;
+        let id = literal(connection, company.id.0);
+        let update = format!(
+            "UPDATE books SET version = {}, entry_number = {}, audit_sequence = {} WHERE business_id = {id}",
+            head.version + 1,
+            head.entry,
+            head.audit
+        );
+        connection.execute_unprepared(&update).await?;
+        Ok(())
+    }
+}
+
+fn adding<E: EntityTrait>(same: &[E::Column], sums: &[E::Column]) -> OnConflict {
+    let mut conflict = OnConflict::columns(same.iter().copied());
+    for &sum in sums {
+        conflict.value(sum, Expr::col((E::default(), sum)).add(Expr::col((Alias::new("excluded"), sum))));
+    }
+    conflict
+}
+
+async fn insert<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
+where
+    E: EntityTrait,
+    E::ActiveModel: sea_orm::ActiveModelTrait<Entity = E>,
+    E::Model: IntoActiveModel<E::ActiveModel>,
+{
+    let mut rest = rows.into_iter();
+    while rest.len() > 0 {
+        let portion: Vec<_> = rest.by_ref().take(1_000).map(IntoActiveModel::into_active_model).collect();
+        E::insert_many(portion).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+fn rollups(company: &Company, lines: &[entry_lines::Model]) -> (Vec<account_days::Model>, Vec<account_months::Model>) {
+    let mut days: BTreeMap<(RecordId, Day), (i64, i64)> = BTreeMap::new();
+    let mut months: BTreeMap<(RecordId, String), (i64, i64)> = BTreeMap::new();
+    for line in lines {
+        let units = line.amount.units();
+        let (debit, credit) = (Ord::max(units, 0), Ord::max(-units, 0));
+        let day = days.entry((line.account_id, line.date)).or_default();
+        *day = (day.0 + debit, day.1 + credit);
+        let month = months.entry((line.account_id, line.date.year_and_month())).or_default();
+        *month = (month.0 + debit, month.1 + credit);
+    }
+    let money = Money::from_units;
+    let days = days.into_iter().map(|((account_id, date), (debit, credit))| account_days::Model {
+        business_id: company.id,
+        account_id,
+        currency: "EUR".into(),
+        date,
+        debit: money(debit),
+        credit: money(credit),
+        currency_amount: money(debit - credit),
+    });
+    let months = months.into_iter().map(|((account_id, month), (debit, credit))| account_months::Model {
+        business_id: company.id,
+        account_id,
+        currency: "EUR".into(),
+        month,
+        debit: money(debit),
+        credit: money(credit),
+        currency_amount: money(debit - credit),
+    });
+    (days.collect(), months.collect())
+}
+
+/// A day of the year 2026, another one each turn.
+pub(crate) fn day(turn: usize) -> Result<Day> {
+    let (month, day) = (turn / 28 % 12 + 1, turn % 28 + 1);
+    Ok(format!("2026-{month:02}-{day:02}").parse()?)
+}
+
+fn content(company: &Company, clock: &Clock) -> String {
+    let line = |account: &RecordId| {
+        format!(
+            "{{\"id\":\"{}\",\"account\":\"{account}\",\"party\":null,\"amount\":100,\"description\":null,\
+             \"due_date\":null,\"currency\":null,\"exchange_rate\":null}}",
+            clock.identifier()
+        )
+    };
+    let lines: Vec<String> = company.accounts.iter().map(line).collect();
+    format!(
+        "{{\"asked\":{{\"kind\":\"general\",\"currency\":null,\"exchange_rate\":null,\"reverse_on\":null,\"lines\":[{}]}},\
+         \"figures\":{{\"debit\":1500,\"credit\":1500,\"totals_in\":\"EUR\",\"base_debit\":1500,\
+         \"base\":[100,200,300,400,500,-1500]}}}}",
+        lines.join(",")
+    )
+}
+
+/// About as long as the record that the server answers and keeps.
+fn view(content: &str) -> String {
+    format!("{{\"record\":{content},\"more\":\"{}\"}}", " ".repeat(1_400))
+}
+
+/// A moment to stamp rows with.
+pub(crate) fn clock() -> Clock {
+    Clock::system()
+}

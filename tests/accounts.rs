@@ -1,0 +1,155 @@
+//! The chart of accounts: templates, the tree, what use forbids, balances in time.
+
+use crate::harness::server::DIALECTS;
+use crate::harness::{Dialect, on_both_engines};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+on_both_engines! {
+    fn every_template_fills_every_role(server) {
+        for (template, least) in [("general", 45), ("services", 45), ("trading", 45), ("empty", 27)] {
+            let company = server.company_like(json!({"name": "T", "baseCurrency": "EUR", "chartTemplate": template}));
+            let made = company.ask(Dialect::A, "GET", "businesses", &format!("/{}", company.id), None).expect(200).data;
+            assert_eq!(made["chartTemplate"], template);
+            assert_eq!(made["systemAccounts"].as_object().unwrap().len(), 27);
+            let listed = company.ask(Dialect::B, "GET", "accounts", "?pageSize=500", None).expect(200).data;
+            let accounts = listed["items"].as_array().unwrap();
+            assert!(accounts.len() >= least, "{template}: {}", accounts.len());
+            let roles: BTreeMap<_, _> = accounts.iter().filter_map(|one| Some((one["systemRole"].as_str()?, &one["id"]))).collect();
+            let named: BTreeMap<_, _> = made["systemAccounts"].as_object().unwrap().iter().map(|(role, id)| (role.as_str(), id)).collect();
+            assert_eq!(roles, named);
+        }
+        let unknown = json!({"name": "T", "baseCurrency": "EUR", "chartTemplate": "bakery"});
+        let company = server.company();
+        assert_eq!(company.ask(Dialect::A, "POST", "businesses", "", Some(&unknown)).expect(400).fields(), ["chartTemplate"]);
+    }
+
+    fn an_account_shows_its_class_and_side(server) {
+        let company = server.company();
+        for (code, kind, class, side, control) in [
+            ("7001", "bank", "asset", "debit", false), ("7002", "receivable", "asset", "debit", true),
+            ("7003", "payable", "liability", "credit", true), ("7004", "creditCard", "liability", "credit", false),
+            ("7005", "retainedEarnings", "equity", "credit", false), ("7006", "otherIncome", "income", "credit", false),
+            ("7007", "cogs", "expense", "debit", false), ("7008", "depreciation", "expense", "debit", false),
+        ] {
+            let body = json!({"code": code, "name": "N", "type": kind});
+            let made = company.ask(Dialect::A, "POST", "accounts", "", Some(&body)).expect(201).data;
+            assert_eq!((&made["class"], &made["normalBalance"], &made["isControl"]), (&json!(class), &json!(side), &json!(control)));
+        }
+    }
+
+    fn the_tree_nests_accounts_below_their_groups(server) {
+        let company = server.company();
+        company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+        for dialect in DIALECTS {
+            let tree = company.ask(dialect, "GET", "accounts", "/tree?asOf=2026-12-31", None).expect(200).data;
+            let codes: Vec<_> = tree["items"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+            assert_eq!(codes, ["1", "2", "3", "4", "5", "6"]);
+            assert_eq!(tree["items"][5]["baseBalance"].to_string(), "10.00");
+            let below = tree["items"][0]["children"].as_array().unwrap();
+            assert!(below.iter().any(|one| one["code"] == "1010" && one["level"] == 1 && one["balance"] == json!(-10.00)));
+        }
+    }
+
+    fn a_parent_is_a_group_of_the_same_class_and_not_below(server) {
+        let company = server.company();
+        let make = |code: &str, parent: &serde_json::Value, group: bool| {
+            json!({"code": code, "name": "N", "type": "expense", "isGroup": group, "parentId": parent})
+        };
+        for parent in [json!("nowhere"), company.account("6200").into(), company.account("1").into()] {
+            let said = company.ask(Dialect::B, "POST", "accounts", "", Some(&make("6999", &parent, false))).expect(400);
+            assert_eq!(said.fields(), ["parentId"], "{parent}");
+        }
+        let outer = company.ask(Dialect::A, "POST", "accounts", "", Some(&make("61", &company.account("6").into(), true))).expect(201);
+        let inner = company.ask(Dialect::A, "POST", "accounts", "", Some(&make("611", &outer.id().into(), true))).expect(201);
+        assert_eq!(inner.data["level"], 2);
+        let circle = make("61", &inner.id().into(), true);
+        assert_eq!(company.ask(Dialect::A, "PUT", "accounts", &format!("/{}", outer.id()), Some(&circle)).expect(400).fields(), ["parentId"]);
+        let leaf = make("61", &company.account("6").into(), false);
+        assert_eq!(company.ask(Dialect::A, "PUT", "accounts", &format!("/{}", outer.id()), Some(&leaf)).expect(409).fields(), ["isGroup"]);
+        let gone = company.ask(Dialect::A, "DELETE", "accounts", &format!("/{}", outer.id()), None).expect(409);
+        assert_eq!(gone.code.as_deref(), Some("in_use"));
+    }
+
+    fn use_forbids_what_would_change_the_past(server) {
+        let company = server.company();
+        company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+        let read = |code: &str| company.ask(Dialect::A, "GET", "accounts", &format!("?code={code}"), None).expect(200).data["items"][0].clone();
+        let bank = read("1010");
+        let path = format!("/{}", bank["id"].as_str().unwrap());
+        for (field, value) in [("type", json!("cash")), ("currency", json!("USD")), ("isGroup", json!(true))] {
+            let mut body = bank.clone();
+            body[field] = value;
+            assert_eq!(company.ask(Dialect::B, "PUT", "accounts", &path, Some(&body)).expect(409).fields(), [field]);
+        }
+        assert_eq!(company.ask(Dialect::B, "DELETE", "accounts", &path, None).expect(409).code.as_deref(), Some("in_use"));
+        let mut archived = bank.clone();
+        archived["status"] = "archived".into();
+        assert_eq!(company.ask(Dialect::B, "PUT", "accounts", &path, Some(&archived)).expect(409).code.as_deref(), Some("invalid_state"));
+        let mut system = read("1200");
+        system["status"] = "archived".into();
+        let system_path = format!("/{}", system["id"].as_str().unwrap());
+        company.ask(Dialect::B, "PUT", "accounts", &system_path, Some(&system)).expect(409);
+        company.ask(Dialect::B, "DELETE", "accounts", &system_path, None).expect(409);
+        company.journal("2026-03-06", &[("1010", "10"), ("6200", "-10")]);
+        company.ask(Dialect::B, "PUT", "accounts", &path, Some(&archived)).expect(200);
+        let body = company.journal_body("2026-03-07", &[("6200", "10"), ("1010", "-10")]);
+        assert_eq!(company.post_journal(&body).expect(400).fields(), ["lines[1].accountId"]);
+    }
+
+    fn a_role_can_be_given_to_another_account_that_suits(server) {
+        let company = server.company();
+        let path = format!("/{}", company.id);
+        let mut body = company.ask(Dialect::A, "GET", "businesses", &path, None).expect(200).data;
+        for (role, id, fault) in [
+            ("receivable", company.account("1010"), "systemAccounts.receivable"),
+            ("bankFees", company.account("6"), "systemAccounts.bankFees"),
+            ("bankFees", "nowhere".into(), "systemAccounts.bankFees"),
+            ("coffee", company.account("6200"), "systemAccounts.coffee"),
+        ] {
+            let body = json!({"name": "N", "baseCurrency": "EUR", "systemAccounts": {role: id}});
+            assert_eq!(company.ask(Dialect::B, "PUT", "businesses", &path, Some(&body)).expect(400).fields(), [fault]);
+        }
+        body["systemAccounts"] = json!({"bankFees": company.account("6600")});
+        let changed = company.ask(Dialect::B, "PUT", "businesses", &path, Some(&body)).expect(200).data;
+        assert_eq!(changed["systemAccounts"]["bankFees"], company.account("6600"));
+        assert_eq!(changed["systemAccounts"].as_object().unwrap().len(), 27, "roles that are left out keep their accounts");
+        let found = company.ask(Dialect::B, "GET", "accounts", "?systemRole=bankFees", None).expect(200).data;
+        assert_eq!(found["items"][0]["code"], "6600");
+    }
+
+    fn a_balance_is_told_as_of_a_day_and_as_it_was_known(server) {
+        let company = server.company();
+        let first = company.journal("2026-01-31", &[("6200", "1"), ("1010", "-1")]);
+        company.journal("2026-02-28", &[("6200", "10"), ("1010", "-10")]);
+        let before = first["postedAt"].as_str().unwrap();
+        company.journal("2026-01-15", &[("6200", "100"), ("1010", "-100")]);
+        for (query, expected) in [
+            ("", "111.00"), ("&asOf=2026-01-14", "0.00"), ("&asOf=2026-01-15", "100.00"), ("&asOf=2026-01-31", "101.00"),
+            ("&asOf=2026-02-27", "101.00"), ("&asOf=2026-02-28", "111.00"), ("&asOf=2030-01-01", "111.00"),
+        ] {
+            assert_eq!(company.balance("6200", query), expected, "{query}");
+        }
+        assert_eq!(company.balance("6200", &format!("&knownAt={before}")), "1.00");
+        assert_eq!(company.balance("6200", &format!("&knownAt={before}&asOf=2026-01-30")), "0.00");
+        assert_eq!(company.balance("6200", "&knownAt=2020-01-01T00:00:00Z"), "0.00");
+        let said = company.ask(Dialect::A, "GET", "accounts", "?asOf=2026-02-30&knownAt=now", None).expect(400);
+        assert_eq!(said.fields(), ["asOf", "knownAt"]);
+    }
+
+    fn an_account_abroad_has_a_balance_of_its_own(server) {
+        let company = server.company();
+        company.account_in("1020", "Dollars", "bank", "USD");
+        let mut body = company.journal_body("2026-03-05", &[("1020", "100"), ("4000", "-100")]);
+        (body["currency"], body["exchangeRate"]) = ("USD".into(), "0.9".into());
+        company.post_journal(&body).expect(201);
+        let read = company.ask(Dialect::A, "GET", "accounts", "?code=1020", None).expect(200).data;
+        let account = &read["items"][0];
+        assert_eq!((account["balance"].to_string(), account["baseBalance"].to_string()), ("100.00".into(), "90.00".into()));
+        assert_eq!(company.balance("4000", ""), "90.00");
+        let wrong = company.journal_body("2026-03-05", &[("1020", "100"), ("4000", "-100")]);
+        assert_eq!(company.post_journal(&wrong).expect(400).fields(), ["lines[0].currency"]);
+        let body = json!({"code": "6001", "name": "N", "type": "expense", "currency": "USD"});
+        assert_eq!(company.ask(Dialect::A, "POST", "accounts", "", Some(&body)).expect(400).fields(), ["currency"]);
+    }
+}

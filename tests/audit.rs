@@ -1,0 +1,262 @@
+//! The audit log: every change once, in a chain; and the proof of the books against hands behind its back.
+
+use crate::harness::books::behind_the_back;
+use crate::harness::examples::creatable;
+use crate::harness::server::DIALECTS;
+use crate::harness::{Company, Dialect, Engine, Options, Server, on_both_engines};
+use ledger_core::resource::operation::Verb;
+use serde_json::{Value, json};
+
+fn log(company: &Company<'_>, query: &str) -> Vec<Value> {
+    let path = format!("?pageSize=500{query}");
+    let found = company.ask(Dialect::A, "GET", "auditLog", &path, None).expect(200).data;
+    found["items"].as_array().unwrap().clone()
+}
+
+on_both_engines! {
+    fn every_change_of_every_resource_is_recorded_once(server) {
+        let company = server.company();
+        for operations in creatable().filter(|one| one.key.stem() != "businesses") {
+            let resource = operations.key.stem();
+            let dialect = DIALECTS[resource.len() % 2];
+            let request = company.request(dialect, "POST", resource, "").header("X-Request-Id", &format!("audit-{resource}"));
+            let made = company.say(dialect, request.json(&company.example(resource))).expect(201);
+            let of_record = |count: usize| {
+                let found = log(&company, &format!("&resource={resource}&resourceId={}", made.id()));
+                assert_eq!(found.len(), count, "{resource}");
+                found.last().unwrap().clone()
+            };
+            let created = of_record(1);
+            assert_eq!((&created["action"], &created["before"], &created["after"]), (&json!("created"), &Value::Null, &made.data));
+            assert_eq!((&created["dialect"], &created["requestId"]), (&json!(format!("{dialect:?}")), &json!(format!("audit-{resource}"))));
+            assert_eq!((&created["actor"]["address"], &created["actor"]["userId"]), (&json!("127.0.0.1"), &made.data["createdBy"]));
+            assert_eq!((&created["versionFrom"], &created["versionTo"]), (&Value::Null, &json!(1)));
+            if !operations.verbs().any(|verb| verb == Verb::Update) {
+                continue;
+            }
+            let path = format!("/{}", made.id());
+            company.ask(dialect, "PUT", resource, &path, Some(&made.data)).expect(200);
+            of_record(1);
+            let mut changed = made.data.clone();
+            let words = if changed.get("name").is_some() { "name" } else { "narration" };
+            changed[words] = "Changed".into();
+            company.ask(dialect, "PUT", resource, &format!("{path}?dryRun=true"), Some(&changed)).expect(200);
+            of_record(1);
+            let now = company.ask(dialect, "PUT", resource, &path, Some(&changed)).expect(200).data;
+            let updated = of_record(2);
+            assert_eq!((&updated["action"], &updated["before"], &updated["after"]), (&json!("updated"), &made.data, &now));
+            company.ask(dialect, "DELETE", resource, &path, None).expect(200);
+            let ended = of_record(3);
+            assert_eq!(ended["before"], now);
+            let history = company.ask(dialect, "GET", resource, &format!("{path}/history"), None).expect(200).data;
+            let actions: Vec<_> = history["items"].as_array().unwrap().iter().map(|one| one["action"].as_str().unwrap()).collect();
+            let end = if now.get("voidDate").is_some() { "voided" } else { "deleted" };
+            assert_eq!(actions, ["created", "updated", end], "{resource}");
+        }
+        let all = log(&company, "");
+        let sequences: Vec<_> = all.iter().map(|one| one["sequence"].as_u64().unwrap()).collect();
+        assert_eq!(sequences, (1..=all.len() as u64).collect::<Vec<_>>());
+        for pair in all.windows(2) {
+            assert_eq!(pair[1]["previousHash"], pair[0]["hash"]);
+        }
+        let verdict = company.ask(Dialect::B, "GET", "auditLog", "/verify", None).expect(200).data;
+        assert_eq!((&verdict["ok"], &verdict["records"], &verdict["head"]), (&json!(true), &json!(all.len()), &all[all.len() - 1]["hash"]));
+    }
+
+    fn a_refused_write_leaves_no_trace(server) {
+        let company = server.company();
+        let before = log(&company, "").len();
+        company.post_journal(&json!({})).expect(400);
+        let body = company.journal_body("2026-03-05", &[("6200", "2"), ("1010", "-1")]);
+        company.post_journal(&body).expect(400);
+        company.ask(Dialect::A, "DELETE", "parties", &format!("/{}", company.id), None).expect(404);
+        assert_eq!(log(&company, "").len(), before);
+    }
+
+    fn the_log_is_exported_line_by_line(server) {
+        let company = server.company();
+        for _ in 0..3 {
+            company.party(json!({}));
+        }
+        let all = log(&company, "");
+        for dialect in DIALECTS {
+            let request = company.request(dialect, "GET", "auditLog", "/export?after=1&limit=2");
+            let answer = server.send(&request).expect(200);
+            assert_eq!(answer.header("content-type"), Some("application/x-ndjson; charset=utf-8"));
+            let lines: Vec<Value> = answer.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_eq!(lines, all[1..3]);
+        }
+        for query in ["limit=0", "limit=10001", "after=-1"] {
+            company.ask(Dialect::A, "GET", "auditLog", &format!("/export?{query}"), None).expect(400);
+        }
+    }
+
+    fn the_log_is_searched_by_what_who_and_when(server) {
+        let company = server.company();
+        let party = company.party(json!({}));
+        company.journal("2026-03-05", &[("6200", "1"), ("1010", "-1")]);
+        let user = party["createdBy"].as_str().unwrap();
+        for (query, count) in [
+            ("&resource=parties".to_owned(), 1), ("&resource=parties,journals".into(), 2), ("&action=created".into(), 3),
+            ("&action=voided".into(), 0), (format!("&userId={user}"), 3), ("&from=2100-01-01T00:00:00Z".into(), 0),
+            ("&to=2100-01-01T00:00:00Z".into(), 3), ("&requestId=none".into(), 0),
+        ] {
+            assert_eq!(log(&company, &query).len(), count, "{query}");
+        }
+        company.ask(Dialect::A, "GET", "auditLog", "?resource=secrets", None).expect(400);
+        let one = log(&company, "&resource=parties")[0]["id"].as_str().unwrap().to_owned();
+        company.ask(Dialect::B, "GET", "auditLog", &format!("/{one}"), None).expect(200);
+        for method in ["POST", "PUT", "DELETE"] {
+            let path = if method == "POST" { String::new() } else { format!("/{one}") };
+            company.ask(Dialect::B, method, "auditLog", &path, None).expect(405);
+        }
+    }
+}
+
+/// Takes the guards off, so that a hand behind the server's back can do its worst.
+fn unguarded(engine: Engine) -> Vec<String> {
+    let tables = ["entries", "entry_lines", "audit_log"];
+    match engine {
+        Engine::Postgres => tables.map(|table| format!("ALTER TABLE {table} DISABLE TRIGGER ALL")).to_vec(),
+        Engine::Sqlite => tables
+            .iter()
+            .flat_map(|table| {
+                let verb = if *table == "audit_log" { "is" } else { "are" };
+                [
+                    format!("DROP TRIGGER IF EXISTS {table}_{verb}_not_updated"),
+                    format!("DROP TRIGGER IF EXISTS {table}_{verb}_not_deleted"),
+                ]
+            })
+            .chain(["DROP TRIGGER IF EXISTS entry_lines_come_before_their_seal".to_owned()])
+            .collect(),
+    }
+}
+
+/// Each way to spoil the books, and the checks that must say so.
+const CORRUPTIONS: &[(&str, &str, &[&str])] = &[
+    (
+        "a cent moved",
+        "UPDATE entry_lines SET amount = amount + 100 WHERE entry_number = 1 AND position = 1",
+        &["V1", "V2", "V4a", "V4b"],
+    ),
+    (
+        "a cent moved on both sides",
+        "UPDATE entry_lines SET amount = amount + CASE WHEN amount > 0 THEN 100 ELSE -100 END WHERE entry_number = 1",
+        &["V1", "V4a", "V4b"],
+    ),
+    (
+        "an amount in another account",
+        "UPDATE entry_lines SET account_id = (SELECT account_id FROM entry_lines WHERE entry_number = 1 AND position = 2) WHERE entry_number = 2 AND position = 1",
+        &["V4a", "V4b"],
+    ),
+    (
+        "another date on a line",
+        "UPDATE entry_lines SET date = '2026-03-06' WHERE entry_number = 1 AND position = 1",
+        &["V1", "V4a"],
+    ),
+    ("another date on an entry", "UPDATE entries SET date = '2026-07-01' WHERE number = 1", &["V1"]),
+    (
+        "a fraction of a cent",
+        "UPDATE entry_lines SET currency_amount = currency_amount + 1 WHERE entry_number = 1 AND position = 1",
+        &["V4a", "V4b", "V14"],
+    ),
+    ("a deleted line", "DELETE FROM entry_lines WHERE entry_number = 1 AND position = 1", &["V1", "V4a"]),
+    ("a deleted entry", "DELETE FROM entries WHERE number = 2", &["V1", "V1b", "V11"]),
+    (
+        "a deleted entry with its lines",
+        "DELETE FROM entry_lines WHERE entry_number = 2; DELETE FROM entries WHERE number = 2",
+        &["V1b", "V4a", "V11"],
+    ),
+    (
+        "a last entry cut off",
+        "DELETE FROM entry_lines WHERE entry_number = 5; DELETE FROM entries WHERE number = 5",
+        &["V1b", "V4a", "V11"],
+    ),
+    ("another total on an entry", "UPDATE entries SET total = total + 100 WHERE number = 1", &["V1"]),
+    ("a day rolled up wrongly", "UPDATE account_days SET debit = debit + 100, credit = credit + 100", &["V4a"]),
+    ("a month rolled up wrongly", "UPDATE account_months SET debit = debit + 100", &["V4b"]),
+    ("a day that is missing", "DELETE FROM account_days WHERE date = '2026-03-05'", &["V4a"]),
+    ("a month that is missing", "DELETE FROM account_months", &["V4b"]),
+    ("a party's balance", "UPDATE party_balances SET amount = amount + 100", &["V3", "V4c"]),
+    ("a party's balance that is missing", "DELETE FROM party_balances", &["V3", "V4c"]),
+    ("a line without its party", "UPDATE entry_lines SET party_id = NULL WHERE party_id IS NOT NULL", &["V4c"]),
+    (
+        "a reversal that takes back less",
+        "UPDATE entry_lines SET currency_amount = currency_amount * 2 WHERE entry_number = 4",
+        &["V4a", "V11b"],
+    ),
+    ("a missing number", "UPDATE documents SET sequence = 77 WHERE number = 'JV-2026-0002'", &["V6"]),
+    ("a number that was taken away", "UPDATE documents SET number = NULL WHERE number = 'JV-2026-0002'", &["V6"]),
+    ("a counter turned back", "UPDATE number_counters SET last = last + 5", &["V6"]),
+    ("a document that is gone", "DELETE FROM documents WHERE number = 'JV-2026-0001'", &["V6", "V11"]),
+    ("a void that never was", "UPDATE documents SET status = 'void' WHERE number = 'JV-2026-0001'", &["V11"]),
+    ("a void undone", "UPDATE documents SET status = 'posted' WHERE status = 'void'", &["V11"]),
+    ("a byte of a record", "UPDATE audit_log SET after = '{}' WHERE sequence = 3", &["V7"]),
+    ("another actor", "UPDATE audit_log SET user_id = NULL WHERE sequence = 3", &["V7"]),
+    ("a byte of a hash", "UPDATE audit_log SET hash = '00' WHERE sequence = 3", &["V7"]),
+    ("a deleted record", "DELETE FROM audit_log WHERE sequence = 3", &["V7"]),
+    ("a log cut off at its end", "DELETE FROM audit_log WHERE sequence > 3", &["V7"]),
+    ("a log wiped out", "DELETE FROM audit_log", &["V7"]),
+    ("an entry behind a hard lock", "UPDATE locks SET hard_lock_date = '2026-12-31', created_at = 0", &["V12"]),
+];
+
+/// Books in which each corruption finds something to spoil.
+fn books(server: &Server) -> Company<'_> {
+    let company = server.company();
+    let customer = company.party(json!({}))["id"].clone();
+    company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+    let mut owed = company.journal_body("2026-04-05", &[("1200", "30"), ("4000", "-30")]);
+    owed["lines"][0]["partyId"] = customer;
+    company.post_journal(&owed).expect(201);
+    let void = company.journal("2026-05-05", &[("6300", "5"), ("1000", "-5")]);
+    company.ask(Dialect::A, "DELETE", "journals", &format!("/{}", void["id"].as_str().unwrap()), None).expect(200);
+    company.journal("2026-06-05", &[("6400", "7"), ("1010", "-7")]);
+    company.ask(Dialect::A, "POST", "locks", "", Some(&json!({"hardLockDate": "2020-12-31"}))).expect(201);
+    company
+}
+
+fn each_corruption_is_found(engine: Engine) {
+    let Some(server) = Server::start(engine, Options::default()) else { return };
+    behind_the_back(&server, &unguarded(engine)).unwrap();
+    let whole = books(&server);
+    assert_eq!(whole.failed_checks(), [""; 0]);
+    let proof = server.command(&["verify"], "");
+    assert_eq!(proof.status.code(), Some(0), "{}", String::from_utf8_lossy(&proof.stdout));
+    for (what, statements, checks) in CORRUPTIONS {
+        let company = books(&server);
+        let id = company.id.replace('-', "");
+        let only = match engine {
+            Engine::Sqlite => format!("business_id = X'{id}'"),
+            Engine::Postgres => format!("business_id = '{}'", company.id),
+        };
+        let here: Vec<String> = statements.split("; ").map(|statement| within(statement, &only)).collect();
+        behind_the_back(&server, &here).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let failed = company.failed_checks();
+        for check in *checks {
+            assert!(failed.iter().any(|found| found == check), "{what}: {check} is not among {failed:?}");
+        }
+    }
+    assert_eq!(whole.failed_checks(), [""; 0], "one company's trouble is not another's");
+    let proof = server.command(&["verify", "--business", &whole.id], "");
+    assert_eq!(proof.status.code(), Some(0));
+    let proof = server.command(&["verify"], "");
+    assert_eq!(proof.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&proof.stdout).into_owned();
+    assert!(told.contains("FAILED") && told.contains("V7"), "{told}");
+}
+
+/// A statement that touches one company alone, its sub-queries too.
+fn within(statement: &str, only: &str) -> String {
+    let narrowed = statement.replace("WHERE ", &format!("WHERE {only} AND "));
+    if narrowed.contains("WHERE") { narrowed } else { format!("{narrowed} WHERE {only}") }
+}
+
+#[test]
+fn each_way_to_spoil_the_books_is_found_on_sqlite() {
+    each_corruption_is_found(Engine::Sqlite);
+}
+
+#[test]
+fn each_way_to_spoil_the_books_is_found_on_postgres() {
+    each_corruption_is_found(Engine::Postgres);
+}

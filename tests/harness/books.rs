@@ -1,0 +1,80 @@
+//! Words for bookkeeping: journals by account codes, balances as text.
+
+use super::server::{Company, Said};
+use super::{Dialect, Server};
+use serde_json::{Value, json};
+
+/// A line of a journal: the account's code and an amount, debits positive.
+pub type Line<'l> = (&'l str, &'l str);
+
+impl Company<'_> {
+    /// A journal's body; accounts are named by their codes.
+    pub fn journal_body(&self, date: &str, lines: &[Line<'_>]) -> Value {
+        let line = |(code, amount): &Line<'_>| {
+            let (side, amount) = match amount.strip_prefix('-') {
+                Some(amount) => ("credit", amount),
+                None => ("debit", *amount),
+            };
+            json!({"accountId": self.account(code), side: amount})
+        };
+        json!({"date": date, "narration": "A journal", "lines": lines.iter().map(line).collect::<Vec<_>>()})
+    }
+
+    pub fn post_journal(&self, body: &Value) -> Said {
+        self.ask(Dialect::B, "POST", "journals", "", Some(body))
+    }
+
+    pub fn journal(&self, date: &str, lines: &[Line<'_>]) -> Value {
+        self.post_journal(&self.journal_body(date, lines)).expect(201).data
+    }
+
+    /// The base balance of the account with a code, digit for digit; `query` begins with `&`.
+    pub fn balance(&self, code: &str, query: &str) -> String {
+        let path = format!("?code={code}{query}");
+        let found = self.ask(Dialect::A, "GET", "accounts", &path, None).expect(200).data;
+        found["items"][0]["baseBalance"].to_string()
+    }
+
+    pub fn account_in(&self, code: &str, name: &str, kind: &str, currency: &str) -> String {
+        let body = json!({"code": code, "name": name, "type": kind, "currency": currency});
+        self.ask(Dialect::A, "POST", "accounts", "", Some(&body)).expect(201).id()
+    }
+
+    /// The entries of a document, oldest first.
+    pub fn entries_of(&self, document: &str) -> Vec<Value> {
+        let path = format!("?documentId={document}&pageSize=500");
+        let found = self.ask(Dialect::A, "GET", "entries", &path, None).expect(200).data;
+        found["items"].as_array().expect("entries").clone()
+    }
+
+    /// What must be equal in these books and is not.
+    pub fn failed_checks(&self) -> Vec<String> {
+        let said = self.say(Dialect::B, self.request_at(Dialect::B, "GET", "verify")).expect(200).data;
+        let checks = said["checks"].as_array().expect("checks").iter();
+        let failed: Vec<String> =
+            checks.filter(|check| check["ok"] == false).map(|check| check["id"].as_str().unwrap().into()).collect();
+        assert_eq!(said["ok"], failed.is_empty());
+        failed
+    }
+}
+
+/// Debit, credit and account code of each line of an entry.
+pub fn shown(entry: &Value) -> Vec<String> {
+    let lines = entry["lines"].as_array().expect("lines").iter();
+    lines
+        .map(|line| format!("{} {} {}", line["accountCode"].as_str().unwrap(), line["debit"], line["credit"]))
+        .collect()
+}
+
+/// Runs SQL behind the server's back.
+pub fn behind_the_back(server: &Server, statements: &[String]) -> Result<(), String> {
+    use sea_orm::{ConnectionTrait, Database};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let database = Database::connect(server.database_url()).await.map_err(|error| error.to_string())?;
+        for statement in statements {
+            database.execute_unprepared(statement).await.map_err(|error| error.to_string())?;
+        }
+        database.close().await.map_err(|error| error.to_string())
+    })
+}
