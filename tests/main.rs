@@ -11,6 +11,7 @@ mod errors;
 mod harness;
 mod journals;
 mod lists;
+mod model;
 mod numbering;
 mod parity;
 mod periods;

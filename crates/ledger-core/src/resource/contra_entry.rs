@@ -256,7 +256,9 @@ impl Document for ContraEntries {
         if let Some(old) = old
             && (asked.from, asked.to, asked.amount) == (old.from, old.to, old.amount)
         {
-            asked.to_amount = asked.to_amount.or(old.to_amount);
+            // What arrives is answered also where it was not asked for: within one currency it is what leaves.
+            let unsaid = old.to_amount.is_none() && asked.to_amount == Some(asked.amount);
+            asked.to_amount = if unsaid { None } else { asked.to_amount.or(old.to_amount) };
         }
         Ok(asked)
     }
