@@ -8,6 +8,7 @@ mod audit;
 mod configuration;
 mod documentation;
 mod errors;
+mod findings;
 mod harness;
 mod journals;
 mod lists;

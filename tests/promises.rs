@@ -489,6 +489,7 @@ fn a_later_layer_wins() {
                 custom: Some(r#"{"Dialect": "A"}"#.into()),
                 arguments: arguments.iter().map(ToString::to_string).collect(),
                 environment: environment.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+                ..Options::default()
             },
         )
         .unwrap();

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-struct Cluster {
+pub struct Cluster {
     _server: Kept,
     programs: PathBuf,
     port: u16,
@@ -15,11 +15,7 @@ struct Cluster {
 /// The URL of a fresh database, or nothing where there is no PostgreSQL.
 pub fn fresh_database() -> Option<String> {
     static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let cluster = CLUSTER.get_or_init(start).as_ref()?;
-    let name = format!("duet_{}", COUNT.fetch_add(1, Ordering::Relaxed));
-    assert!(cluster.psql(&format!("CREATE DATABASE {name}")), "a database can be created");
-    Some(format!("postgres://postgres@127.0.0.1:{}/{name}", cluster.port))
+    Some(CLUSTER.get_or_init(Cluster::start).as_ref()?.fresh_database())
 }
 
 fn start() -> Option<Cluster> {
@@ -56,7 +52,19 @@ fn start() -> Option<Cluster> {
 }
 
 impl Cluster {
-    fn psql(&self, statement: &str) -> bool {
+    /// A cluster of one's own, to be treated badly.
+    pub fn start() -> Option<Self> {
+        start()
+    }
+
+    pub fn fresh_database(&self) -> String {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("duet_{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        assert!(self.psql(&format!("CREATE DATABASE {name}")), "a database can be created");
+        format!("postgres://postgres@127.0.0.1:{}/{name}", self.port)
+    }
+
+    pub fn psql(&self, statement: &str) -> bool {
         let port = self.port.to_string();
         let mut command = Command::new(self.programs.join("psql"));
         command.args(["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-d", "postgres", "-qc", statement]);

@@ -34,6 +34,10 @@ pub struct Options {
     pub custom: Option<String>,
     pub arguments: Vec<String>,
     pub environment: Vec<(String, String)>,
+    /// A database that is there already, instead of a fresh one.
+    pub database: Option<String>,
+    /// A command that runs the program, such as one that traces it.
+    pub wrap: Vec<String>,
 }
 
 pub struct Server {
@@ -67,6 +71,7 @@ impl Server {
 
     pub fn start_in(engine: Engine, folder: PathBuf, options: Options) -> Option<Self> {
         let database = match engine {
+            _ if options.database.is_some() => options.database.clone()?,
             Engine::Sqlite => format!("sqlite:{}/data/duet.db", folder.display()),
             Engine::Postgres => postgres::fresh_database()?,
         };
@@ -78,7 +83,8 @@ impl Server {
         if let Some(custom) = &options.custom {
             std::fs::write(folder.join("config/appsettings.Custom.json"), custom).expect("the configuration");
         }
-        let mut command = vec![PROGRAM.to_owned(), "serve".into(), "--listen".into(), "127.0.0.1:0".into()];
+        let mut command = options.wrap;
+        command.extend([PROGRAM.to_owned(), "serve".into(), "--listen".into(), "127.0.0.1:0".into()]);
         command.extend(places(&folder, &database));
         command.extend(options.arguments);
         let mut process = Kept::start(&[], &command, |shell| {
