@@ -180,3 +180,42 @@ fn the_demo_starts_with_a_company_to_look_at() {
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     assert_eq!(run(&["health".into(), "--set".into(), "Urls=http://127.0.0.1:1".into()], "").status.code(), Some(1));
 }
+
+/// A lane that cannot go on turns away what it has no room for, at once, and loses nothing that it took.
+#[test]
+fn a_full_lane_says_so_at_once() {
+    use sea_orm::{ConnectionTrait, Database};
+    let custom = r#"{"Limits": {"WriteQueue": 4}}"#;
+    let options = Options { custom: Some(custom.into()), ..Options::default() };
+    let server = Server::start(Engine::Sqlite, options).unwrap();
+    let company = server.company();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let held = runtime.block_on(async {
+        let held = Database::connect(server.database_url()).await.unwrap();
+        held.execute_unprepared("BEGIN IMMEDIATE").await.unwrap();
+        held
+    });
+    let (taken, turned_away) = (std::sync::atomic::AtomicUsize::new(0), std::sync::atomic::AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for index in 0..40 {
+            let (company, taken, turned_away) = (company.clone(), &taken, &turned_away);
+            scope.spawn(move || {
+                let body = json!({"name": format!("Waiting {index}"), "isCustomer": true});
+                let said = company.ask(DIALECTS[index % 2], "POST", "parties", "", Some(&body));
+                if said.status == 201 {
+                    taken.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    return;
+                }
+                assert_eq!((said.status, said.code.as_deref()), (503, Some("overloaded")));
+                assert!(said.answer.header("retry-after").is_some());
+                turned_away.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            });
+        }
+        let away = || turned_away.load(std::sync::atomic::Ordering::SeqCst);
+        eventually("those whom there is no room for", || (away() >= 20).then_some(()));
+        assert_eq!(taken.load(std::sync::atomic::Ordering::SeqCst), 0, "nobody is answered before the commit");
+        runtime.block_on(async { held.execute_unprepared("ROLLBACK").await.unwrap() });
+    });
+    let listed = company.ask(Dialect::A, "GET", "parties", "", None).expect(200).data;
+    assert_eq!(listed["pagination"]["totalCount"], taken.into_inner());
+}

@@ -1,15 +1,19 @@
 //! `--demo`: a sample company in a database that is thrown away, entered like any other data.
 
+use ledger_core::access::Principal;
 use ledger_core::auth::{LoginName, NewUser};
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::Expectation;
 use ledger_core::error::{Error, Result};
 use ledger_core::ledger::{Call, Ledger};
 use ledger_core::resource::Resource;
+use ledger_core::resource::account::Accounts;
 use ledger_core::resource::business::Businesses;
+use ledger_core::resource::contra_entry::ContraEntries;
+use ledger_core::resource::journal::Journals;
 use ledger_core::resource::operation::{Verb, operations};
 use ledger_core::resource::party::Parties;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,31 +64,98 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
     let session = ledger.login(LoginName::Email, EMAIL, PASSWORD.into(), here).await?;
     let principal = ledger.authenticate(&session.token).await?;
     let company = create::<Businesses>(ledger, &principal, None, &Businesses::example()).await?;
+    let mut known = Vec::new();
     for party in parties() {
-        create::<Parties>(ledger, &principal, Some(company.clone()), &party).await?;
+        known.push(create::<Parties>(ledger, &principal, Some(company.clone()), &party).await?);
+    }
+    // The hotel comes second.
+    let customer = known.get(1).cloned().unwrap_or_default();
+    let accounts = accounts(ledger, &principal, &company).await?;
+    for journal in a_year_of_journals(&accounts, &customer) {
+        create::<Journals>(ledger, &principal, Some(company.clone()), &journal).await?;
+    }
+    for month in 1..=12 {
+        let body = json!({
+            "date": format!("2026-{month:02}-26"), "narration": "Takings to the bank", "amount": 900,
+            "fromAccountId": accounts["1000"], "toAccountId": accounts["1010"]
+        });
+        create::<ContraEntries>(ledger, &principal, Some(company.clone()), &body).await?;
     }
     Ok(())
 }
 
 async fn create<R: Resource>(
     ledger: &Arc<Ledger>,
-    principal: &ledger_core::access::Principal,
+    principal: &Principal,
     business: Option<String>,
     body: &Value,
 ) -> Result<String> {
-    let call = Call {
+    let call = call::<R>(Verb::Create, business, Vec::new(), body.to_string().into_bytes());
+    let reply = ledger.execute(principal, call).await?;
+    reply.record.map(|(id, _)| id.to_string()).ok_or_else(|| Error::internal("a created record has no identifier"))
+}
+
+fn call<R: Resource>(verb: Verb, business: Option<String>, query: Vec<(String, String)>, body: Vec<u8>) -> Call {
+    Call {
         resource: operations::<R>(),
-        verb: Verb::Create,
+        verb,
         business,
         id: None,
-        query: Vec::new(),
-        body: body.to_string().into_bytes(),
+        query,
+        body,
         expectation: Expectation::Unsaid,
         idempotency_key: None,
         origin: Origin::default(),
-    };
-    let reply = ledger.execute(principal, call).await?;
-    reply.record.map(|(id, _)| id.to_string()).ok_or_else(|| Error::internal("a created record has no identifier"))
+    }
+}
+
+/// The identifiers of the company's accounts by their codes.
+async fn accounts(ledger: &Arc<Ledger>, principal: &Principal, company: &str) -> Result<Map<String, Value>> {
+    let all = vec![("pageSize".to_owned(), "500".to_owned())];
+    let reply = ledger.execute(principal, call::<Accounts>(Verb::List, Some(company.into()), all, Vec::new())).await?;
+    let page: Value = serde_json::from_str(&reply.json).map_err(Error::internal)?;
+    let accounts = page["items"].as_array().into_iter().flatten();
+    Ok(accounts.map(|one| (one["code"].as_str().unwrap_or_default().to_owned(), one["id"].clone())).collect())
+}
+
+/// What a small wholesaler of coffee books by hand in a year.
+fn a_year_of_journals(accounts: &Map<String, Value>, customer: &str) -> Vec<Value> {
+    let line = |code: &str, side: &str, amount: i32| json!({"accountId": accounts[code], side: amount});
+    let journal = |date: String, narration: &str, lines: Vec<Value>| json!({"date": date, "narration": narration, "lines": lines});
+    let opening = vec![line("1010", "debit", 18_500), line("1600", "debit", 7_200), line("3000", "credit", 20_000)];
+    let mut year = vec![journal("2026-01-01".into(), "What there was before", opening)];
+    year[0]["kind"] = "opening".into();
+    for month in 1..=12 {
+        let takings = 5_200 + 310 * ((month * 7) % 5);
+        let day = |day: i32| format!("2026-{month:02}-{day:02}");
+        let mut owed = line("1200", "debit", 1_450);
+        owed["partyId"] = customer.into();
+        owed["dueDate"] = day(28).into();
+        year.extend([
+            journal(day(3), "Rent", vec![line("6200", "debit", 1_200), line("1010", "credit", 1_200)]),
+            journal(
+                day(12),
+                "Takings of the shop",
+                vec![line("1000", "debit", takings), line("4000", "credit", takings)],
+            ),
+            journal(day(14), "Beans for the hotel", vec![owed, line("4000", "credit", 1_450)]),
+            journal(day(15), "Beans bought", vec![line("5000", "debit", 2_650), line("1010", "credit", 2_650)]),
+            journal(
+                day(25),
+                "Wages",
+                vec![line("6100", "debit", 2_800), line("2600", "credit", 620), line("1010", "credit", 2_180)],
+            ),
+        ]);
+        let mut power = journal(
+            day(28),
+            "Electricity, not billed yet",
+            vec![line("6300", "debit", 95), line("2500", "credit", 95)],
+        );
+        let next = if month == 12 { "2027-01-01".into() } else { format!("2026-{:02}-01", month + 1) };
+        (power["kind"], power["reverseOn"]) = ("accrual".into(), Value::String(next));
+        year.push(power);
+    }
+    year
 }
 
 fn parties() -> Vec<Value> {
