@@ -77,6 +77,11 @@ on_both_engines! {
         let numbers = ["2026-03-31", "2026-04-01", "2027-03-31", "2026-03-30"]
             .map(|day| company.journal(day, &[("6200", "1"), ("1010", "-1")])["number"].clone());
         assert_eq!(numbers, ["JV-2026-0001", "JV-2027-0001", "JV-2027-0002", "JV-2026-0002"]);
+        let path = format!("/{}", company.id);
+        let mut moved = company.ask(Dialect::A, "GET", "businesses", &path, None).expect(200).data;
+        moved["fiscalYearStartMonth"] = 7.into();
+        let refused = company.ask(Dialect::B, "PUT", "businesses", &path, Some(&moved)).expect(409);
+        assert_eq!(refused.fields(), ["fiscalYearStartMonth"]);
     }
 
     fn a_series_of_ones_own_numbers_as_it_says(server) {
@@ -131,6 +136,14 @@ on_both_engines! {
         assert_eq!((twice.code.as_deref(), twice.fields()), (Some("duplicate"), vec!["number".to_owned()]));
         by_hand("X-2026-002".into()).expect(201);
         assert_eq!(by_hand("X-2025-004".into()).expect(400).fields(), ["number"], "it is another year's");
+        let mut draft = body.clone();
+        (draft["status"], draft["number"]) = ("draft".into(), "X-2026-009".into());
+        assert_eq!(company.post_journal(&draft).expect(400).fields(), ["number"], "a draft may go, and leave a gap");
+        draft["number"] = "LATER".into();
+        let later = company.post_journal(&draft).expect(201);
+        assert_eq!(by_hand("LATER".into()).expect(409).fields(), ["number"]);
+        let posted = company.ask(Dialect::A, "POST", "journals", &format!("/{}/post", later.id()), None).expect(200).data;
+        assert_eq!(posted["number"], "LATER");
         assert_eq!(by_hand(Value::Null).expect(201).data["number"], "X-2026-001");
         assert_eq!(by_hand(Value::Null).expect(201).data["number"], "X-2026-003");
         assert_eq!(gaps(&company, own["id"].as_str().unwrap())["items"][0]["missing"], json!([]));

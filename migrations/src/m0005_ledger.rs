@@ -327,6 +327,7 @@ const INDEXES: &[&str] = &[
     "CREATE UNIQUE INDEX documents_external_id ON documents (business_id, kind, external_id)",
     "CREATE INDEX documents_by_date ON documents (business_id, kind, date, id)",
     "CREATE INDEX documents_by_update ON documents (business_id, kind, updated_at, id)",
+    "CREATE INDEX documents_drafts ON documents (business_id, id) WHERE status = 'draft'",
     "CREATE UNIQUE INDEX entries_id ON entries (business_id, id)",
     "CREATE INDEX entries_by_document ON entries (business_id, document_id)",
     "CREATE INDEX entries_by_date ON entries (business_id, date, number)",

@@ -35,6 +35,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 pub(crate) struct Desk(Mutex<Inner>);
 
+/// As many companies as one lane remembers; the only lane of SQLite serves all of them.
+const MOST_COMPANIES: usize = 500;
+
 #[derive(Default)]
 struct Inner {
     companies: HashMap<BusinessId, Company>,
@@ -112,7 +115,11 @@ impl Desk {
 
     /// A new transaction begins: versions are to be compared anew.
     pub(crate) fn new_batch(&self) {
-        self.inner().confirmed.clear();
+        let mut inner = self.inner();
+        inner.confirmed.clear();
+        if inner.companies.len() > MOST_COMPANIES {
+            inner.companies.clear();
+        }
     }
 
     /// Forgets everything: what is in the database may not be what was thought.

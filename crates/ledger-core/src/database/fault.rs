@@ -45,6 +45,8 @@ pub(crate) fn explain(error: &DbErr) -> Error {
     match engine_code(error).as_deref() {
         // SQLITE_BUSY, LOCKED, BUSY_RECOVERY, BUSY_SNAPSHOT; serialization failure, deadlock, lock timeout.
         Some("5" | "6" | "261" | "517" | "40001" | "40P01" | "55P03") => Error::Unavailable(Unavailable::Overloaded),
+        // A sum beyond what the books can keep: SQLITE_CONSTRAINT_CHECK; check violation, number out of range.
+        Some("275" | "23514" | "22003") => crate::books::desk::too_large(),
         // SQLITE_FULL; disk full.
         Some("13" | "53100") => Error::Unavailable(Unavailable::StorageFull),
         // Admin shutdown, crash shutdown, cannot connect now, too many connections, read-only after fail-over.

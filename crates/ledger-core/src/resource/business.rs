@@ -4,13 +4,13 @@
 
 use crate::access::{Business, Role, membership};
 use crate::books::chart::{Blueprint, Chart, ChartTemplate, SystemRole};
-use crate::books::tables::documents;
+use crate::books::tables::{documents, number_counters};
 use crate::clock::Instant;
 use crate::currency::{CountryCode, CurrencyCode};
 use crate::cx::Cx;
 use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Rounding;
@@ -495,6 +495,18 @@ impl Master for Businesses {
         if draft.get(Column::BaseCurrency) != Some(&currency) && has_records(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The base currency cannot change once the company has records"));
         }
+        for (field, column, day) in [
+            ("fiscalYearStartMonth", Column::FiscalYearStartMonth, row.fiscal_year_start_month),
+            ("fiscalYearStartDay", Column::FiscalYearStartDay, row.fiscal_year_start_day),
+        ] {
+            if draft.get(column) != Some(&Value::from(day)) && has_numbers(cx, row.id).await? {
+                return Err(Error::Conflict(Conflict {
+                    code: "in_use",
+                    title: "The fiscal year cannot move once documents were numbered by it".into(),
+                    errors: FieldErrors::one(field, "cannot change once documents were numbered"),
+                }));
+            }
+        }
         Ok(())
     }
 
@@ -514,6 +526,11 @@ impl Master for Businesses {
         lock::table::Entity::delete_many().filter(locks).exec(&cx.db).await?;
         Ok(())
     }
+}
+
+async fn has_numbers(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
+    let counters = number_counters::Entity::find().filter(number_counters::Column::BusinessId.eq(id));
+    Ok(counters.count(&cx.db).await? > 0)
 }
 
 async fn has_records(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {

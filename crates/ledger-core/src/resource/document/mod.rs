@@ -173,17 +173,21 @@ pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
                 .into(),
         )
         .take();
-    Ok(Condition::any().add(Column::Id.in_subquery(moving)).add(named(*id)))
+    Ok(Condition::any().add(Column::Id.in_subquery(moving)).add(named_by_draft(*id)))
 }
 
-/// A document's own fields are JSON, in which an identifier stands as it is written.
-fn named(id: RecordId) -> Condition {
-    Condition::all().add(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
+/// What a posted document names its entries move. A draft's own fields are JSON, in which an identifier stands as it
+/// is written.
+fn named_by_draft(id: RecordId) -> Condition {
+    Condition::all()
+        .add(Column::Status.eq(DocumentStatus::Draft))
+        .add(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
 }
 
-/// Whether any document names a record.
+/// Whether any draft names a record.
 pub(crate) async fn is_named(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
-    let documents = table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).filter(named(id)).limit(1);
+    let documents =
+        table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).filter(named_by_draft(id)).limit(1);
     Ok(documents.one(&cx.db).await?.is_some())
 }
 
@@ -224,7 +228,7 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
     let asked = D::identify(cx, &draft.asked, None)?;
     let judged = judge::<D>(cx, head, asked, purpose).await?;
     let numbered = match purpose {
-        Purpose::Draft => reserve::<D>(cx, head, None).await?,
+        Purpose::Draft => reserve::<D>(cx, head, None, purpose).await?,
         Purpose::Posting => {
             let chosen = numbering::choose(cx, D::KIND, head.date, head.series, head.number.as_deref()).await?;
             Some(chosen)
@@ -243,7 +247,12 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
 }
 
 /// A number that a draft was given by hand; others get theirs when they are posted.
-async fn reserve<D: Document>(cx: &Cx<'_>, head: &Head, except: Option<RecordId>) -> Result<Option<Numbered>> {
+async fn reserve<D: Document>(
+    cx: &Cx<'_>,
+    head: &Head,
+    except: Option<RecordId>,
+    purpose: Purpose,
+) -> Result<Option<Numbered>> {
     let Some(number) = &head.number else {
         if let Some(series) = head.series {
             cx.numbering().await?.series(D::KIND, Some(series))?;
@@ -252,7 +261,15 @@ async fn reserve<D: Document>(cx: &Cx<'_>, head: &Head, except: Option<RecordId>
     };
     let numbering = cx.numbering().await?;
     let series = numbering.series(D::KIND, head.series)?;
-    Ok(Some(numbering::by_hand_in(cx, series, D::KIND, (head.date, number), except).await?))
+    let numbered = numbering::by_hand_in(cx, series, D::KIND, (head.date, number), except).await?;
+    if numbered.place.is_some() && purpose == Purpose::Draft {
+        // A draft may go again, and would leave a gap.
+        return Err(Error::field(
+            "number",
+            "is of the series' own form; such a number is given when the draft is posted",
+        ));
+    }
+    Ok(Some(numbered))
 }
 
 fn row_of<D: Document>(
@@ -472,7 +489,7 @@ async fn replace_draft<D: Document>(
             place: old.row.period.clone().zip(old.row.sequence),
             by_hand: true,
         }),
-        _ => reserve::<D>(cx, &head, Some(id)).await?,
+        _ => reserve::<D>(cx, &head, Some(id), purpose).await?,
     };
     let numbered = match (by_hand, purpose) {
         (Some(numbered), _) => Some(numbered),
