@@ -76,7 +76,7 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
     }
     for month in 1..=12 {
         let body = json!({
-            "date": format!("2026-{month:02}-26"), "narration": "Takings to the bank", "amount": 900,
+            "date": format!("2026-{month:02}-26"), "narration": "Takings to the bank", "amount": 5000,
             "fromAccountId": accounts["1000"], "toAccountId": accounts["1010"]
         });
         create::<ContraEntries>(ledger, &principal, Some(company.clone()), &body).await?;

@@ -430,7 +430,7 @@ fn words(resource: &ResourceOperations, verb: Verb) -> (String, String) {
         ),
         Verb::Extra(_) => resource
             .extra(verb)
-            .map(|extra| (extra.summary.to_owned(), extra.description.to_owned()))
+            .map(|extra| (extra.summary.replace("{one}", about.one), extra.description.replace("{noun}", noun)))
             .unwrap_or_default(),
     }
 }

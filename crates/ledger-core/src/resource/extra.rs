@@ -44,6 +44,7 @@ pub struct Extra {
     pub segment: &'static str,
     pub on: On,
     pub action: Action,
+    /// What the documentation says; `{one}` and `{noun}` stand for the resource's own words.
     pub summary: &'static str,
     pub description: &'static str,
     pub does: Does,
@@ -206,9 +207,9 @@ pub(crate) fn history<R: Resource>() -> Extra {
         segment: "history",
         on: On::Record,
         action: Action::View,
-        summary: "Get the history of a record",
-        description: "Every change of the record, oldest first: who made it, from where, and the record before and \
-                      after. It is there for deleted records too.",
+        summary: "Get the history of {one}",
+        description: "Every change of the {noun}, oldest first: who made it, from where, and the {noun} before and \
+                      after. It is there for deleted ones too.",
         does: Does::Reads(Reading {
             paged: true,
             ..Reading::json::<crate::resource::audit_log::AuditRecordPage>(

@@ -29,7 +29,7 @@ impl<D: Document> Act for Post<D> {
     const NAME: &'static str = "Post";
     const SEGMENT: &'static str = "post";
     const ACTION: Action = Action::Post;
-    const SUMMARY: &'static str = "Post a draft";
+    const SUMMARY: &'static str = "Post {one}";
     const DESCRIPTION: &'static str = "Brings a draft into the books: it gets its number and its ledger entries. The \
                                        same as `status` set to `posted` in a PUT.";
 
@@ -72,8 +72,8 @@ impl<D: Document> Act for Void<D> {
     const NAME: &'static str = "Void";
     const SEGMENT: &'static str = "void";
     const ACTION: Action = Action::Void;
-    const SUMMARY: &'static str = "Void a posted document";
-    const DESCRIPTION: &'static str = "Takes a posted document back out of the books by a reversal. Both stay visible, \
+    const SUMMARY: &'static str = "Void {one}";
+    const DESCRIPTION: &'static str = "Takes a posted {noun} back out of the books by a reversal. Both stay visible, \
                                        and it keeps its number. The same as `status` set to `void` in a PUT.";
 
     fn check(input: VoidInput) -> Result<VoidWords, FieldErrors> {
@@ -106,8 +106,8 @@ impl<D: Document> Act for Copy<D> {
     const SEGMENT: &'static str = "copy";
     const ACTION: Action = Action::Create;
     const KIND: ReplyKind = ReplyKind::Created;
-    const SUMMARY: &'static str = "Copy a document";
-    const DESCRIPTION: &'static str = "Makes a draft with the same content, whatever the status of the document. The \
+    const SUMMARY: &'static str = "Copy {one}";
+    const DESCRIPTION: &'static str = "Makes a draft with the same content, whatever the status of the {noun}. The \
                                        copy has no number and no external identifier.";
 
     fn check(_: NoWords) -> Result<(), FieldErrors> {
