@@ -16,13 +16,15 @@ fn may(role: Role, noun: &str, action: Action) -> bool {
         ("lock", Role::Owner | Role::Accountant) => "create",
         ("audit", Role::Owner | Role::Accountant | Role::Auditor) => "export",
         ("entry" | "verification", _) => "",
-        (_, Role::Owner) | ("party" | "account" | "numberSeries" | "fiscalYear", Role::Accountant) => {
+        (_, Role::Owner) | ("party" | "account" | "numberSeries" | "fiscalYear" | "exchangeRate", Role::Accountant) => {
             "create edit delete"
         }
-        ("party", Role::Bookkeeper | Role::Sales | Role::Purchasing) => "create edit",
+        ("party", Role::Bookkeeper | Role::Sales | Role::Purchasing) | ("exchangeRate", Role::Bookkeeper) => {
+            "create edit"
+        }
         (
             "business" | "party" | "account" | "journal" | "contraEntry" | "numberSeries" | "fiscalYear" | "lock"
-            | "audit",
+            | "audit" | "exchangeRate",
             _,
         ) => "",
         (other, _) => panic!("what {role} may do with {other} is not written down here yet"),

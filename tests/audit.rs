@@ -38,7 +38,7 @@ on_both_engines! {
             company.ask(dialect, "PUT", resource, &path, Some(&made.data)).expect(200);
             of_record(1);
             let mut changed = made.data.clone();
-            let words = if changed.get("name").is_some() { "name" } else { "narration" };
+            let words = ["name", "narration", "source"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
             changed[words] = "Changed".into();
             company.ask(dialect, "PUT", resource, &format!("{path}?dryRun=true"), Some(&changed)).expect(200);
             of_record(1);

@@ -165,6 +165,42 @@ on_both_engines! {
         assert_eq!(back.data, journal);
     }
 
+    fn a_journal_abroad_takes_the_rate_of_its_day_and_keeps_it(server) {
+        let company = server.company();
+        let rate = |day: &str, rate: &str| {
+            let body = json!({"currency": "USD", "date": day, "rate": rate, "source": "ECB"});
+            company.ask(Dialect::A, "POST", "exchangeRates", "", Some(&body))
+        };
+        rate("2026-03-01", "0.9").expect(201);
+        let later = rate("2026-03-10", "0.8").expect(201);
+        assert_eq!(rate("2026-03-10", "0.7").expect(409).fields(), ["date"]);
+        for (body, field) in [
+            (json!({"currency": "EUR", "date": "2026-03-11", "rate": 1}), "currency"),
+            (json!({"currency": "USD", "date": "2026-03-11", "rate": 0}), "rate"),
+            (json!({"currency": "USD", "date": "2026-03-11", "rate": "0.12345678901"}), "rate"),
+        ] {
+            assert_eq!(company.ask(Dialect::B, "POST", "exchangeRates", "", Some(&body)).expect(400).fields(), [field]);
+        }
+        let on = |day: &str| {
+            let mut body = company.journal_body(day, &[("6200", "100"), ("6300", "-100")]);
+            body["currency"] = "USD".into();
+            company.post_journal(&body)
+        };
+        assert_eq!(on("2026-02-28").expect(400).fields(), ["exchangeRate"]);
+        let journal = on("2026-03-09").expect(201).data;
+        assert_eq!((journal["exchangeRate"].to_string(), journal["baseTotal"].to_string()), ("0.9".into(), "90.00".into()));
+        assert_eq!(on("2026-03-10").expect(201).data["baseTotal"].to_string(), "80.00");
+        // A rate that changes later changes no document, and what was read can be sent back.
+        let changed = json!({"currency": "USD", "date": "2026-03-01", "rate": 2});
+        let first = company.ask(Dialect::A, "GET", "exchangeRates", "?dateTo=2026-03-01", None).expect(200).data;
+        let path = format!("/{}", first["items"][0]["id"].as_str().unwrap());
+        company.ask(Dialect::B, "PUT", "exchangeRates", &path, Some(&changed)).expect(200);
+        let path = format!("/{}", journal["id"].as_str().unwrap());
+        assert_eq!(company.ask(Dialect::B, "PUT", "journals", &path, Some(&journal)).expect(200).data, journal);
+        company.ask(Dialect::A, "DELETE", "exchangeRates", &format!("/{}", later.id()), None).expect(200);
+        assert_eq!(on("2026-03-10").expect(201).data["baseTotal"].to_string(), "200.00");
+    }
+
     fn an_accrual_takes_itself_back_on_its_day(server) {
         let company = server.company();
         let mut body = company.journal_body("2026-03-31", &[("6200", "50"), ("2500", "-50")]);

@@ -16,6 +16,7 @@ mod m0003_parties;
 mod m0004_idempotency;
 mod m0005_ledger;
 mod m0006_access_changes;
+mod m0007_exchange_rates;
 
 pub struct Migrator;
 
@@ -29,6 +30,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0004_idempotency::Migration),
             Box::new(m0005_ledger::Migration),
             Box::new(m0006_access_changes::Migration),
+            Box::new(m0007_exchange_rates::Migration),
         ]
     }
 }

@@ -101,7 +101,9 @@ impl Role {
         match self {
             Self::Owner => true,
             Self::Accountant => !(resource == ResourceKey::Businesses && action == Action::Delete),
-            Self::Bookkeeper => (documents || resource == ResourceKey::Parties) && enters,
+            Self::Bookkeeper => {
+                (documents || matches!(resource, ResourceKey::Parties | ResourceKey::ExchangeRates)) && enters
+            }
             Self::Sales | Self::Purchasing => resource == ResourceKey::Parties && enters,
             Self::Cashier => resource == ResourceKey::ContraEntries && enters,
             Self::Auditor => action == Action::Export,

@@ -18,7 +18,9 @@ use crate::resource::address::{self, Address, AddressInput, ruled, text};
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope, account, fiscal_year, lock, number_series, party};
+use crate::resource::{
+    About, Resource, ResourceKey, Scope, account, exchange_rate, fiscal_year, lock, number_series, party,
+};
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
@@ -522,6 +524,8 @@ impl Master for Businesses {
         number_series::table::Entity::delete_many().filter(series).exec(&cx.db).await?;
         let years = fiscal_year::table::Column::BusinessId.eq(row.id);
         fiscal_year::table::Entity::delete_many().filter(years).exec(&cx.db).await?;
+        let rates = exchange_rate::table::Column::BusinessId.eq(row.id);
+        exchange_rate::table::Entity::delete_many().filter(rates).exec(&cx.db).await?;
         let locks = lock::table::Column::BusinessId.eq(row.id);
         lock::table::Entity::delete_many().filter(locks).exec(&cx.db).await?;
         Ok(())

@@ -25,7 +25,7 @@ use crate::resource::document::{
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, ResourceKey, Scope, exchange_rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -70,7 +70,7 @@ pub struct JournalInput {
     reference: Maybe<Text<100>>,
     /// Currency of its lines; the company's when absent.
     currency: Maybe<CurrencyCode>,
-    /// What one unit of its currency is worth in the company's; required for another currency.
+    /// What one unit of its currency is worth in the company's; the company's rate of the day when absent.
     exchange_rate: Maybe<Rate>,
     /// A later day on which it takes itself back.
     reverse_on: Maybe<Day>,
@@ -426,6 +426,21 @@ impl Document for Journals {
         if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
     }
 
+    async fn complete(cx: &Cx<'_>, head: &Head, mut asked: JournalAsked) -> Result<JournalAsked> {
+        let base = &cx.business()?.base_currency;
+        if let (Some(currency), None) = (&asked.currency, asked.exchange_rate) {
+            asked.exchange_rate = exchange_rate::on(cx, currency, head.date).await?;
+        }
+        for line in &mut asked.lines {
+            if let (Some(currency), None) = (&line.currency, line.exchange_rate)
+                && currency != base
+            {
+                line.exchange_rate = exchange_rate::on(cx, currency, head.date).await?;
+            }
+        }
+        Ok(asked)
+    }
+
     async fn settle(
         cx: &Cx<'_>,
         head: &Head,
@@ -580,7 +595,10 @@ fn rates(business: &Business, asked: &JournalAsked, faults: &mut FieldErrors) ->
         } else {
             let field =
                 if line.currency.is_none() { "exchangeRate".into() } else { format!("lines[{index}].exchangeRate") };
-            faults.add(field, format!("is required: what is one {currency} worth in {base}?"));
+            faults.add(
+                field,
+                format!("is required, since there is no rate for the day: what is one {currency} worth in {base}?"),
+            );
             rates.push(one);
         }
     }

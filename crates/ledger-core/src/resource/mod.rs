@@ -12,6 +12,7 @@ pub mod business;
 pub mod contra_entry;
 pub(crate) mod document;
 pub mod entry;
+pub mod exchange_rate;
 pub mod extra;
 pub mod fiscal_year;
 pub mod journal;
@@ -49,12 +50,13 @@ pub enum ResourceKey {
     NumberSeries,
     FiscalYears,
     Locks,
+    ExchangeRates,
     AuditLog,
     Verification,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Businesses,
         Self::Parties,
         Self::Accounts,
@@ -64,6 +66,7 @@ impl ResourceKey {
         Self::NumberSeries,
         Self::FiscalYears,
         Self::Locks,
+        Self::ExchangeRates,
         Self::AuditLog,
         Self::Verification,
     ];
@@ -80,6 +83,7 @@ impl ResourceKey {
             Self::NumberSeries => "numberSeries",
             Self::FiscalYears => "fiscalYear",
             Self::Locks => "lock",
+            Self::ExchangeRates => "exchangeRate",
             Self::AuditLog => "audit",
             Self::Verification => "verification",
         }
@@ -97,6 +101,7 @@ impl ResourceKey {
             Self::NumberSeries => "numberSeries",
             Self::FiscalYears => "fiscalYears",
             Self::Locks => "locks",
+            Self::ExchangeRates => "exchangeRates",
             Self::AuditLog => "auditLog",
             Self::Verification => "verification",
         }
@@ -106,9 +111,12 @@ impl ResourceKey {
     pub const fn actions(self) -> &'static [Action] {
         use Action::{Create, Delete, Edit, Export, Post, View, Void};
         match self {
-            Self::Businesses | Self::Parties | Self::Accounts | Self::NumberSeries | Self::FiscalYears => {
-                &[View, Create, Edit, Delete]
-            }
+            Self::Businesses
+            | Self::Parties
+            | Self::Accounts
+            | Self::NumberSeries
+            | Self::FiscalYears
+            | Self::ExchangeRates => &[View, Create, Edit, Delete],
             Self::Journals | Self::ContraEntries => &[View, Create, Edit, Delete, Post, Void],
             Self::Entries | Self::Verification => &[View],
             Self::Locks => &[View, Create],
@@ -204,6 +212,7 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<number_series::NumberSeries>()
         .visit::<fiscal_year::FiscalYears>()
         .visit::<lock::Locks>()
+        .visit::<exchange_rate::ExchangeRates>()
         .visit::<audit_log::AuditLog>()
         .visit::<verification::Verification>()
 }

@@ -378,11 +378,12 @@ mod tests {
             vec!["name", "pattern", "type"],
             vec!["end", "name", "start"],
             vec![],
+            vec!["currency", "date", "rate"],
         ]) {
             let mut found = missing(operations);
             found.sort();
             assert_eq!(found, fields, "{:?}", operations.key);
         }
-        assert_eq!(creatable().count(), 8);
+        assert_eq!(creatable().count(), 9);
     }
 }

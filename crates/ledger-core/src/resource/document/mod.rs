@@ -93,6 +93,11 @@ pub(crate) trait Document:
     /// Gives parts of their own an identity: those of the old version that come back keep theirs.
     fn identify(cx: &Cx<'_>, asked: &Self::Asked, old: Option<&Self::Asked>) -> Result<Self::Asked>;
 
+    /// What is left out and stands elsewhere, such as the rate of the day. It stays with the document.
+    fn complete(_cx: &Cx<'_>, _head: &Head, asked: Self::Asked) -> impl Future<Output = Result<Self::Asked>> + Send {
+        async { Ok(asked) }
+    }
+
     /// Judges a draft by the books, and says what it comes to and what it posts.
     fn settle(
         cx: &Cx<'_>,
@@ -225,7 +230,7 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
         cx.require(D::KEY, Action::Post)?;
     }
     check_external_id::<D>(cx, head, None).await?;
-    let asked = D::identify(cx, &draft.asked, None)?;
+    let asked = D::complete(cx, head, D::identify(cx, &draft.asked, None)?).await?;
     let judged = judge::<D>(cx, head, asked, purpose).await?;
     let numbered = match purpose {
         Purpose::Draft => reserve::<D>(cx, head, None, purpose).await?,
@@ -427,6 +432,7 @@ async fn load<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D>> {
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
     let asked = D::identify(cx, &draft.asked, Some(&old.content.asked))?;
+    let asked = D::complete(cx, &draft.head, asked).await?;
     let target = draft.head.status.unwrap_or(old.row.status);
     let mut head = Head { status: Some(target), ..draft.head.clone() };
     if old.row.status != DocumentStatus::Draft {

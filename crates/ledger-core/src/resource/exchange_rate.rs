@@ -1,0 +1,217 @@
+//! Exchange rates: what one unit of another currency is worth in the company's, from a day on.
+//!
+//! A document in another currency that brings no rate of its own takes the latest one on or before its date.
+//! What it took stays with it: a rate that changes later changes no document.
+
+use crate::access::Business;
+use crate::clock::Instant;
+use crate::currency::CurrencyCode;
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::field::{Faults, Field, Maybe, Text};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::money::Rate;
+use crate::resource::address::text;
+use crate::resource::list::Reads;
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope};
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub struct ExchangeRates;
+
+/// What a client sends to create or replace an exchange rate.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct ExchangeRateInput {
+    /// The other currency.
+    currency: Field<CurrencyCode>,
+    /// The day from which the rate counts; one rate a currency and day.
+    date: Field<Day>,
+    /// What one unit of the other currency is worth in the company's: always this way round.
+    rate: Field<Rate>,
+    /// Where the rate comes from.
+    source: Maybe<Text<100>>,
+}
+
+/// What another currency is worth from a day on.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ExchangeRate")]
+pub struct ExchangeRateView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// The other currency.
+    currency: String,
+    /// The day from which the rate counts.
+    date: Day,
+    /// What one unit of the other currency is worth in the company's.
+    rate: Rate,
+    /// Where the rate comes from.
+    source: Option<String>,
+}
+
+impl AsRef<RecordKeeping> for ExchangeRateView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) mod table {
+    use super::{BusinessId, Day, Instant, Rate, RecordId, UserId};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "exchange_rates")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub currency: String,
+        pub date: Day,
+        pub rate: Rate,
+        pub source: Option<String>,
+        pub search: String,
+        pub version: i64,
+        pub created_at: Instant,
+        pub created_by: UserId,
+        pub updated_at: Instant,
+        pub updated_by: UserId,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+use table::Column;
+
+impl Resource for ExchangeRates {
+    const KEY: ResourceKey = ResourceKey::ExchangeRates;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Exchange rates",
+        one: "an exchange rate",
+        many: "exchange rates",
+        description: "What one unit of another currency is worth in the company's. A document that brings no rate of its \
+                      own takes the latest on or before its date, and keeps it.",
+        sorts: &["date", "currency", "createdAt", "updatedAt"],
+        searched: "currency and source",
+    };
+    type Input = ExchangeRateInput;
+    type Draft = Columns<Column>;
+    type View = ExchangeRateView;
+
+    fn example() -> serde_json::Value {
+        json!({ "currency": "USD", "date": "2026-11-20", "rate": 0.8642, "source": "ECB" })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({})
+    }
+
+    fn check(business: Option<&Business>, input: ExchangeRateInput) -> Result<Columns<Column>, FieldErrors> {
+        let mut faults = Faults::default();
+        let mut row = Columns::new();
+        let given = matches!(input.rate, Field::Given(_));
+        let currency = faults.required("currency", input.currency).into_inner();
+        if business.is_some_and(|business| business.base_currency == currency) {
+            faults.add("currency", "must be another than the company's own");
+        }
+        row.set(Column::Date, faults.required("date", input.date));
+        let rate = faults.required("rate", input.rate);
+        if given && rate <= Rate::ZERO {
+            faults.add("rate", "must be more than 0");
+        }
+        let source = text(&mut faults, "source", input.source);
+        row.set(Column::Search, crate::resource::address::search_text(&[Some(&currency), source.as_ref()]));
+        row.set(Column::Currency, currency);
+        row.set(Column::Rate, rate);
+        row.set(Column::Source, source);
+        faults.finish(row)
+    }
+
+    master_operations!();
+}
+
+impl Rows for ExchangeRates {
+    type Entity = table::Entity;
+
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
+    const SORTS: &'static [Column] = &[Column::Date, Column::Currency, Column::CreatedAt, Column::UpdatedAt];
+
+    fn filters() -> Vec<Filter<Column>> {
+        vec![
+            Filter::equal("currency", "Rates of this currency.", Reads::Text, Column::Currency),
+            Filter::at_least("dateFrom", "Rates of this day or later.", Reads::Day, Column::Date),
+            Filter::at_most("dateTo", "Rates of this day or earlier.", Reads::Day, Column::Date),
+        ]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+    }
+
+    async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<ExchangeRateView>> {
+        let view = |row: table::Model| ExchangeRateView {
+            keeping: kept!(row),
+            currency: row.currency,
+            date: row.date,
+            rate: row.rate,
+            source: row.source,
+        };
+        Ok(rows.into_iter().map(view).collect())
+    }
+}
+
+impl Master for ExchangeRates {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[];
+
+    fn version(row: &table::Model) -> i64 {
+        row.version
+    }
+
+    fn placement(cx: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
+    }
+
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        let said = |column| draft.get(column).cloned().unwrap_or(Value::String(None));
+        let mut same = table::Entity::find()
+            .filter(Self::reach(cx)?)
+            .filter(Column::Currency.eq(said(Column::Currency)))
+            .filter(Column::Date.eq(said(Column::Date)));
+        if let Some(row) = row {
+            same = same.filter(Column::Id.ne(row.id));
+        }
+        if same.count(&cx.db).await? == 0 {
+            return Ok(());
+        }
+        Err(Error::Conflict(Conflict {
+            code: "duplicate",
+            title: "The currency has a rate for this day already".into(),
+            errors: FieldErrors::one("date", "has a rate for this currency already"),
+        }))
+    }
+}
+
+/// The latest rate of a currency on or before a day.
+pub(crate) async fn on(cx: &Cx<'_>, currency: &str, day: Day) -> Result<Option<Rate>> {
+    let latest = table::Entity::find()
+        .filter(ExchangeRates::reach(cx)?)
+        .filter(Column::Currency.eq(currency))
+        .filter(Column::Date.lte(day))
+        .order_by_desc(Column::Date)
+        .one(&cx.db)
+        .await?;
+    Ok(latest.map(|row| row.rate))
+}
