@@ -153,4 +153,31 @@ on_both_engines! {
         let body = json!({"code": "6001", "name": "N", "type": "expense", "currency": "USD"});
         assert_eq!(company.ask(Dialect::A, "POST", "accounts", "", Some(&body)).expect(400).fields(), ["currency"]);
     }
+
+    fn a_party_shows_what_is_open_with_it(server) {
+        let company = server.company();
+        let party = company.party(json!({"isSupplier": true}));
+        assert_eq!((party["receivableBalance"].to_string(), &party["balances"]), ("0.00".into(), &json!([])));
+        let post = |code: &str, amount: &str, other: &str, currency: &str| {
+            let mut body = company.journal_body("2026-03-05", &[(code, amount), ("4000", other)]);
+            body["lines"][0]["partyId"] = party["id"].clone();
+            body["currency"] = currency.into();
+            body["exchangeRate"] = if currency == "EUR" { json!(1) } else { json!("0.5") };
+            company.post_journal(&body).expect(201);
+        };
+        post("1200", "120", "-120", "EUR");
+        post("1200", "-20.50", "20.50", "EUR");
+        post("2100", "-80", "80", "USD");
+        for dialect in DIALECTS {
+            let read = company.ask(dialect, "GET", "parties", &format!("/{}", party["id"].as_str().unwrap()), None).expect(200).data;
+            assert_eq!((read["receivableBalance"].to_string(), read["payableBalance"].to_string()), ("99.50".into(), "40.00".into()));
+            let shown: Vec<String> = read["balances"].as_array().unwrap().iter()
+                .map(|one| format!("{} {} {}", one["currency"].as_str().unwrap(), one["receivable"], one["payable"]))
+                .collect();
+            assert_eq!(shown, ["EUR 99.50 0.00", "USD 0.00 80.00"]);
+        }
+        let refused = company.ask(Dialect::A, "DELETE", "parties", &format!("/{}", party["id"].as_str().unwrap()), None).expect(409);
+        assert_eq!(refused.code.as_deref(), Some("in_use"));
+        assert_eq!(company.failed_checks(), [""; 0]);
+    }
 }

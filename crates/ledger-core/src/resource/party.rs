@@ -1,18 +1,19 @@
 //! Parties: customers and suppliers, often both.
 //!
-//! Owns: who they are, how to reach and pay them, the terms agreed with them. Refuses: to know what they owe;
-//! that follows from documents.
+//! Owns: who they are, how to reach and pay them, the terms agreed with them. What they owe is not kept here; it
+//! comes from the lines that name them on control accounts.
 
 use crate::access::Business;
-use crate::books::tables::entry_lines;
+use crate::books::tables::{entry_lines, party_balances};
 use crate::clock::Instant;
-use crate::currency::CurrencyCode;
+use crate::currency::{self, CurrencyCode};
 use crate::cx::Cx;
 use crate::database::stored::{AsJson, wire_enum};
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Amount, Money, Percent};
+use crate::resource::account::{AccountType, table as accounts};
 use crate::resource::address::{self, Address, AddressInput, text};
 use crate::resource::bank::{self, BankDetails, BankDetailsInput};
 use crate::resource::list::Reads;
@@ -23,7 +24,7 @@ use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub struct Parties;
 
@@ -203,6 +204,24 @@ pub struct PartyView {
     external_id: Option<String>,
     /// Labels of your own.
     tags: Vec<String>,
+    /// What they owe you, in the company's currency; with a minus, what you owe them as a customer.
+    receivable_balance: Amount,
+    /// What you owe them, in the company's currency; with a minus, what they owe you as a supplier.
+    payable_balance: Amount,
+    /// The same by the currency it is in.
+    balances: Vec<PartyBalance>,
+}
+
+/// What is open with a party in one currency.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PartyBalance {
+    /// The currency.
+    currency: String,
+    /// What they owe you.
+    receivable: Amount,
+    /// What you owe them.
+    payable: Amount,
 }
 
 impl AsRef<RecordKeeping> for PartyView {
@@ -318,7 +337,7 @@ impl Resource for Parties {
     }
 
     fn example_view() -> serde_json::Value {
-        json!({})
+        json!({ "receivableBalance": 0, "payableBalance": 0, "balances": [] })
     }
 
     fn check(business: Option<&Business>, input: PartyInput) -> Result<Columns<Column>, FieldErrors> {
@@ -443,8 +462,61 @@ impl Rows for Parties {
 
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<PartyView>> {
         let currency_decimals = cx.business()?.currency_decimals;
-        Ok(rows.into_iter().map(|row| view(row, currency_decimals)).collect())
+        let mut open = open_with(cx, rows.iter().map(|row| row.id).collect()).await?;
+        let view = |row: table::Model| {
+            let open = open.remove(&row.id).unwrap_or_default();
+            view(row, currency_decimals, open)
+        };
+        Ok(rows.into_iter().map(view).collect())
     }
+}
+
+/// What is open with a party, by currency: receivable and payable, in the company's currency and in its own.
+type Open = BTreeMap<String, OpenIn>;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct OpenIn {
+    receivable: (i64, i64),
+    payable: (i64, i64),
+}
+
+async fn open_with(cx: &Cx<'_>, parties: Vec<RecordId>) -> Result<HashMap<RecordId, Open>> {
+    let rows = party_balances::Entity::find()
+        .filter(party_balances::Column::BusinessId.eq(cx.business_id()?))
+        .filter(party_balances::Column::PartyId.is_in(parties))
+        .all(&cx.db)
+        .await?;
+    let named: HashSet<RecordId> = rows.iter().map(|row| row.account_id).collect();
+    let types: Vec<(RecordId, AccountType)> = if named.is_empty() {
+        Vec::new()
+    } else {
+        accounts::Entity::find()
+            .select_only()
+            .columns([accounts::Column::Id, accounts::Column::Type])
+            .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+            .filter(accounts::Column::Id.is_in(named))
+            .into_tuple()
+            .all(&cx.db)
+            .await?
+    };
+    let types: HashMap<RecordId, AccountType> = types.into_iter().collect();
+    let mut open: HashMap<RecordId, Open> = HashMap::new();
+    for row in rows {
+        let (base, own) = (row.amount.units(), row.currency_amount.units());
+        let within = open.entry(row.party_id).or_default().entry(row.currency).or_default();
+        match types.get(&row.account_id) {
+            Some(AccountType::Receivable) => add(&mut within.receivable, base, own),
+            // A credit is what is owed.
+            Some(AccountType::Payable) => add(&mut within.payable, base.saturating_neg(), own.saturating_neg()),
+            // A party on another account is a note, not a debt.
+            _ => {}
+        }
+    }
+    Ok(open)
+}
+
+fn add(sum: &mut (i64, i64), base: i64, own: i64) {
+    *sum = (sum.0.saturating_add(base), sum.1.saturating_add(own));
 }
 
 impl Master for Parties {
@@ -487,8 +559,25 @@ pub(crate) async fn existing(
     Ok(found.into_iter().collect())
 }
 
-fn view(row: table::Model, currency_decimals: u32) -> PartyView {
+fn view(row: table::Model, currency_decimals: u32, open: Open) -> PartyView {
+    let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
+    let sum = |side: fn(&OpenIn) -> i64| base(open.values().map(side).fold(0, i64::saturating_add));
     PartyView {
+        receivable_balance: sum(|within| within.receivable.0),
+        payable_balance: sum(|within| within.payable.0),
+        balances: open
+            .iter()
+            .filter(|(_, within)| within.receivable != (0, 0) || within.payable != (0, 0))
+            .map(|(currency, within)| {
+                let currency_decimals = currency::decimals(currency).unwrap_or(2);
+                let own = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
+                PartyBalance {
+                    currency: currency.clone(),
+                    receivable: own(within.receivable.1),
+                    payable: own(within.payable.1),
+                }
+            })
+            .collect(),
         keeping: kept!(row),
         name: row.name,
         code: row.code,
