@@ -219,3 +219,62 @@ fn a_full_lane_says_so_at_once() {
     let listed = company.ask(Dialect::A, "GET", "parties", "", None).expect(200).data;
     assert_eq!(listed["pagination"]["totalCount"], taken.into_inner());
 }
+
+/// Eight writers at once, each doing all there is to do with journals that any of them made.
+fn writers_of_all_kinds(companies: &[Company<'_>]) {
+    let company = &companies[0];
+    let body = |index: usize| {
+        let amount = format!("{}.{:02}", index % 90 + 1, index % 100);
+        let day = format!("2026-{:02}-{:02}", index % 12 + 1, index % 28 + 1);
+        company.journal_body(&day, &[("6200", &amount), ("1010", &format!("-{amount}"))])
+    };
+    let bodies: Vec<_> = (0..25).map(body).collect();
+    let made = std::sync::Mutex::new(Vec::new());
+    let write = |index: usize| {
+        let (member, dialect) = (&companies[index % companies.len()], DIALECTS[index % 2]);
+        let body = &bodies[index % bodies.len()];
+        let some = made.lock().unwrap().get(index * 7 % 60).cloned();
+        let said = match (index % 9, some) {
+            (4, Some(id)) => member.ask(dialect, "PUT", "journals", &format!("/{id}"), Some(body)),
+            (5, Some(id)) => member.ask(dialect, "POST", "journals", &format!("/{id}/void"), None),
+            (6, Some(id)) => member.ask(dialect, "DELETE", "journals", &format!("/{id}"), None),
+            (7, _) => {
+                let party = json!({"name": "P", "isCustomer": true, "code": format!("C-{}", index % 5)});
+                member.ask(dialect, "POST", "parties", "", Some(&party))
+            }
+            (8, _) => {
+                let account = json!({"code": format!("8{index:03}"), "name": "A", "type": "expense"});
+                member.ask(dialect, "POST", "accounts", "", Some(&account))
+            }
+            (kind, _) => {
+                let mut body = body.clone();
+                body["status"] = if kind == 3 { "draft" } else { "posted" }.into();
+                let said = member.ask(dialect, "POST", "journals", "", Some(&body)).expect(201);
+                made.lock().unwrap().push(said.id());
+                said
+            }
+        };
+        assert!(said.status < 500, "{}", said.answer.text);
+    };
+    std::thread::scope(|scope| {
+        for first in 0..8 {
+            let write = &write;
+            scope.spawn(move || (first..240).step_by(8).for_each(write));
+        }
+    });
+    assert_eq!(company.failed_checks(), [""; 0]);
+}
+
+on_both_engines! {
+    fn writers_of_all_kinds_leave_books_that_prove_themselves(server) {
+        writers_of_all_kinds(&[server.company()]);
+    }
+}
+
+#[test]
+fn writers_in_two_processes_leave_books_that_prove_themselves() {
+    let Some(servers) = Server::several(2) else { return };
+    let company = servers[0].company();
+    let other = Company { server: &servers[1], token: servers[1].token().to_owned(), ..company.clone() };
+    writers_of_all_kinds(&[company, other]);
+}
