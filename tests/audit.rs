@@ -197,6 +197,7 @@ const CORRUPTIONS: &[(&str, &str, &[&str])] = &[
     ("a deleted record", "DELETE FROM audit_log WHERE sequence = 3", &["V7"]),
     ("a log cut off at its end", "DELETE FROM audit_log WHERE sequence > 3", &["V7"]),
     ("a log wiped out", "DELETE FROM audit_log", &["V7"]),
+    ("an answer about nothing", "UPDATE idempotency_keys SET record_id = user_id", &["V9"]),
     ("an entry behind a hard lock", "UPDATE locks SET hard_lock_date = '2026-12-31', created_at = 0", &["V12"]),
 ];
 
@@ -210,7 +211,9 @@ fn books(server: &Server) -> Company<'_> {
     company.post_journal(&owed).expect(201);
     let void = company.journal("2026-05-05", &[("6300", "5"), ("1000", "-5")]);
     company.ask(Dialect::A, "DELETE", "journals", &format!("/{}", void["id"].as_str().unwrap()), None).expect(200);
-    company.journal("2026-06-05", &[("6400", "7"), ("1010", "-7")]);
+    let last = company.journal_body("2026-06-05", &[("6400", "7"), ("1010", "-7")]);
+    let request = company.request(Dialect::B, "POST", "journals", "").header("Idempotency-Key", &company.id);
+    company.say(Dialect::B, request.json(&last)).expect(201);
     company.ask(Dialect::A, "POST", "locks", "", Some(&json!({"hardLockDate": "2020-12-31"}))).expect(201);
     company
 }

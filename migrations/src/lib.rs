@@ -17,6 +17,7 @@ mod m0004_idempotency;
 mod m0005_ledger;
 mod m0006_access_changes;
 mod m0007_exchange_rates;
+mod m0008_kept_answers;
 
 pub struct Migrator;
 
@@ -31,6 +32,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_ledger::Migration),
             Box::new(m0006_access_changes::Migration),
             Box::new(m0007_exchange_rates::Migration),
+            Box::new(m0008_kept_answers::Migration),
         ]
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::clock::Instant;
 use crate::error::{Error, Result, Unavailable};
-use crate::ids::UserId;
+use crate::ids::{BusinessId, RecordId, UserId};
 use crate::ledger::Reply;
 use sea_orm::entity::prelude::*;
 use sea_orm::{IntoActiveModel, SqlErr};
@@ -25,6 +25,9 @@ pub struct Model {
     pub command: String,
     pub outcome: String,
     pub created_at: Instant,
+    /// The company and the record that the answer is about, where there is one.
+    pub business_id: Option<BusinessId>,
+    pub record_id: Option<RecordId>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -39,6 +42,7 @@ pub(crate) struct Claim {
     pub(crate) key: String,
     /// Digest of what was asked, in no dialect's words.
     pub(crate) command: String,
+    pub(crate) company: Option<BusinessId>,
 }
 
 /// The first answer, where there is one.
@@ -60,6 +64,8 @@ pub(crate) fn kept(claim: &Claim, reply: &Reply, now: Instant) -> Result<Model> 
         command: claim.command.clone(),
         outcome: serde_json::to_string(reply).map_err(Error::internal)?,
         created_at: now,
+        business_id: claim.company,
+        record_id: reply.record.map(|(id, _)| id),
     })
 }
 

@@ -304,7 +304,7 @@ impl Ledger {
         let prepared = call.resource.prepare(call.verb, business.as_deref(), &call.body)?;
         let company = business.as_ref().map(|business| business.id);
         let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
-            Some(key) => Some(Claim { user: principal.user, key, command: digest(&call, company)? }),
+            Some(key) => Some(Claim { user: principal.user, key, command: digest(&call, company)?, company }),
             None => None,
         };
         // Held until the lane has answered.

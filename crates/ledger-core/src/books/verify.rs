@@ -5,14 +5,15 @@
 
 use crate::books::audit;
 use crate::books::tables::{
-    DocumentStatus, EntryKind, EntryRef, account_days, account_months, books, documents, entries, entry_lines,
-    party_balances,
+    DocumentStatus, EntryKind, EntryRef, account_days, account_months, audit_log, books, documents, entries,
+    entry_lines, party_balances,
 };
 use crate::currency;
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::Result;
+use crate::idempotency;
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::resource::account::table as accounts;
@@ -326,6 +327,7 @@ pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
     checks.extend(rollups(cx, &walk).await?);
     checks.push(numbers(cx).await?);
     checks.push(audit_chain(cx).await?);
+    checks.push(kept_answers(cx).await?);
     checks.push(accounts_are_our_own(cx, &walk).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
@@ -501,6 +503,44 @@ async fn audit_chain(cx: &Cx<'_>) -> Result<Check> {
     }
     let head = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
     Ok(Check::of("V7", "The audit log is whole", verdict.records, head.map_or(0, |head| head.audit_sequence), findings))
+}
+
+/// Each answer that is kept for a repeat is about a record that the audit log knows.
+async fn kept_answers(cx: &Cx<'_>) -> Result<Check> {
+    let mut findings = Findings::default();
+    let (mut kept, mut known) = (0_usize, 0_usize);
+    let mut last = None;
+    loop {
+        let mut portion = idempotency::Entity::find()
+            .select_only()
+            .distinct()
+            .column(idempotency::Column::RecordId)
+            .filter(idempotency::Column::BusinessId.eq(cx.business_id()?))
+            .filter(idempotency::Column::RecordId.is_not_null());
+        if let Some(last) = last {
+            portion = portion.filter(idempotency::Column::RecordId.gt(last));
+        }
+        let portion: Vec<RecordId> =
+            portion.order_by_asc(idempotency::Column::RecordId).limit(PORTION).into_tuple().all(&cx.db).await?;
+        let Some(end) = portion.last() else { break };
+        last = Some(*end);
+        let found: Vec<RecordId> = audit_log::Entity::find()
+            .select_only()
+            .distinct()
+            .column(audit_log::Column::ResourceId)
+            .filter(audit_log::Column::BusinessId.eq(cx.business_id()?))
+            .filter(audit_log::Column::ResourceId.is_in(portion.iter().copied()))
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let found: HashSet<RecordId> = found.into_iter().collect();
+        kept += portion.len();
+        known += found.len();
+        for missing in portion.iter().filter(|id| !found.contains(id)) {
+            findings.add(format!("an answer is kept about {missing}, which never was"));
+        }
+    }
+    Ok(Check::of("V9", "Every answer kept for a repeat is about a record", kept, known, findings))
 }
 
 async fn accounts_are_our_own(cx: &Cx<'_>, lines: &Walk) -> Result<Check> {
