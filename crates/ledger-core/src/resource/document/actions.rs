@@ -1,8 +1,9 @@
 //! What can be done with a document beside the five verbs: post, void, copy.
 
-use super::{Document, Draft, Head, create, invalid_state, load, replace_draft, void};
-use super::{DocumentStatus, Purpose};
+use super::write::{create, invalid_state, load, replace_draft, void};
+use super::{Document, Draft, Head, Purpose};
 use crate::access::Action;
+use crate::books::tables::DocumentStatus;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};

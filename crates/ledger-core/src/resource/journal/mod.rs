@@ -3,29 +3,29 @@
 //! Owns: that both sides are equal, in which currency a line is, which accounts it may name. Refuses: to write
 //! to accounts that follow something else, such as the stock.
 
+mod posting;
+
 use crate::access::Business;
-use crate::books::chart::{Chart, SystemRole};
 use crate::books::periods::Module;
-use crate::books::posting::{Line, Posting, Unbalanced};
+use crate::books::tables::DocumentKind;
 use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, EntryKind};
-use crate::currency::{self, CurrencyCode};
+use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::database::stored::wire_enum;
 use crate::day::Day;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Rate, Rounding};
+use crate::money::{Amount, Money, Rate};
 use crate::resource::address::text;
 use crate::resource::document::{
-    self, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, document_operations,
-    document_rows,
+    self, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations, document_rows,
 };
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, exchange_rate};
+use posting::{Fault, decimals, entries_of, judge_line, lines_of, rates, sums};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -459,7 +459,7 @@ impl Document for Journals {
         if !faults.is_empty() {
             return Err(faults.into());
         }
-        let settled = sums(cx, asked, &rates)?;
+        let settled = sums(business, asked, &rates)?;
         let lines = lines_of(business, asked, &settled.base);
         let entries = match purpose {
             Purpose::Draft => Vec::new(),
@@ -513,244 +513,5 @@ impl Document for Journals {
             base_total: base(figures.base_debit.units()),
             currency: journal_currency,
         })
-    }
-}
-
-fn decimals(currency: &str) -> u32 {
-    currency::decimals(currency).unwrap_or(2)
-}
-
-/// Faults of one line.
-struct Fault<'f>(&'f mut FieldErrors, usize);
-
-impl Fault<'_> {
-    fn add(&mut self, field: &str, why: impl Into<String>) {
-        self.0.add(format!("lines[{}].{field}", self.1), why);
-    }
-}
-
-fn judge_line(
-    faults: &mut Fault<'_>,
-    business: &Business,
-    chart: &Chart,
-    asked: &JournalAsked,
-    line: &JournalLineAsked,
-    unknown: &HashSet<RecordId>,
-    purpose: Purpose,
-) {
-    let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency);
-    let side = if line.amount.is_negative() { "credit" } else { "debit" };
-    if !line.amount.fits(decimals(currency)) {
-        faults.add(side, format!("must have at most {} decimal places in {currency}", decimals(currency)));
-    }
-    if line.party.is_some_and(|party| unknown.contains(&party)) {
-        faults.add("partyId", "names no party");
-    }
-    let Some(account) = chart.account(line.account) else {
-        return faults.add("accountId", "names no account");
-    };
-    if line.due_date.is_some() && !account.r#type.is_control() {
-        faults.add("dueDate", "is for receivables and payables alone");
-    }
-    if account.is_group {
-        faults.add("accountId", format!("names the group {}; name an account in it", account.code));
-    }
-    if purpose == Purpose::Draft {
-        return;
-    }
-    if account.archived {
-        faults.add("accountId", format!("names the account {}, which is archived", account.code));
-    }
-    if !account.allow_manual_posting {
-        faults.add("accountId", format!("names the account {}, which takes no journals", account.code));
-    }
-    if account.r#type.is_control() && line.party.is_none() {
-        faults.add("partyId", format!("is required on {} {}", account.code, account.name));
-    }
-    if account.currency.as_ref().is_some_and(|own| own != currency) {
-        let own = account.currency.as_deref().unwrap_or_default();
-        faults.add("currency", format!("must be {own}, the currency of the account {}", account.code));
-    }
-}
-
-/// What each line's currency is worth.
-fn rates(business: &Business, asked: &JournalAsked, faults: &mut FieldErrors) -> Vec<Rate> {
-    let one = Rate::from_units(10_i64.pow(Rate::PLACES));
-    let base = &business.base_currency;
-    if asked.currency.is_none() && asked.exchange_rate.is_some_and(|rate| rate != one) {
-        faults.add("exchangeRate", format!("must be 1 or absent in {base}"));
-    }
-    let mut rates = Vec::new();
-    for (index, line) in asked.lines.iter().enumerate() {
-        let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(base);
-        let of_journal = asked.exchange_rate.filter(|_| line.currency.is_none());
-        let rate = line.exchange_rate.or(of_journal);
-        if currency == base {
-            if line.exchange_rate.is_some_and(|rate| rate != one) {
-                faults.add(format!("lines[{index}].exchangeRate"), format!("must be 1 or absent in {base}"));
-            }
-            rates.push(one);
-        } else if let Some(rate) = rate {
-            rates.push(rate);
-        } else {
-            let field =
-                if line.currency.is_none() { "exchangeRate".into() } else { format!("lines[{index}].exchangeRate") };
-            faults.add(
-                field,
-                format!("is required, since there is no rate for the day: what is one {currency} worth in {base}?"),
-            );
-            rates.push(one);
-        }
-    }
-    rates
-}
-
-fn sums(cx: &Cx<'_>, asked: &JournalAsked, rates: &[Rate]) -> Result<JournalFigures> {
-    let business = cx.business()?;
-    let too_large = || Error::field("lines", "come to more than can be kept");
-    let rounding = business.settings.rounding_mode.rounding();
-    let base = in_base(business, asked, rates, rounding).ok_or_else(too_large)?;
-    let one_currency = asked.lines.iter().all(|line| line.currency.is_none());
-    let own: Vec<Money> = asked.lines.iter().map(|line| line.amount).collect();
-    let (base_debit, base_credit) = sides(&base).ok_or_else(too_large)?;
-    let (debit, credit) = if one_currency { sides(&own).ok_or_else(too_large)? } else { (base_debit, base_credit) };
-    let totals_in = asked.currency.clone().filter(|_| one_currency).unwrap_or_else(|| business.base_currency.clone());
-    Ok(JournalFigures { debit, credit, totals_in, base_debit, base })
-}
-
-fn sides(amounts: &[Money]) -> Option<(Money, Money)> {
-    amounts.iter().try_fold((Money::ZERO, Money::ZERO), |(debit, credit), amount| {
-        if amount.is_negative() {
-            Some((debit, credit.checked_sub(*amount)?))
-        } else {
-            Some((debit.checked_add(*amount)?, credit))
-        }
-    })
-}
-
-/// The lines of one currency, rate and side so far, and what they came to in the company's currency.
-struct Run<'a> {
-    of: (Option<&'a String>, Rate, bool),
-    seen: Money,
-    came_to: Money,
-}
-
-/// Converts each side by its running total, so that equal sides stay equal to the cent.
-fn in_base(business: &Business, asked: &JournalAsked, rates: &[Rate], rounding: Rounding) -> Option<Vec<Money>> {
-    let mut runs: Vec<Run<'_>> = Vec::new();
-    let mut base = Vec::new();
-    for (line, rate) in asked.lines.iter().zip(rates) {
-        let of = (line.currency.as_ref(), *rate, line.amount.is_negative());
-        let place = runs.iter().position(|run| run.of == of).unwrap_or(runs.len());
-        if place == runs.len() {
-            runs.push(Run { of, seen: Money::ZERO, came_to: Money::ZERO });
-        }
-        let run = runs.get_mut(place)?;
-        run.seen = run.seen.checked_add(line.amount)?;
-        let exact = run.seen.decimal().checked_mul(rate.decimal())?;
-        let total = rounding.money(exact, business.currency_decimals).ok()?;
-        base.push(total.checked_sub(run.came_to)?);
-        run.came_to = total;
-    }
-    Some(base)
-}
-
-fn lines_of(business: &Business, asked: &JournalAsked, base: &[Money]) -> Vec<Line> {
-    let line = |(line, amount): (&JournalLineAsked, &Money)| Line {
-        account: line.account,
-        party: line.party,
-        amount: *amount,
-        currency: line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency).clone(),
-        currency_amount: line.amount,
-        description: line.description.clone(),
-        due_date: line.due_date,
-    };
-    asked.lines.iter().zip(base).map(line).collect()
-}
-
-fn entries_of(
-    business: &Business,
-    chart: &Chart,
-    head: &Head,
-    asked: &JournalAsked,
-    figures: &JournalFigures,
-    mut lines: Vec<Line>,
-) -> Result<Vec<SettledEntry>> {
-    let opening = asked.kind == JournalKind::Opening;
-    if opening {
-        let (debit, credit) = sides(&figures.base).unwrap_or_default();
-        let residue = credit.checked_sub(debit).unwrap_or_default();
-        lines.push(Line {
-            account: chart.in_role(SystemRole::OpeningBalanceEquity)?.id,
-            party: None,
-            amount: residue,
-            currency: business.base_currency.clone(),
-            currency_amount: residue,
-            description: None,
-            due_date: None,
-        });
-    } else if figures.debit != figures.credit {
-        return Err(unbalanced(figures.debit, figures.credit, &figures.totals_in));
-    }
-    let posting = Posting::balanced(lines).map_err(|fault| match fault {
-        Unbalanced::Sides { debit, credit } => unbalanced(debit, credit, &business.base_currency),
-        Unbalanced::TooLarge => Error::field("lines", "come to more than can be kept"),
-    })?;
-    if posting.lines().len() < 2 {
-        return Err(Error::field("lines", "come to nothing in the company's currency"));
-    }
-    let kind = if opening { EntryKind::Opening } else { EntryKind::Normal };
-    let mut entries = Vec::new();
-    if let Some(day) = asked.reverse_on {
-        let posting = posting.reversed();
-        entries.push(SettledEntry { kind: EntryKind::AutoReversal, date: day, field: "reverseOn", posting });
-    }
-    entries.insert(0, SettledEntry { kind, date: head.date, field: "date", posting });
-    Ok(entries)
-}
-
-fn unbalanced(debit: Money, credit: Money, currency: &str) -> Error {
-    let (debit, credit) = (debit.with_decimals(decimals(currency)), credit.with_decimals(decimals(currency)));
-    Error::field("lines", format!("debits of {debit} and credits of {credit} {currency} must be equal"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(amounts: &[&str]) -> JournalAsked {
-        let line = |amount: &&str| JournalLineAsked {
-            id: None,
-            account: RecordId::default(),
-            party: None,
-            amount: Money::parse(amount).unwrap(),
-            description: None,
-            due_date: None,
-            currency: None,
-            exchange_rate: None,
-        };
-        JournalAsked {
-            kind: JournalKind::General,
-            currency: Some("USD".into()),
-            exchange_rate: None,
-            reverse_on: None,
-            lines: amounts.iter().map(line).collect(),
-        }
-    }
-
-    #[test]
-    fn a_total_is_converted_once_and_spread_to_the_cent() {
-        let business = Business::sample();
-        for (amounts, rate, expected) in [
-            (&["10.01", "10.01", "10.01", "-30.03"][..], "0.3333", &["3.34", "3.33", "3.34", "-10.01"][..]),
-            (&["0.01", "0.01", "-0.02"], "0.4", &["0", "0.01", "-0.01"]),
-            (&["1000", "-1000"], "0.9", &["900", "-900"]),
-        ] {
-            let asked = asked(amounts);
-            let rates = vec![Rate::parse(rate).unwrap(); amounts.len()];
-            let base = in_base(&business, &asked, &rates, Rounding::HalfUp).unwrap();
-            let shown: Vec<String> = base.iter().map(ToString::to_string).collect();
-            assert_eq!(shown, expected, "{amounts:?} at {rate}");
-        }
     }
 }

@@ -3,33 +3,35 @@
 //! Owns: what an account may hold and where it stands in the tree. Its balance is not kept here; it comes from
 //! the rollups.
 
+mod figures;
+mod rules;
+
 use crate::access::Business;
-use crate::books::balances::{Balance, Balances, balances};
 use crate::books::chart::{Blueprint, SystemRole};
-use crate::books::tables::account_months;
 use crate::clock::Instant;
-use crate::currency::{self, CurrencyCode};
-use crate::cx::{Cx, Point};
+use crate::currency::CurrencyCode;
+use crate::cx::Cx;
 use crate::database::stored::{AsJson, wire_enum};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::{Amount, Money};
+use crate::money::Amount;
 use crate::resource::address::{self, text};
 use crate::resource::bank::{self, BankDetails, BankDetailsInput};
-use crate::resource::extra::{Does, Extra, On, Produced, Reading};
+use crate::resource::extra::{Does, Extra, On, Reading};
 use crate::resource::list::{FilterValue, Reads};
-use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, business, document};
+use figures::{Figures, tree};
+use rules::{Wanted, check_parent, check_use, is_used};
 use schemars::JsonSchema;
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect, Value,
+    ActiveModelTrait, ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, Value,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 pub struct Accounts;
 
@@ -426,121 +428,6 @@ fn in_currency(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     Ok(if base { Condition::any().add(own).add(Column::Currency.is_null()) } else { Condition::all().add(own) })
 }
 
-/// What the views of some accounts need from the rest of the books.
-struct Figures {
-    balances: Balances,
-    /// Which accounts have their own place where in the tree.
-    parents: HashMap<RecordId, Option<RecordId>>,
-    used: HashSet<RecordId>,
-    roles: HashMap<RecordId, SystemRole>,
-}
-
-impl Figures {
-    async fn of(cx: &Cx<'_>, rows: &[table::Model]) -> Result<Self> {
-        let places: Vec<(RecordId, Option<RecordId>)> = table::Entity::find()
-            .select_only()
-            .columns([Column::Id, Column::ParentId])
-            .filter(Column::BusinessId.eq(cx.business_id()?))
-            .into_tuple()
-            .all(&cx.db)
-            .await?;
-        let mut ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
-        // A group comes to what is below it, however deep.
-        let groups = rows.iter().any(|row| row.is_group);
-        let balances = balances(cx, if groups { None } else { Some(&ids) }, cx.point).await?;
-        if groups {
-            ids = places.iter().map(|(id, _)| *id).collect();
-        }
-        let used: Vec<RecordId> = account_months::Entity::find()
-            .select_only()
-            .distinct()
-            .column(account_months::Column::AccountId)
-            .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
-            .filter(account_months::Column::AccountId.is_in(ids))
-            .into_tuple()
-            .all(&cx.db)
-            .await?;
-        let held = business::system_accounts(cx).await?;
-        // An account in several roles shows the first of them.
-        let roles = held.into_iter().rev().map(|(role, id)| (id, role)).collect();
-        Ok(Self { balances, parents: places.into_iter().collect(), used: used.into_iter().collect(), roles })
-    }
-
-    fn level(&self, id: RecordId) -> i64 {
-        let mut level = 0;
-        let mut at = id;
-        while let Some(Some(parent)) = self.parents.get(&at) {
-            (at, level) = (*parent, level + 1);
-        }
-        level
-    }
-
-    fn lies_below(&self, id: RecordId, group: RecordId) -> bool {
-        let mut at = id;
-        loop {
-            if at == group {
-                return true;
-            }
-            match self.parents.get(&at) {
-                Some(Some(parent)) => at = *parent,
-                _ => return false,
-            }
-        }
-    }
-
-    fn view(&self, cx: &Cx<'_>, row: table::Model) -> Result<AccountView> {
-        let base = cx.business()?;
-        let class = row.class;
-        let currency = row.currency.unwrap_or_else(|| base.base_currency.clone());
-        let mut sum = Balance::default();
-        for ((account, line_currency), balance) in &self.balances {
-            if *account != row.id && !(row.is_group && self.lies_below(*account, row.id)) {
-                continue;
-            }
-            let own = if *line_currency == currency { balance.currency } else { 0 };
-            sum = sum
-                .plus(Balance { base: balance.base, currency: own })
-                .ok_or_else(|| Error::internal("a balance outgrew its number"))?;
-        }
-        // An account in the company's own currency comes to its base balance, whatever its lines were in.
-        let own = if row.is_group || currency == base.base_currency { sum.base } else { sum.currency };
-        let sided = |units: i64, decimals: u32| Amount {
-            money: Money::from_units(if class.normal_balance() == NormalBalance::Debit { units } else { -units }),
-            currency_decimals: decimals,
-        };
-        let own_decimals =
-            if row.is_group { base.currency_decimals } else { currency::decimals(&currency).unwrap_or(2) };
-        Ok(AccountView {
-            keeping: kept!(row),
-            code: row.code,
-            name: row.name,
-            r#type: row.r#type,
-            class,
-            normal_balance: class.normal_balance(),
-            parent_id: row.parent_id,
-            level: self.level(row.id),
-            is_group: row.is_group,
-            description: row.description,
-            cash_flow_section: row.cash_flow_section.unwrap_or(if row.r#type.holds_money() {
-                CashFlowSection::Cash
-            } else {
-                CashFlowSection::Operating
-            }),
-            is_control: row.r#type.is_control(),
-            system_role: self.roles.get(&row.id).copied(),
-            allow_manual_posting: row.allow_manual_posting,
-            bank_details: row.bank_details.map(|details| details.0),
-            status: row.status,
-            external_id: row.external_id,
-            tags: row.tags.0,
-            balance: sided(own, own_decimals),
-            base_balance: sided(sum.base, base.currency_decimals),
-            has_entries: self.used.contains(&row.id),
-            currency,
-        })
-    }
-}
-
 impl Master for Accounts {
     keeping!();
     const UNIQUE: &'static [(&'static str, Column)] = &[("code", Column::Code), ("externalId", Column::ExternalId)];
@@ -611,108 +498,6 @@ impl Master for Accounts {
     }
 }
 
-/// What a body wants an account to be, as far as it depends on the rest of the books.
-struct Wanted {
-    r#type: AccountType,
-    class: AccountClass,
-    parent: Option<RecordId>,
-    is_group: bool,
-    currency: Option<String>,
-    status: AccountStatus,
-}
-
-async fn check_parent(
-    cx: &Cx<'_>,
-    row: Option<&table::Model>,
-    wanted: &Wanted,
-    faults: &mut FieldErrors,
-) -> Result<()> {
-    let Some(parent) = wanted.parent else { return Ok(()) };
-    let places: Vec<table::Model> =
-        table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).all(&cx.db).await?;
-    let place = |id: RecordId| places.iter().find(|place| place.id == id);
-    match place(parent) {
-        None => faults.add("parentId", "names no account"),
-        Some(group) if !group.is_group => faults.add("parentId", "names an account that is not a group"),
-        Some(group) if group.class != wanted.class => {
-            faults.add("parentId", format!("names a group of {}, not of {}", group.class, wanted.class));
-        }
-        Some(group) => {
-            let mut at = Some(group);
-            while let Some(above) = at {
-                if row.is_some_and(|row| row.id == above.id) {
-                    faults.add("parentId", "must not lie below the account itself");
-                    break;
-                }
-                at = above.parent_id.and_then(place);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// What an account that is used can no longer become.
-async fn check_use(cx: &Cx<'_>, row: &table::Model, wanted: &Wanted) -> Result<()> {
-    let refuse = |field: &str, why: &str| {
-        Err(Error::Conflict(Conflict {
-            code: "in_use",
-            title: "The account is in use".into(),
-            errors: FieldErrors::one(field, why),
-        }))
-    };
-    if is_used(cx, row.id).await? {
-        if wanted.r#type != row.r#type {
-            return refuse("type", "cannot change once the account has entries");
-        }
-        let base = Some(&cx.business()?.base_currency);
-        if wanted.currency.as_ref().or(base) != row.currency.as_ref().or(base) {
-            return refuse("currency", "cannot change once the account has entries");
-        }
-        if wanted.is_group {
-            return refuse("isGroup", "cannot change once the account has entries");
-        }
-    }
-    let children = table::Entity::find()
-        .filter(Column::BusinessId.eq(row.business_id))
-        .filter(Column::ParentId.eq(row.id))
-        .all(&cx.db)
-        .await?;
-    if !wanted.is_group && !children.is_empty() {
-        return refuse("isGroup", "cannot change while there are accounts below the group");
-    }
-    if wanted.class != row.class && !children.is_empty() {
-        return refuse("type", "must keep its class while there are accounts below the group");
-    }
-    let held = business::system_accounts(cx).await?;
-    let in_role = held.iter().find(|(_, id)| **id == row.id).map(|(role, _)| *role);
-    if let Some(role) = in_role
-        && (wanted.is_group || Blueprint::of(role).is_some_and(|blueprint| !blueprint.suits(wanted.r#type)))
-    {
-        return refuse("type", &format!("must suit the role {role}, which the account has"));
-    }
-    if wanted.status == AccountStatus::Archived && row.status == AccountStatus::Active {
-        let refuse = |why: &str| Err(Error::conflict("invalid_state", why));
-        if in_role.is_some() {
-            return refuse("The books use the account by themselves; name another in its role before it is archived");
-        }
-        if children.iter().any(|child| child.status == AccountStatus::Active) {
-            return refuse("The group has active accounts below it; archive them first");
-        }
-        let balances = balances(cx, Some(&[row.id]), Point::default()).await?;
-        if balances.values().any(|balance| *balance != Balance::default()) {
-            return refuse("The account has a balance; bring it to zero before it is archived");
-        }
-    }
-    Ok(())
-}
-
-async fn is_used(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
-    let months = account_months::Entity::find()
-        .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
-        .filter(account_months::Column::AccountId.eq(id));
-    Ok(months.count(&cx.db).await? > 0)
-}
-
 /// Puts the accounts of a template into a new company, those in a role under the identifiers that are given.
 pub(crate) async fn plant(
     cx: &Cx<'_>,
@@ -772,24 +557,4 @@ pub struct AccountNode {
     account: AccountView,
     /// The accounts right below it.
     children: Vec<Self>,
-}
-
-async fn tree(cx: &Cx<'_>) -> Result<Produced> {
-    let rows = table::Entity::find().filter(Accounts::reach(cx)?).order_by_asc(Column::Code).all(&cx.db).await?;
-    let mut below: HashMap<Option<RecordId>, Vec<AccountView>> = HashMap::new();
-    for view in Accounts::views(cx, rows).await? {
-        below.entry(view.parent_id).or_default().push(view);
-    }
-    Produced::json(&AccountTree { items: nodes(&mut below, None) })
-}
-
-fn nodes(below: &mut HashMap<Option<RecordId>, Vec<AccountView>>, parent: Option<RecordId>) -> Vec<AccountNode> {
-    let accounts = below.remove(&parent).unwrap_or_default();
-    accounts
-        .into_iter()
-        .map(|account| {
-            let children = nodes(below, Some(account.keeping.id));
-            AccountNode { account, children }
-        })
-        .collect()
 }
