@@ -301,6 +301,73 @@ on_both_engines! {
         assert_eq!(company.failed_checks(), [""; 0]);
     }
 
+    fn a_draft_is_posted_once_however_many_ask(server) {
+        let company = server.company();
+        let mut body = company.journal_body("2026-03-05", &[("6200", "1"), ("1010", "-1")]);
+        body["status"] = "draft".into();
+        let draft = company.post_journal(&body).expect(201);
+        let path = format!("/{}/post", draft.id());
+        let post = |index: usize| company.ask(DIALECTS[index % 2], "POST", "journals", &path, None).status;
+        let mut statuses: Vec<u16> = std::thread::scope(|scope| {
+            let post = &post;
+            let posting: Vec<_> = (0..12).map(|index| scope.spawn(move || post(index))).collect();
+            posting.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        statuses.sort_unstable();
+        assert_eq!((statuses[0], &statuses[1..]), (200, &[409; 11][..]));
+        assert_eq!(company.entries_of(&draft.id()).len(), 1);
+        assert_eq!(company.failed_checks(), [""; 0]);
+    }
+
+    fn a_void_stands_alone(server) {
+        let company = server.company();
+        let mut draft = company.journal_body("2026-03-05", &[("6200", "1"), ("1010", "-1")]);
+        draft["status"] = "draft".into();
+        let made = company.post_journal(&draft).expect(201);
+        let posted = company.journal("2026-03-05", &[("6200", "1"), ("1010", "-1")]);
+        let mut changed = posted.clone();
+        (changed["status"], changed["narration"]) = ("void".into(), "And changed".into());
+        draft["status"] = "void".into();
+        for (id, body) in [(made.id(), &draft), (posted["id"].as_str().unwrap().into(), &changed)] {
+            let said = company.ask(Dialect::A, "PUT", "journals", &format!("/{id}"), Some(body)).expect(409);
+            assert_eq!(said.code.as_deref(), Some("invalid_state"));
+        }
+        assert_eq!(company.post_journal(&draft).expect(400).fields(), ["status"]);
+        assert_eq!(company.balance("6200", ""), "1.00");
+    }
+
+    fn a_key_is_for_one_action(server) {
+        let company = server.company();
+        let journal = company.journal("2026-03-05", &[("6200", "1"), ("1010", "-1")]);
+        let act = |action: &str| {
+            let path = format!("/{}/{action}", journal["id"].as_str().unwrap());
+            let request = company.request(Dialect::A, "POST", "journals", &path);
+            company.say(Dialect::A, request.header("Idempotency-Key", &format!("one {}", company.id)))
+        };
+        act("copy").expect(201);
+        assert_eq!(act("void").expect(422).code.as_deref(), Some("idempotency_mismatch"));
+        assert_eq!(company.balance("6200", ""), "1.00");
+    }
+
+    fn a_journal_has_a_thousand_lines_and_the_coins_of_its_currency(server) {
+        for (currency, good, bad) in [("JPY", "5", "5.5"), ("KWD", "5.125", "5.1255")] {
+            let company = server.company_like(json!({"name": currency, "baseCurrency": currency}));
+            let body = |amount: &str| company.journal_body("2026-03-05", &[("6200", amount), ("1010", &format!("-{amount}"))]);
+            assert_eq!(company.post_journal(&body(bad)).expect(400).fields(), ["lines[0].debit", "lines[1].credit"]);
+            assert_eq!(company.post_journal(&body(good)).expect(201).data["totalDebit"].to_string(), good);
+        }
+        let company = server.company();
+        let mut body = company.journal_body("2026-03-05", &[("6200", "0.01"), ("1010", "-0.01")]);
+        let pair = body["lines"].as_array().unwrap().clone();
+        let lines: Vec<Value> = pair.iter().cycle().take(1_000).cloned().collect();
+        body["lines"] = json!(lines);
+        company.post_journal(&body).expect(201);
+        body["lines"] = json!([lines, pair].concat());
+        assert_eq!(company.post_journal(&body).expect(400).fields(), ["lines"]);
+        assert_eq!(company.balance("6200", ""), "5.00");
+        assert_eq!(company.failed_checks(), [""; 0]);
+    }
+
     fn actions_keep_to_versions_and_keys(server) {
         let company = server.company();
         let journal = company.journal("2026-03-05", &[("6200", "1"), ("1010", "-1")]);

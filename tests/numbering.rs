@@ -84,6 +84,27 @@ on_both_engines! {
         assert_eq!(refused.fields(), ["fiscalYearStartMonth"]);
     }
 
+    fn a_year_of_the_calendar_does_not_tell_fiscal_years_apart(server) {
+        let company = server.company_like(json!({"name": "April", "baseCurrency": "EUR", "fiscalYearStartMonth": 4}));
+        for pattern in ["Y-{YYYY}-{00}", "Y-{YY}-{00}"] {
+            let body = json!({"type": "journal", "name": "N", "pattern": pattern});
+            for dialect in DIALECTS {
+                let said = company.ask(dialect, "POST", "numberSeries", "", Some(&body)).expect(400);
+                assert_eq!(said.fields(), ["pattern"], "{pattern}");
+            }
+        }
+        let twin = json!({"type": "journal", "name": "Twin", "pattern": "JV-{FY}-{0000}"});
+        let refused = company.ask(Dialect::B, "POST", "numberSeries", "", Some(&twin)).expect(409);
+        assert_eq!((refused.code.as_deref(), refused.fields()), (Some("duplicate"), vec!["pattern".to_owned()]));
+        let own = series(&company, json!({"pattern": "Y-{YYYY}-{FY}-{00}"}));
+        let numbers = ["2026-02-01", "2026-05-01"].map(|day| {
+            let mut body = company.journal_body(day, &[("6200", "1"), ("1010", "-1")]);
+            body["seriesId"] = own["id"].clone();
+            company.post_journal(&body).expect(201).data["number"].clone()
+        });
+        assert_eq!(numbers, ["Y-2026-2026-01", "Y-2026-2027-01"]);
+    }
+
     fn a_series_of_ones_own_numbers_as_it_says(server) {
         let company = server.company();
         let monthly = series(&company, json!({"pattern": "{YY}{MM}/{00}", "resetOn": "month", "firstNumber": 7}));

@@ -22,7 +22,16 @@ fn blur(value: &mut Value) {
             for (name, member) in members.iter_mut() {
                 if matches!(
                     name.as_str(),
-                    "id" | "code" | "number" | "postedAt" | "entryIds" | "systemAccounts" | "start" | "end" | "date"
+                    "id" | "code"
+                        | "number"
+                        | "postedAt"
+                        | "entryIds"
+                        | "systemAccounts"
+                        | "start"
+                        | "end"
+                        | "date"
+                        | "pattern"
+                        | "nextNumber"
                 ) {
                     *member = Value::Null;
                 }

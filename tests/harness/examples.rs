@@ -45,6 +45,7 @@ impl Company<'_> {
                 body["start"] = format!("{year}-01-01").into();
                 body["end"] = format!("{year}-12-31").into();
             }
+            "numberSeries" => body["pattern"] = format!("CL{turn}-{{FY}}-{{000}}").into(),
             "exchangeRates" => body["date"] = format!("{}-01-01", 2100 + turn).into(),
             // A lock of the past, so that it closes nothing which other facts post to.
             "locks" => body = json!({"lockDate": "2001-12-31", "reason": "Filed"}),

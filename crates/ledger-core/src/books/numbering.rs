@@ -272,8 +272,9 @@ pub(crate) fn fault_of_pattern(pattern: &str, reset_on: ResetOn) -> Option<Strin
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
     match reset_on {
         ResetOn::Never => None,
-        ResetOn::FiscalYear if has(&["FY", "YYYY", "YY"]) => None,
-        ResetOn::FiscalYear => Some("must have {FY} or {YYYY}, since its numbers begin anew each fiscal year".into()),
+        // A year of the calendar may lie in two fiscal years, and would give the same number in both.
+        ResetOn::FiscalYear if has(&["FY"]) => None,
+        ResetOn::FiscalYear => Some("must have {FY}, since its numbers begin anew each fiscal year".into()),
         ResetOn::Month if has(&["MM"]) && has(&["FY", "YYYY", "YY"]) => None,
         ResetOn::Month => Some("must have {MM} and {YYYY}, since its numbers begin anew each month".into()),
     }
@@ -291,6 +292,7 @@ mod tests {
         assert!(good("{000000}", ResetOn::Never));
         for (pattern, reset) in [
             ("JV-{0000}", ResetOn::FiscalYear),
+            ("JV-{YYYY}-{0000}", ResetOn::FiscalYear),
             ("{YYYY}-{0000}", ResetOn::Month),
             ("JV", ResetOn::Never),
             ("{00}{00}", ResetOn::Never),

@@ -317,6 +317,25 @@ impl Master for NumberSeries {
         Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
     }
 
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        let said = |column| draft.get(column).cloned().unwrap_or(Value::String(None));
+        let mut same = table::Entity::find()
+            .filter(Self::reach(cx)?)
+            .filter(Column::Type.eq(said(Column::Type)))
+            .filter(Column::Pattern.eq(said(Column::Pattern)));
+        if let Some(row) = row {
+            same = same.filter(Column::Id.ne(row.id));
+        }
+        if same.count(&cx.db).await? == 0 {
+            return Ok(());
+        }
+        Err(Error::Conflict(Conflict {
+            code: "duplicate",
+            title: "Two series of a kind would give the same numbers".into(),
+            errors: FieldErrors::one("pattern", "is already that of another series of the kind"),
+        }))
+    }
+
     async fn inserted(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) -> Result<()> {
         if draft.get(Column::IsDefault) == Some(&Value::from(true)) {
             let row = rows::row::<Self>(cx, id).await?;
