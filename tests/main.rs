@@ -19,4 +19,5 @@ mod periods;
 mod promises;
 mod reliability;
 mod tidy;
+mod trade;
 mod writes;

@@ -32,6 +32,9 @@ fn blur(value: &mut Value) {
                         | "date"
                         | "pattern"
                         | "nextNumber"
+                        | "sourceId"
+                        | "targetId"
+                        | "entryId"
                 ) {
                     *member = Value::Null;
                 }

@@ -385,14 +385,16 @@ fn the_document_tells_of_each_way_to_fail() {
                 if operation["operationId"] != "businessesList" {
                     expected.push("403");
                 }
-                let one = target.ends_with("/{id}");
                 let acts = target.contains("/{id}/");
+                let one = target.ends_with("/{id}") || acts;
                 expected.extend(match (method.as_str(), one) {
                     ("post", _) if acts => {
-                        let done = if target.ends_with("/copy") { "201" } else { "200" };
+                        let done =
+                            if target.ends_with("/copy") || target.ends_with("/allocations") { "201" } else { "200" };
                         vec![done, "400", "404", "409", "412", "413", "415", "422"]
                     }
                     ("get", false) => vec!["200", "400"],
+                    ("get", true) if acts => vec!["200", "400", "404"],
                     ("get", true) => vec!["200", "304", "404"],
                     ("post", _) => vec!["201", "400", "409", "413", "415", "422"],
                     ("put", _) => vec!["200", "400", "404", "409", "412", "413", "415", "422"],

@@ -18,6 +18,7 @@ mod m0005_ledger;
 mod m0006_access_changes;
 mod m0007_exchange_rates;
 mod m0008_kept_answers;
+mod m0009_trade;
 
 pub struct Migrator;
 
@@ -33,6 +34,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0006_access_changes::Migration),
             Box::new(m0007_exchange_rates::Migration),
             Box::new(m0008_kept_answers::Migration),
+            Box::new(m0009_trade::Migration),
         ]
     }
 }

@@ -32,6 +32,29 @@ impl Company<'_> {
             body["code"] = format!("X-{turn}").into();
         }
         match resource {
+            "salesInvoices" | "creditNotes" | "purchaseInvoices" | "debitNotes" => {
+                body["partyId"] = self.partner().into();
+                body["lines"][0]["itemId"] = self.service().into();
+                body["lines"][0]["taxCodeId"] = self.tax("20").into();
+            }
+            "receipts" | "payments" => {
+                body["partyId"] = self.partner().into();
+                body["accountId"] = self.account("1010").into();
+            }
+            "allocations" => {
+                body["sourceId"] = self.make("receipts")["id"].clone();
+                body["targetId"] = self.make("salesInvoices")["id"].clone();
+            }
+            "stockAdjustments" => body["lines"][0]["itemId"] = self.goods().into(),
+            "revaluations" => {
+                let open = self.ask(Dialect::B, "GET", "salesInvoices", "?currency=USD", None).expect(200).data;
+                if open["pagination"]["totalCount"] == 0 {
+                    let mut invoice = self.example("salesInvoices");
+                    (invoice["currency"], invoice["exchangeRate"]) = ("USD".into(), "0.9".into());
+                    self.ask(Dialect::B, "POST", "salesInvoices", "", Some(&invoice)).expect(201);
+                }
+                body["date"] = format!("{}-01-31", 2100 + turn).into();
+            }
             "journals" => {
                 body["lines"][0]["accountId"] = self.account("6200").into();
                 body["lines"][1]["accountId"] = self.account("1010").into();
@@ -52,6 +75,37 @@ impl Company<'_> {
             _ => {}
         }
         body
+    }
+
+    /// The record with a code, made when there is none yet.
+    pub fn shared(&self, resource: &str, body: &Value) -> String {
+        let code = body["code"].as_str().expect("a code");
+        let found = self.ask(Dialect::B, "GET", resource, &format!("?code={code}"), None).expect(200).data;
+        match found["items"][0]["id"].as_str() {
+            Some(id) => id.to_owned(),
+            None => self.ask(Dialect::B, "POST", resource, "", Some(body)).expect(201).id(),
+        }
+    }
+
+    /// A party to buy from and sell to.
+    pub fn partner(&self) -> String {
+        let body = json!({"name": "Partner", "code": "PARTNER", "isCustomer": true, "isSupplier": true});
+        self.shared("parties", &body)
+    }
+
+    pub fn service(&self) -> String {
+        self.shared("items", &json!({"name": "Advice", "code": "ADVICE", "type": "service", "salePrice": 100}))
+    }
+
+    /// An item that is kept in stock.
+    pub fn goods(&self) -> String {
+        self.shared("items", &json!({"name": "Goods", "code": "GOODS", "type": "stock"}))
+    }
+
+    /// A tax code of one component.
+    pub fn tax(&self, rate: &str) -> String {
+        let components = json!([{"name": "VAT", "rate": rate}]);
+        self.shared("taxCodes", &json!({"code": format!("VAT{rate}"), "name": "VAT", "components": components}))
     }
 
     /// A record of a resource, made by its example.

@@ -7,6 +7,7 @@ pub mod http;
 pub mod postgres;
 pub mod process;
 pub mod server;
+pub mod shop;
 
 pub use http::Request;
 pub use server::{Company, Dialect, Engine, Options, Server};

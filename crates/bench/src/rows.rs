@@ -139,6 +139,11 @@ impl Rows {
                 currency_amount: amount,
                 description: None,
                 due_date: None,
+                item_id: None,
+                quantity: None,
+                tax_code_id: None,
+                tax_component: None,
+                tax_base: None,
             });
         }
         self.entries.push(entries::Model {

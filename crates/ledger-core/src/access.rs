@@ -96,18 +96,28 @@ impl Role {
         if action == Action::View {
             return true;
         }
-        let documents = matches!(resource, ResourceKey::Journals | ResourceKey::ContraEntries);
+        let sells = matches!(resource, ResourceKey::SalesInvoices | ResourceKey::CreditNotes);
+        let buys = matches!(resource, ResourceKey::PurchaseInvoices | ResourceKey::DebitNotes);
+        let pays = matches!(resource, ResourceKey::Receipts | ResourceKey::Payments | ResourceKey::ContraEntries);
+        let settles = resource == ResourceKey::Allocations && matches!(action, Action::Create | Action::Delete);
+        let stock = resource == ResourceKey::StockAdjustments;
+        let documents = sells || buys || pays || stock || resource == ResourceKey::Journals;
         let enters = matches!(action, Action::Create | Action::Edit | Action::Post);
         match self {
             Self::Owner => true,
             Self::Accountant => !(resource == ResourceKey::Businesses && action == Action::Delete),
             Self::Bookkeeper => {
-                (documents || matches!(resource, ResourceKey::Parties | ResourceKey::ExchangeRates)) && enters
+                let master = matches!(resource, ResourceKey::Parties | ResourceKey::Items | ResourceKey::ExchangeRates);
+                ((documents || master) && enters) || settles
             }
-            Self::Sales | Self::Purchasing => resource == ResourceKey::Parties && enters,
-            Self::Cashier => resource == ResourceKey::ContraEntries && enters,
+            Self::Sales | Self::Purchasing => {
+                let own = if self == Self::Sales { sells } else { buys };
+                (own || matches!(resource, ResourceKey::Parties | ResourceKey::Items)) && enters
+            }
+            Self::Warehouse => stock && enters,
+            Self::Cashier => (pays && enters) || settles,
             Self::Auditor => action == Action::Export,
-            Self::Warehouse | Self::ApiReadOnly => false,
+            Self::ApiReadOnly => false,
         }
     }
 

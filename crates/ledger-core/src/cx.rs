@@ -14,9 +14,11 @@ use crate::clock::{Clock, Instant};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::ResourceKey;
+use crate::resource::payment_term::Terms;
+use crate::resource::tax_code::TaxCodes;
+use crate::resource::{ResourceKey, item, party};
 use sea_orm::{DatabaseConnection, DatabaseExecutor, DatabaseTransaction};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What a write expects the record to be: the `If-Match` header, already taken apart.
@@ -146,8 +148,25 @@ impl<'a> Cx<'a> {
         Asker { user: self.user, now: self.now }
     }
 
-    pub(crate) async fn unknown_parties(&self, asked: &HashSet<RecordId>) -> Result<HashSet<RecordId>> {
-        self.desk()?.unknown_parties(&self.db, self.business_id()?, asked).await
+    pub(crate) async fn taxes(&self) -> Result<Arc<TaxCodes>> {
+        self.desk()?.taxes(&self.db, self.business_id()?).await
+    }
+
+    pub(crate) async fn terms(&self) -> Result<Arc<Terms>> {
+        self.desk()?.terms(&self.db, self.business_id()?).await
+    }
+
+    /// Those of these parties that there are.
+    pub(crate) async fn parties(
+        &self,
+        asked: &HashSet<RecordId>,
+    ) -> Result<HashMap<RecordId, Arc<party::table::Model>>> {
+        self.desk()?.parties(&self.db, self.business_id()?, asked).await
+    }
+
+    /// Those of these items that there are.
+    pub(crate) async fn items(&self, asked: &HashSet<RecordId>) -> Result<HashMap<RecordId, Arc<item::table::Model>>> {
+        self.desk()?.items(&self.db, self.business_id()?, asked).await
     }
 
     pub(crate) async fn counter(&self, series: RecordId, period: &str) -> Result<Option<Counter>> {
@@ -167,6 +186,12 @@ impl<'a> Cx<'a> {
 
     pub(crate) fn keep_document(&self, document: documents::Model) -> Result<()> {
         self.desk()?.keep_document(document);
+        Ok(())
+    }
+
+    /// Puts a row of a sub-ledger on the desk, beside the entries that it belongs to.
+    pub(crate) fn keep(&self, keep: impl FnOnce(&Desk)) -> Result<()> {
+        keep(self.desk()?);
         Ok(())
     }
 

@@ -63,6 +63,27 @@ impl Day {
     }
 
     #[must_use]
+    pub fn plus_days(self, days: i64) -> Self {
+        let days = Days::new(days.max(0).unsigned_abs());
+        Self(self.0.checked_add_days(days).unwrap_or(self.0))
+    }
+
+    /// How many days lie between an earlier day and this one.
+    pub fn days_since(self, earlier: Self) -> i64 {
+        self.0.signed_duration_since(earlier.0).num_days()
+    }
+
+    #[must_use]
+    pub fn last_of_month(self) -> Self {
+        let next = if self.month() == 12 {
+            Self::new(self.year() + 1, 1, 1)
+        } else {
+            Self::new(self.year(), self.month() + 1, 1)
+        };
+        next.map_or(self, Self::previous)
+    }
+
+    #[must_use]
     pub fn previous(self) -> Self {
         Self(self.0.checked_sub_days(Days::new(1)).unwrap_or(self.0))
     }

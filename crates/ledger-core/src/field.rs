@@ -77,6 +77,44 @@ impl<T: JsonSchema> JsonSchema for Field<T> {
     }
 }
 
+/// A field in which `null` says something else than silence: it must stand under `#[serde(default)]`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Stated<T> {
+    #[default]
+    Unsaid,
+    Nothing,
+    Malformed(String),
+    Given(T),
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Stated<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Field::deserialize(deserializer)? {
+            Field::Missing => Self::Nothing,
+            Field::Malformed(why) => Self::Malformed(why),
+            Field::Given(value) => Self::Given(value),
+        })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Stated<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Option<T>>()
+    }
+
+    fn _schemars_private_is_option() -> bool {
+        true
+    }
+}
+
 /// serde's message in the words of the person who sent the body.
 pub(crate) fn plain_words(error: &serde_json::Error) -> String {
     let text = error.to_string();

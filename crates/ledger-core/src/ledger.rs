@@ -309,7 +309,8 @@ impl Ledger {
         };
         // Held until the lane has answered.
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
-        let manner = if call.resource.plans(call.verb) { Manner::Planned } else { Manner::Direct };
+        // A rehearsal is undone by its savepoint, whatever it wrote.
+        let manner = if prepared.plans() && !dry_run { Manner::Planned } else { Manner::Direct };
         let write = Arc::new(Write {
             ledger: self.clone(),
             kind: call.resource.reply_kind(call.verb),

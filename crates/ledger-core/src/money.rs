@@ -205,6 +205,14 @@ scaled!(
     Rate, 10, "Rate"
 );
 
+impl Percent {
+    pub const HUNDRED: Self = Self::from_units(100_000_000);
+}
+
+impl Rate {
+    pub const ONE: Self = Self::from_units(10_000_000_000);
+}
+
 /// How the half of the smallest unit is rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rounding {

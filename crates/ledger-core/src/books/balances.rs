@@ -36,7 +36,7 @@ struct Sum {
 }
 
 /// An exact sum: PostgreSQL would make it a decimal.
-fn sum(cx: &Cx<'_>, expression: SimpleExpr) -> SimpleExpr {
+pub(crate) fn sum(cx: &Cx<'_>, expression: SimpleExpr) -> SimpleExpr {
     let sum = Func::sum(expression);
     match cx.db.get_database_backend() {
         DbBackend::Postgres => SimpleExpr::from(sum).cast_as(Alias::new("bigint")),

@@ -103,6 +103,10 @@ impl Chart {
         Ok(Self { accounts: accounts.collect(), roles })
     }
 
+    pub(crate) fn accounts(&self) -> impl Iterator<Item = &Account> {
+        self.accounts.values()
+    }
+
     pub(crate) fn account(&self, id: RecordId) -> Option<&Account> {
         self.accounts.get(&id)
     }

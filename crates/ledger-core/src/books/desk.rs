@@ -15,8 +15,9 @@ use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::Periods;
 use crate::books::posting::{Line, Posting};
 use crate::books::tables::{
-    DocumentKind, EntryKind, EntryRef, account_days, account_months, audit_log, books, documents, entries, entry_lines,
-    number_counters, party_balances,
+    DocumentKind, EntryKind, EntryRef, account_days, account_months, allocations, audit_log, books, document_lines,
+    documents, entries, entry_lines, number_counters, open_item_moves, open_items, party_balances, stock, stock_lines,
+    stock_moves,
 };
 use crate::clock::Instant;
 use crate::day::Day;
@@ -24,6 +25,9 @@ use crate::error::{Error, Result, Unavailable};
 use crate::idempotency;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Money;
+use crate::resource::payment_term::Terms;
+use crate::resource::tax_code::TaxCodes;
+use crate::resource::{item, party};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryFilter,
@@ -64,12 +68,15 @@ struct Head {
     counters: HashMap<(RecordId, String), Counter>,
 }
 
-#[derive(Default, Clone)]
+#[derive(Default)]
 struct Facts {
     chart: Option<Arc<Chart>>,
     numbering: Option<Arc<Numbering>>,
     periods: Option<Arc<Periods>>,
-    parties: HashSet<RecordId>,
+    taxes: Option<Arc<TaxCodes>>,
+    terms: Option<Arc<Terms>>,
+    parties: HashMap<RecordId, Arc<party::table::Model>>,
+    items: HashMap<RecordId, Arc<item::table::Model>>,
 }
 
 /// Rows that wait to be written together.
@@ -80,12 +87,31 @@ struct Pending {
     lines: Vec<entry_lines::Model>,
     audits: Vec<audit_log::Model>,
     keys: Vec<idempotency::Model>,
+    document_lines: Vec<document_lines::Model>,
+    open_items: Vec<open_items::Model>,
+    open_item_moves: Vec<open_item_moves::Model>,
+    allocations: Vec<allocations::Model>,
+    stock_lines: Vec<stock_lines::Model>,
+    stock_moves: Vec<stock_moves::Model>,
+    standings: Vec<Standing>,
+}
+
+/// Where something stands from now on. It is written after all that is new.
+pub(crate) enum Standing {
+    /// What is left of an open item.
+    Open { business: BusinessId, id: RecordId, open: Money, base_open: Money },
+    /// A document whose figures moved without its doing: it has a new version.
+    Touched { business: BusinessId, id: RecordId, version: i64, at: Instant, by: UserId },
+    /// The stock of an item.
+    Stock(stock::Model),
+    /// What a movement of stock cost after all.
+    Cost { business: BusinessId, item: RecordId, date: Day, sequence: i64, cost: Money },
 }
 
 /// Where the desk stood before a command, to return to when it fails.
 pub(crate) struct Mark {
     company: Option<(BusinessId, Head, bool)>,
-    lengths: [usize; 5],
+    lengths: [usize; 12],
 }
 
 /// What is to become an entry.
@@ -171,8 +197,9 @@ impl Desk {
 
     // ── Facts ──
 
-    fn facts(&self, business: BusinessId) -> Facts {
-        self.inner().companies.get(&business).map(|company| company.facts.clone()).unwrap_or_default()
+    /// One of the facts, if it is remembered.
+    fn fact<T>(&self, business: BusinessId, of: fn(&Facts) -> &Option<Arc<T>>) -> Option<Arc<T>> {
+        self.inner().companies.get(&business).and_then(|company| of(&company.facts).clone())
     }
 
     fn learn(&self, business: BusinessId, learn: impl FnOnce(&mut Facts)) {
@@ -182,7 +209,7 @@ impl Desk {
     }
 
     pub(crate) async fn chart(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<Arc<Chart>> {
-        if let Some(chart) = self.facts(business).chart {
+        if let Some(chart) = self.fact(business, |facts| &facts.chart) {
             return Ok(chart);
         }
         let chart = Arc::new(Chart::load(connection, business).await?);
@@ -195,7 +222,7 @@ impl Desk {
         connection: &impl ConnectionTrait,
         business: BusinessId,
     ) -> Result<Arc<Numbering>> {
-        if let Some(numbering) = self.facts(business).numbering {
+        if let Some(numbering) = self.fact(business, |facts| &facts.numbering) {
             return Ok(numbering);
         }
         let numbering = Arc::new(Numbering::load(connection, business).await?);
@@ -208,7 +235,7 @@ impl Desk {
         connection: &impl ConnectionTrait,
         business: BusinessId,
     ) -> Result<Arc<Periods>> {
-        if let Some(periods) = self.facts(business).periods {
+        if let Some(periods) = self.fact(business, |facts| &facts.periods) {
             return Ok(periods);
         }
         let periods = Arc::new(Periods::load(connection, business).await?);
@@ -216,22 +243,73 @@ impl Desk {
         Ok(periods)
     }
 
-    /// Which of these are no parties of the company.
-    pub(crate) async fn unknown_parties(
+    pub(crate) async fn taxes(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<Arc<TaxCodes>> {
+        if let Some(taxes) = self.fact(business, |facts| &facts.taxes) {
+            return Ok(taxes);
+        }
+        let taxes = Arc::new(TaxCodes::load(connection, business).await?);
+        self.learn(business, |facts| facts.taxes = Some(taxes.clone()));
+        Ok(taxes)
+    }
+
+    pub(crate) async fn terms(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<Arc<Terms>> {
+        if let Some(terms) = self.fact(business, |facts| &facts.terms) {
+            return Ok(terms);
+        }
+        let terms = Arc::new(Terms::load(connection, business).await?);
+        self.learn(business, |facts| facts.terms = Some(terms.clone()));
+        Ok(terms)
+    }
+
+    /// Those of these parties that there are.
+    pub(crate) async fn parties(
         &self,
         connection: &impl ConnectionTrait,
         business: BusinessId,
         asked: &HashSet<RecordId>,
-    ) -> Result<HashSet<RecordId>> {
-        let known = self.facts(business).parties;
-        let mut missing: HashSet<RecordId> = asked.difference(&known).copied().collect();
-        if missing.is_empty() {
-            return Ok(missing);
+    ) -> Result<HashMap<RecordId, Arc<party::table::Model>>> {
+        let (mut known, missing) = self.known(business, asked, |facts| &facts.parties);
+        if !missing.is_empty() {
+            let found =
+                party::load(connection, business, &missing).await?.into_iter().map(|row| (row.id, Arc::new(row)));
+            let found: Vec<_> = found.collect();
+            known.extend(found.iter().cloned());
+            self.learn(business, |facts| facts.parties.extend(found));
         }
-        let found = crate::resource::party::existing(connection, business, &missing).await?;
-        missing.retain(|id| !found.contains(id));
-        self.learn(business, |facts| facts.parties.extend(found));
-        Ok(missing)
+        Ok(known)
+    }
+
+    /// Those of these items that there are.
+    pub(crate) async fn items(
+        &self,
+        connection: &impl ConnectionTrait,
+        business: BusinessId,
+        asked: &HashSet<RecordId>,
+    ) -> Result<HashMap<RecordId, Arc<item::table::Model>>> {
+        let (mut known, missing) = self.known(business, asked, |facts| &facts.items);
+        if !missing.is_empty() {
+            let found =
+                item::load(connection, business, &missing).await?.into_iter().map(|row| (row.id, Arc::new(row)));
+            let found: Vec<_> = found.collect();
+            known.extend(found.iter().cloned());
+            self.learn(business, |facts| facts.items.extend(found));
+        }
+        Ok(known)
+    }
+
+    /// What is remembered of these, and which of them are not.
+    fn known<T>(
+        &self,
+        business: BusinessId,
+        asked: &HashSet<RecordId>,
+        of: fn(&Facts) -> &HashMap<RecordId, Arc<T>>,
+    ) -> (HashMap<RecordId, Arc<T>>, HashSet<RecordId>) {
+        let inner = self.inner();
+        let Some(company) = inner.companies.get(&business) else { return (HashMap::new(), asked.clone()) };
+        let remembered = of(&company.facts);
+        let known = asked.iter().filter_map(|id| Some((*id, remembered.get(id)?.clone()))).collect();
+        let missing = asked.iter().filter(|id| !remembered.contains_key(id)).copied().collect();
+        (known, missing)
     }
 
     // ── What a command leaves here ──
@@ -248,12 +326,7 @@ impl Desk {
     /// Takes back what was left here since the mark.
     pub(crate) fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
-        let [documents, entries, lines, audits, keys] = mark.lengths;
-        inner.pending.documents.truncate(documents);
-        inner.pending.entries.truncate(entries);
-        inner.pending.lines.truncate(lines);
-        inner.pending.audits.truncate(audits);
-        inner.pending.keys.truncate(keys);
+        inner.pending.truncate(mark.lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)
         {
@@ -281,6 +354,40 @@ impl Desk {
 
     pub(crate) fn keep_document(&self, document: documents::Model) {
         self.inner().pending.documents.push(document);
+    }
+
+    pub(crate) fn keep_line(&self, line: document_lines::Model) {
+        self.inner().pending.document_lines.push(line);
+    }
+
+    pub(crate) fn keep_open_item(&self, item: open_items::Model) {
+        self.inner().pending.open_items.push(item);
+    }
+
+    pub(crate) fn keep_allocation(&self, allocation: allocations::Model) {
+        self.inner().pending.allocations.push(allocation);
+    }
+
+    pub(crate) fn keep_stock_line(&self, line: stock_lines::Model) {
+        self.inner().pending.stock_lines.push(line);
+    }
+
+    pub(crate) fn stands(&self, standing: Standing) {
+        self.inner().pending.standings.push(standing);
+    }
+
+    /// What happened to an open item. It is recorded when the entry beside it is.
+    pub(crate) fn move_open_item(&self, now: Instant, moved: open_item_moves::Model) {
+        let mut inner = self.inner();
+        let recorded_at = inner.recorded_at(moved.business_id, now);
+        inner.pending.open_item_moves.push(open_item_moves::Model { recorded_at, ..moved });
+    }
+
+    /// What happened to stock. It is recorded when the entry beside it is.
+    pub(crate) fn move_stock(&self, now: Instant, moved: stock_moves::Model) {
+        let mut inner = self.inner();
+        let recorded_at = inner.recorded_at(moved.business_id, now);
+        inner.pending.stock_moves.push(stock_moves::Model { recorded_at, ..moved });
     }
 
     /// The next free number of a series' period. It is taken when the entry of its document is.
@@ -457,12 +564,53 @@ fn line_row(business: BusinessId, entry: EntryRef, position: i64, line: &Line) -
         currency_amount: line.currency_amount,
         description: line.description.clone(),
         due_date: line.due_date,
+        item_id: line.subject.item,
+        quantity: line.subject.quantity,
+        tax_code_id: line.subject.tax.as_ref().map(|tax| tax.code),
+        tax_component: line.subject.tax.as_ref().and_then(|tax| tax.component.clone()),
+        tax_base: line.subject.tax.as_ref().and_then(|tax| tax.base),
+    }
+}
+
+impl Inner {
+    fn recorded_at(&self, business: BusinessId, now: Instant) -> Instant {
+        self.companies.get(&business).map_or(now, |company| Ord::max(company.head.recorded_at, now))
     }
 }
 
 impl Pending {
-    fn lengths(&self) -> [usize; 5] {
-        [self.documents.len(), self.entries.len(), self.lines.len(), self.audits.len(), self.keys.len()]
+    fn lengths(&self) -> [usize; 12] {
+        [
+            self.documents.len(),
+            self.entries.len(),
+            self.lines.len(),
+            self.audits.len(),
+            self.keys.len(),
+            self.document_lines.len(),
+            self.open_items.len(),
+            self.open_item_moves.len(),
+            self.allocations.len(),
+            self.stock_lines.len(),
+            self.stock_moves.len(),
+            self.standings.len(),
+        ]
+    }
+
+    fn truncate(&mut self, lengths: [usize; 12]) {
+        let [documents, entries, lines, audits, keys, traded, open, moves, allocations, stock, stock_moves, standings] =
+            lengths;
+        self.documents.truncate(documents);
+        self.entries.truncate(entries);
+        self.lines.truncate(lines);
+        self.audits.truncate(audits);
+        self.keys.truncate(keys);
+        self.document_lines.truncate(traded);
+        self.open_items.truncate(open);
+        self.open_item_moves.truncate(moves);
+        self.allocations.truncate(allocations);
+        self.stock_lines.truncate(stock);
+        self.stock_moves.truncate(stock_moves);
+        self.standings.truncate(standings);
     }
 
     async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
@@ -474,8 +622,65 @@ impl Pending {
         add_days(connection, days).await?;
         add_months(connection, months).await?;
         add_parties(connection, parties).await?;
+        insert_all::<document_lines::Entity>(connection, self.document_lines).await?;
+        insert_all::<open_items::Entity>(connection, self.open_items).await?;
+        insert_all::<open_item_moves::Entity>(connection, self.open_item_moves).await?;
+        insert_all::<allocations::Entity>(connection, self.allocations).await?;
+        insert_all::<stock_lines::Entity>(connection, self.stock_lines).await?;
+        insert_all::<stock_moves::Entity>(connection, self.stock_moves).await?;
+        for standing in self.standings {
+            standing.write(connection).await?;
+        }
         insert_all::<audit_log::Entity>(connection, self.audits).await?;
         idempotency::write(connection, self.keys).await
+    }
+}
+
+impl Standing {
+    async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
+        match self {
+            Self::Open { business, id, open, base_open } => {
+                open_items::Entity::update_many()
+                    .col_expr(open_items::Column::Open, open.into())
+                    .col_expr(open_items::Column::BaseOpen, base_open.into())
+                    .filter(open_items::Column::BusinessId.eq(business))
+                    .filter(open_items::Column::Id.eq(id))
+                    .exec(connection)
+                    .await?;
+            }
+            Self::Touched { business, id, version, at, by } => {
+                documents::Entity::update_many()
+                    .col_expr(documents::Column::Version, version.into())
+                    .col_expr(documents::Column::UpdatedAt, at.into())
+                    .col_expr(documents::Column::UpdatedBy, by.into())
+                    .filter(documents::Column::BusinessId.eq(business))
+                    .filter(documents::Column::Id.eq(id))
+                    .exec(connection)
+                    .await?;
+            }
+            Self::Stock(state) => {
+                use stock::Column::{BusinessId, ItemId, LastDate, LastSequence, Layers, Quantity, Value};
+                stock::Entity::insert(state.into_active_model())
+                    .on_conflict(
+                        OnConflict::columns([BusinessId, ItemId])
+                            .update_columns([Quantity, Value, LastDate, LastSequence, Layers])
+                            .to_owned(),
+                    )
+                    .exec_without_returning(connection)
+                    .await?;
+            }
+            Self::Cost { business, item, date, sequence, cost } => {
+                stock_lines::Entity::update_many()
+                    .col_expr(stock_lines::Column::Cost, cost.into())
+                    .filter(stock_lines::Column::BusinessId.eq(business))
+                    .filter(stock_lines::Column::ItemId.eq(item))
+                    .filter(stock_lines::Column::Date.eq(date))
+                    .filter(stock_lines::Column::Sequence.eq(sequence))
+                    .exec(connection)
+                    .await?;
+            }
+        }
+        Ok(())
     }
 }
 

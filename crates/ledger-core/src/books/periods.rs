@@ -14,7 +14,10 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder
 /// The part of the books that a document belongs to; each may be locked by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Module {
+    Sales,
+    Purchase,
     Bank,
+    Stock,
     Journal,
 }
 
@@ -57,7 +60,10 @@ impl Periods {
         let lock = self.lock.as_ref();
         let soft = lock.filter(|_| !excepted).map(|lock| {
             let own = match module {
+                Module::Sales => lock.sales_lock_date,
+                Module::Purchase => lock.purchase_lock_date,
                 Module::Bank => lock.bank_lock_date,
+                Module::Stock => lock.stock_lock_date,
                 Module::Journal => lock.journal_lock_date,
             };
             lock.lock_date.max(own)

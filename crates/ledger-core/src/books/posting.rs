@@ -2,10 +2,10 @@
 
 use crate::day::Day;
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{Money, Quantity};
 
 /// One line of the ledger. Amounts are signed: a debit is positive.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) account: RecordId,
     pub(crate) party: Option<RecordId>,
@@ -16,6 +16,26 @@ pub(crate) struct Line {
     pub(crate) currency_amount: Money,
     pub(crate) description: Option<String>,
     pub(crate) due_date: Option<Day>,
+    pub(crate) subject: Subject,
+}
+
+/// What a line is about, beside its account.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Subject {
+    pub(crate) item: Option<RecordId>,
+    /// How much of the item, where the line moves its stock.
+    pub(crate) quantity: Option<Quantity>,
+    pub(crate) tax: Option<TaxTag>,
+}
+
+/// Which tax a line is, and on what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TaxTag {
+    pub(crate) code: RecordId,
+    /// Its component; none on the line that is taxed.
+    pub(crate) component: Option<String>,
+    /// In the company's currency, with the sign of the line.
+    pub(crate) base: Option<Money>,
 }
 
 /// Lines that balance in the company's currency; at least two, or none at all.
@@ -52,6 +72,7 @@ impl Posting {
         let mirror = |line: &Line| Line {
             amount: negated(line.amount),
             currency_amount: negated(line.currency_amount),
+            subject: line.subject.reversed(),
             ..line.clone()
         };
         Self(self.0.iter().map(mirror).collect())
@@ -81,6 +102,14 @@ fn sides(lines: &[Line]) -> Option<(Money, Money)> {
     })
 }
 
+impl Subject {
+    fn reversed(&self) -> Self {
+        let tax = self.tax.clone().map(|tax| TaxTag { base: tax.base.map(negated), ..tax });
+        let quantity = self.quantity.map(|quantity| Quantity::from_units(quantity.units().saturating_neg()));
+        Self { item: self.item, quantity, tax }
+    }
+}
+
 /// Every amount that is posted came from a positive one, so it has a negative twin.
 fn negated(money: Money) -> Money {
     Money::from_units(money.units().saturating_neg())
@@ -92,15 +121,7 @@ mod tests {
 
     fn line(amount: &str) -> Line {
         let amount = Money::parse(amount).unwrap();
-        Line {
-            account: RecordId::default(),
-            party: None,
-            amount,
-            currency: "EUR".into(),
-            currency_amount: amount,
-            description: None,
-            due_date: None,
-        }
+        Line { amount, currency: "EUR".into(), currency_amount: amount, ..Line::default() }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::clock::Instant;
 use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::Money;
+use crate::money::{Money, Quantity};
 use serde::{Deserialize, Serialize};
 
 wire_enum! {
@@ -13,6 +13,14 @@ wire_enum! {
         #[default]
         Journal = "journal",
         ContraEntry = "contraEntry",
+        SalesInvoice = "salesInvoice",
+        CreditNote = "creditNote",
+        PurchaseInvoice = "purchaseInvoice",
+        DebitNote = "debitNote",
+        Receipt = "receipt",
+        Payment = "payment",
+        StockAdjustment = "stockAdjustment",
+        Revaluation = "revaluation",
     }
 }
 
@@ -41,7 +49,33 @@ wire_enum! {
         Reversal = "reversal",
         /// Takes back an accrual on the day that the document names.
         AutoReversal = "autoReversal",
+        /// What other currencies are worth at the end of a period.
+        Revaluation = "fxRevaluation",
+        /// What an allocation posts by itself: exchange differences, discounts, what is written off.
+        Allocation = "allocation",
+        /// What goods cost after all, when something earlier changed.
+        StockAdjustment = "stockAdjustment",
     }
+}
+
+wire_enum! {
+    /// How a movement of stock gets its cost.
+    pub enum StockKind {
+        /// It says what it cost.
+        #[default]
+        Receipt = "receipt",
+        /// It costs what was paid for what it takes.
+        Issue = "issue",
+        /// It comes back at the cost it left with.
+        Return = "return",
+    }
+}
+
+/// Goods that came in together and are still there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layer {
+    pub quantity: Quantity,
+    pub value: Money,
 }
 
 /// An entry that a document stands for at present.
@@ -58,7 +92,8 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use super::{
-                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, Instant, Money, RecordId, UserId,
+                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, Instant, Layer, Money, Quantity,
+                RecordId, StockKind, UserId,
             };
             use sea_orm::entity::prelude::*;
 
@@ -161,6 +196,181 @@ table! {
         pub currency_amount: Money,
         pub description: Option<String>,
         pub due_date: Option<Day>,
+        pub item_id: Option<RecordId>,
+        pub quantity: Option<Quantity>,
+        pub tax_code_id: Option<RecordId>,
+        pub tax_component: Option<String>,
+        pub tax_base: Option<Money>,
+    }
+}
+
+table! {
+    /// The lines of posted trade documents, as they stand.
+    document_lines = "document_lines" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub document_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub line_no: i64,
+        pub id: RecordId,
+        pub kind: DocumentKind,
+        pub date: Day,
+        pub party_id: Option<RecordId>,
+        pub item_id: Option<RecordId>,
+        pub account_id: Option<RecordId>,
+        pub tax_code_id: Option<RecordId>,
+        pub quantity: Quantity,
+        pub net: Money,
+        pub tax: Money,
+        pub base_net: Money,
+        pub base_tax: Money,
+        pub source_line_id: Option<RecordId>,
+    }
+}
+
+table! {
+    /// What is open with a party: one a document, which has its identifier, or one a line of a journal, which has
+    /// that of the line. Debits are positive.
+    open_items = "open_items" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub document_id: RecordId,
+        pub kind: DocumentKind,
+        pub party_id: RecordId,
+        pub account_id: RecordId,
+        pub currency: String,
+        pub date: Day,
+        pub due_date: Option<Day>,
+        /// What it began with, in its currency.
+        pub amount: Money,
+        /// The same in the company's.
+        pub base: Money,
+        /// What is left of it, in its currency.
+        pub open: Money,
+        /// What that is carried at.
+        pub base_open: Money,
+    }
+}
+
+table! {
+    /// What happened to open items, by the day it counts for. It grows only.
+    open_item_moves = "open_item_moves" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub open_item_id: RecordId,
+        pub document_id: RecordId,
+        pub party_id: RecordId,
+        pub account_id: RecordId,
+        pub currency: String,
+        pub date: Day,
+        pub recorded_at: Instant,
+        pub amount: Money,
+        pub base: Money,
+        pub allocation_id: Option<RecordId>,
+    }
+}
+
+table! {
+    allocations = "allocations" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub party_id: RecordId,
+        pub source_kind: DocumentKind,
+        /// Its open item.
+        pub source_id: RecordId,
+        pub source_document_id: RecordId,
+        pub target_kind: DocumentKind,
+        /// Its open item.
+        pub target_id: RecordId,
+        pub target_document_id: RecordId,
+        pub date: Day,
+        pub currency: String,
+        /// What of the source settles the target, in the target's currency; more than 0.
+        pub amount: Money,
+        pub source_currency: String,
+        pub source_amount: Money,
+        pub discount: Money,
+        pub write_off: Money,
+        pub write_off_account_id: Option<RecordId>,
+        pub withheld: Money,
+        /// What the source was carried at.
+        pub source_base: Money,
+        /// What the target was carried at, discount and the like included.
+        pub target_base: Money,
+        pub exchange_gain: Money,
+        pub entry: Option<AsJson<EntryRef>>,
+        pub removed_on: Option<Day>,
+        pub removed_at: Option<Instant>,
+        pub created_at: Instant,
+        pub created_by: UserId,
+    }
+}
+
+table! {
+    /// Where the stock of an item stands.
+    stock = "stock" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub item_id: RecordId,
+        pub quantity: Quantity,
+        pub value: Money,
+        pub last_date: Option<Day>,
+        pub last_sequence: i64,
+        pub layers: AsJson<Vec<Layer>>,
+    }
+}
+
+table! {
+    /// What moves stock at present, in the order in which it is valued.
+    stock_lines = "stock_lines" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub item_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub date: Day,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub sequence: i64,
+        pub document_id: RecordId,
+        pub line_no: i64,
+        pub line_id: RecordId,
+        pub kind: StockKind,
+        /// In is positive, out is negative.
+        pub quantity: Quantity,
+        /// What it cost, as far as is known by now; the same sign as the quantity.
+        pub cost: Money,
+        /// What the entry of its document says that it cost.
+        pub booked: Money,
+        /// The line of an issue or a receipt whose cost it comes back at.
+        pub returns_line_id: Option<RecordId>,
+        pub inventory_account_id: RecordId,
+        pub cost_account_id: RecordId,
+    }
+}
+
+table! {
+    /// Everything that ever happened to the stock, by the day it counts for. It grows only.
+    stock_moves = "stock_moves" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub item_id: RecordId,
+        pub date: Day,
+        pub recorded_at: Instant,
+        pub document_id: RecordId,
+        pub kind: DocumentKind,
+        pub quantity: Quantity,
+        pub value: Money,
+        pub account_id: RecordId,
     }
 }
 

@@ -3,6 +3,8 @@
 //! Each check has two figures that must be equal, and says where they are not. The ledger is read once, in
 //! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
 
+mod subledgers;
+
 use crate::books::audit;
 use crate::books::tables::{
     DocumentStatus, EntryKind, EntryRef, account_days, account_months, audit_log, books, documents, entries,
@@ -183,7 +185,8 @@ impl Walk {
             for line in own {
                 self.add(line, base_decimals);
             }
-            if header.kind != EntryKind::Reversal {
+            // What goods cost after all is posted for itself, and never taken back.
+            if !matches!(header.kind, EntryKind::Reversal | EntryKind::StockAdjustment) {
                 self.live.insert(header.id, header.document_id);
             }
         }
@@ -329,6 +332,7 @@ pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
     checks.push(audit_chain(cx).await?);
     checks.push(kept_answers(cx).await?);
     checks.push(accounts_are_our_own(cx, &walk).await?);
+    checks.extend(subledgers::checks(cx, &mut walk).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
     let reversals = "Every reversal takes back its entry to the cent";
@@ -566,6 +570,7 @@ struct Standing {
     number: Option<String>,
     status: DocumentStatus,
     entries: AsJson<Vec<EntryRef>>,
+    base_total: Money,
 }
 
 async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
@@ -581,6 +586,7 @@ async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
                 documents::Column::Number,
                 documents::Column::Status,
                 documents::Column::Entries,
+                documents::Column::BaseTotal,
             ])
             .filter(documents::Column::BusinessId.eq(cx.business_id()?));
         if let Some(last) = last {
@@ -592,7 +598,7 @@ async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
         last = Some(end.id);
         for row in portion.into_iter().filter(|row| row.status == DocumentStatus::Posted) {
             let name = row.number.unwrap_or_else(|| row.id.to_string());
-            if row.entries.0.is_empty() {
+            if row.entries.0.is_empty() && row.base_total != Money::ZERO {
                 findings.add(format!("{name} is posted and has no entry"));
             }
             for entry in row.entries.0 {

@@ -13,13 +13,15 @@ use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::Rounding;
+use crate::money::{Money, Rounding};
 use crate::resource::address::{self, Address, AddressInput, ruled, text};
+use crate::resource::item::CostMethod;
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{
-    About, Resource, ResourceKey, Scope, account, exchange_rate, fiscal_year, lock, number_series, party,
+    About, Resource, ResourceKey, Scope, account, exchange_rate, fiscal_year, item, lock, number_series, party,
+    payment_term, tax_code,
 };
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
@@ -106,6 +108,22 @@ pub struct BusinessSettingsInput {
     posted_edit_policy: Maybe<PostedEditPolicy>,
     /// How the half of the smallest coin is rounded; `halfUp` when absent.
     rounding_mode: Maybe<RoundingMode>,
+    /// Whether tax is rounded once for the document or for each line; `document` when absent.
+    tax_rounding: Maybe<TaxRounding>,
+    /// Whether prices include tax, where neither document nor party says; `false` when absent.
+    prices_include_tax_default: Maybe<bool>,
+    /// How new items are valued that do not say; `movingAverage` when absent.
+    cost_method_default: Maybe<CostMethod>,
+    /// Whether more may go out than is there, where the item does not say; `forbid` when absent.
+    negative_stock: Maybe<StockPolicy>,
+    /// Whether money that is not yet allocated stands on the accounts for advances; `false` when absent.
+    book_advances_separately: Maybe<bool>,
+    /// Whether a supplier's reference may be used once only; `false` when absent.
+    unique_supplier_reference: Maybe<bool>,
+    /// What happens when a sale goes beyond a party's credit limit; `ignore` when absent.
+    credit_limit_policy: Maybe<CreditLimitPolicy>,
+    /// The smallest coin, such as 0.05, to which sales totals are rounded; they are not rounded when absent.
+    cash_rounding_increment: Maybe<Money>,
 }
 
 wire_enum! {
@@ -139,6 +157,36 @@ wire_enum! {
     }
 }
 
+wire_enum! {
+    /// Where tax is rounded.
+    pub enum TaxRounding {
+        /// Once for all lines of a tax code; the lines share what comes of it.
+        #[default]
+        Document = "document",
+        /// On each line by itself.
+        Line = "line",
+    }
+}
+
+wire_enum! {
+    /// Whether more may go out than is there.
+    pub enum StockPolicy {
+        #[default]
+        Forbid = "forbid",
+        Allow = "allow",
+    }
+}
+
+wire_enum! {
+    /// What happens when a sale goes beyond a party's credit limit.
+    pub enum CreditLimitPolicy {
+        #[default]
+        Ignore = "ignore",
+        /// It is refused.
+        Block = "block",
+    }
+}
+
 impl RoundingMode {
     pub(crate) const fn rounding(self) -> Rounding {
         match self {
@@ -151,6 +199,7 @@ impl RoundingMode {
 /// How a company's books are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own on the wire")]
 pub struct BusinessSettings {
     /// Whether every change must name the version it is based on, in `If-Match`.
     pub require_if_match: bool,
@@ -160,6 +209,22 @@ pub struct BusinessSettings {
     pub posted_edit_policy: PostedEditPolicy,
     /// How the half of the smallest coin is rounded.
     pub rounding_mode: RoundingMode,
+    /// Whether tax is rounded once for the document or for each line.
+    pub tax_rounding: TaxRounding,
+    /// Whether prices include tax, where neither document nor party says.
+    pub prices_include_tax_default: bool,
+    /// How new items are valued that do not say.
+    pub cost_method_default: CostMethod,
+    /// Whether more may go out than is there, where the item does not say.
+    pub negative_stock: StockPolicy,
+    /// Whether money that is not yet allocated stands on the accounts for advances.
+    pub book_advances_separately: bool,
+    /// Whether a supplier's reference may be used once only.
+    pub unique_supplier_reference: bool,
+    /// What happens when a sale goes beyond a party's credit limit.
+    pub credit_limit_policy: CreditLimitPolicy,
+    /// The smallest coin to which sales totals are rounded.
+    pub cash_rounding_increment: Option<Money>,
 }
 
 /// A company whose books are kept here.
@@ -302,7 +367,10 @@ impl Resource for Businesses {
             "website": "https://harbour.example",
             "chartTemplate": "general",
             "settings": {
-                "requireIfMatch": false, "defaultDocumentStatus": "posted", "postedEditPolicy": "allow", "roundingMode": "halfUp"
+                "requireIfMatch": false, "defaultDocumentStatus": "posted", "postedEditPolicy": "allow", "roundingMode": "halfUp",
+                "taxRounding": "document", "pricesIncludeTaxDefault": false, "costMethodDefault": "movingAverage",
+                "negativeStock": "forbid", "bookAdvancesSeparately": false, "uniqueSupplierReference": false,
+                "creditLimitPolicy": "ignore", "cashRoundingIncrement": null
             },
             "status": "active",
             "externalId": null,
@@ -378,6 +446,26 @@ fn check_settings(faults: &mut Faults, field: Maybe<BusinessSettingsInput>) -> B
             .unwrap_or_default(),
         posted_edit_policy: faults.optional("postedEditPolicy", input.posted_edit_policy).unwrap_or_default(),
         rounding_mode: faults.optional("roundingMode", input.rounding_mode).unwrap_or_default(),
+        tax_rounding: faults.optional("taxRounding", input.tax_rounding).unwrap_or_default(),
+        prices_include_tax_default: faults
+            .optional("pricesIncludeTaxDefault", input.prices_include_tax_default)
+            .unwrap_or_default(),
+        cost_method_default: faults.optional("costMethodDefault", input.cost_method_default).unwrap_or_default(),
+        negative_stock: faults.optional("negativeStock", input.negative_stock).unwrap_or_default(),
+        book_advances_separately: faults
+            .optional("bookAdvancesSeparately", input.book_advances_separately)
+            .unwrap_or_default(),
+        unique_supplier_reference: faults
+            .optional("uniqueSupplierReference", input.unique_supplier_reference)
+            .unwrap_or_default(),
+        credit_limit_policy: faults.optional("creditLimitPolicy", input.credit_limit_policy).unwrap_or_default(),
+        cash_rounding_increment: {
+            let increment = faults.optional("cashRoundingIncrement", input.cash_rounding_increment);
+            if increment.is_some_and(|increment| increment <= Money::ZERO) {
+                faults.add("cashRoundingIncrement", "must be more than 0");
+            }
+            increment
+        },
     })
 }
 
@@ -526,6 +614,10 @@ impl Master for Businesses {
         fiscal_year::table::Entity::delete_many().filter(years).exec(&cx.db).await?;
         let rates = exchange_rate::table::Column::BusinessId.eq(row.id);
         exchange_rate::table::Entity::delete_many().filter(rates).exec(&cx.db).await?;
+        let codes = tax_code::table::Column::BusinessId.eq(row.id);
+        tax_code::table::Entity::delete_many().filter(codes).exec(&cx.db).await?;
+        let terms = payment_term::table::Column::BusinessId.eq(row.id);
+        payment_term::table::Entity::delete_many().filter(terms).exec(&cx.db).await?;
         let locks = lock::table::Column::BusinessId.eq(row.id);
         lock::table::Entity::delete_many().filter(locks).exec(&cx.db).await?;
         Ok(())
@@ -540,7 +632,8 @@ async fn has_numbers(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
 async fn has_records(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
     let parties = party::table::Entity::find().filter(party::table::Column::BusinessId.eq(id));
     let documents = documents::Entity::find().filter(documents::Column::BusinessId.eq(id));
-    Ok(parties.count(&cx.db).await? > 0 || documents.count(&cx.db).await? > 0)
+    let items = item::table::Entity::find().filter(item::table::Column::BusinessId.eq(id));
+    Ok(parties.count(&cx.db).await? > 0 || items.count(&cx.db).await? > 0 || documents.count(&cx.db).await? > 0)
 }
 
 /// The template that a draft names.

@@ -18,8 +18,8 @@ use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
 use crate::resource::document::{
-    self, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, document_operations,
-    document_rows,
+    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry,
+    document_operations, document_rows,
 };
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
@@ -241,19 +241,20 @@ impl Document for ContraEntries {
     const KIND: DocumentKind = DocumentKind::ContraEntry;
     const MODULE: Module = Module::Bank;
     type Asked = ContraAsked;
+    type Live = ();
     type Figures = ContraFigures;
 
     fn words(_: &ContraAsked) -> Vec<String> {
         Vec::new()
     }
 
-    fn identify(_: &Cx<'_>, asked: &ContraAsked, old: Option<&ContraAsked>) -> Result<ContraAsked> {
+    fn identify(_: &Cx<'_>, asked: &ContraAsked, old: Option<Before<'_, ContraAsked>>) -> Result<ContraAsked> {
         // The same account as the company's, written out, is no other wish than none.
         let mut asked = asked.clone();
         if asked.fee == Money::ZERO {
             asked.fee_account = None;
         }
-        if let Some(old) = old
+        if let Some(old) = old.map(|old| old.asked)
             && (asked.from, asked.to, asked.amount) == (old.from, old.to, old.amount)
         {
             // What arrives is answered also where it was not asked for: within one currency it is what leaves.
@@ -309,6 +310,9 @@ impl Document for ContraEntries {
             total: asked.amount,
             base_total: relieved,
             entries,
+            open: Vec::new(),
+            lines: Vec::new(),
+            stock: None,
             figures,
         })
     }
@@ -317,6 +321,7 @@ impl Document for ContraEntries {
         cx: &Cx<'_>,
         row: documents::Model,
         content: Content<ContraAsked, ContraFigures>,
+        (): (),
     ) -> Result<ContraEntryView> {
         let Content { asked, figures } = content;
         let decimals = |currency: &str| currency::decimals(currency).unwrap_or(2);
@@ -458,6 +463,7 @@ fn posting(
         currency_amount,
         description: None,
         due_date: None,
+        ..Line::default()
     };
     let base = &business.base_currency;
     let mut lines = vec![

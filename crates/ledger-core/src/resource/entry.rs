@@ -9,7 +9,7 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::{RecordId, UserId};
-use crate::money::{Amount, Money};
+use crate::money::{Amount, Money, Quantity};
 use crate::resource::account::table as accounts;
 use crate::resource::extra::NoWords;
 use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
@@ -85,6 +85,16 @@ pub struct EntryLineView {
     description: Option<String>,
     /// When it is due, on control accounts.
     due_date: Option<Day>,
+    /// The item that was traded.
+    item_id: Option<RecordId>,
+    /// How much of the item, where the line moves its stock; what goes out is negative.
+    quantity: Option<Quantity>,
+    /// The tax code of a line that is taxed, or is a tax.
+    tax_code_id: Option<RecordId>,
+    /// The component of the tax code that the line is.
+    tax_component: Option<String>,
+    /// What that tax was computed on, in the company's currency, with the sign of the line.
+    tax_base: Option<Amount>,
 }
 
 impl Record for EntryView {
@@ -261,6 +271,11 @@ pub(crate) fn line_view(
         party_id: line.party_id,
         description: line.description,
         due_date: line.due_date,
+        item_id: line.item_id,
+        quantity: line.quantity,
+        tax_code_id: line.tax_code_id,
+        tax_component: line.tax_component,
+        tax_base: line.tax_base.map(|money| Amount { money, currency_decimals }),
     }
 }
 

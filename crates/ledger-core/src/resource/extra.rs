@@ -76,8 +76,17 @@ pub struct OptionalBody {
 
 type Prepare = fn(&[u8]) -> Result<Arc<dyn Prepared>>;
 
+/// How an action is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ActMethod {
+    #[default]
+    Post,
+    Delete,
+}
+
 pub struct Writing {
     pub kind: ReplyKind,
+    pub method: ActMethod,
     /// The body, where it has one; it may always be left out.
     pub body: Option<OptionalBody>,
     prepare: Prepare,
@@ -147,6 +156,7 @@ pub(crate) trait Act: Send + Sync + 'static {
     const SEGMENT: &'static str;
     const ACTION: Action;
     const KIND: ReplyKind = ReplyKind::Updated;
+    const METHOD: ActMethod = ActMethod::Post;
     const SUMMARY: &'static str;
     const DESCRIPTION: &'static str;
 
@@ -183,6 +193,7 @@ pub(crate) fn action<A: Act>() -> Extra {
         description: A::DESCRIPTION,
         does: Does::Writes(Writing {
             kind: A::KIND,
+            method: A::METHOD,
             body: A::example()
                 .map(|example| OptionalBody { schema: SchemaGenerator::subschema_for::<A::Input>, example }),
             prepare: |bytes| {

@@ -46,6 +46,22 @@ impl<C: ColumnTrait> Columns<C> {
         self.set(column, value);
     }
 
+    /// The record that a column names.
+    pub(crate) fn record(&self, column: C) -> Option<RecordId> {
+        match self.get(column) {
+            Some(Value::Uuid(Some(id))) => Some(RecordId(*id)),
+            _ => None,
+        }
+    }
+
+    /// A column that is kept as JSON.
+    pub(crate) fn json<T: serde::de::DeserializeOwned>(&self, column: C) -> Result<T> {
+        match self.get(column) {
+            Some(Value::String(Some(text))) => serde_json::from_str(text).map_err(Error::internal),
+            _ => Err(Error::internal("a column that should hold JSON does not")),
+        }
+    }
+
     pub(crate) fn get(&self, column: C) -> Option<&Value> {
         self.0.iter().find(|(known, _)| known.unquoted() == column.unquoted()).map(|(_, value)| value)
     }
@@ -299,7 +315,7 @@ pub struct RecordKeeping {
     pub updated_by: crate::ids::UserId,
 }
 
-impl<V: AsRef<RecordKeeping> + serde::Serialize + schemars::JsonSchema + Send> Record for V {
+impl<V: AsRef<RecordKeeping> + serde::Serialize + schemars::JsonSchema + Send + Sync> Record for V {
     fn id(&self) -> RecordId {
         self.as_ref().id
     }

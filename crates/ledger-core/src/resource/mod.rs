@@ -15,6 +15,7 @@ pub mod entry;
 pub mod exchange_rate;
 pub mod extra;
 pub mod fiscal_year;
+pub mod item;
 pub mod journal;
 pub mod list;
 pub mod lock;
@@ -22,7 +23,14 @@ pub(crate) mod master;
 pub mod number_series;
 pub mod operation;
 pub mod party;
+pub mod payment_term;
+pub(crate) mod reference;
+pub mod revaluation;
 pub(crate) mod rows;
+pub mod settlement;
+pub mod stock_adjustment;
+pub mod tax_code;
+pub mod trade;
 pub mod verification;
 
 use crate::access::{Action, Business};
@@ -43,7 +51,19 @@ use std::future::Future;
 pub enum ResourceKey {
     Businesses,
     Parties,
+    Items,
     Accounts,
+    TaxCodes,
+    PaymentTerms,
+    SalesInvoices,
+    CreditNotes,
+    PurchaseInvoices,
+    DebitNotes,
+    Receipts,
+    Payments,
+    Allocations,
+    StockAdjustments,
+    Revaluations,
     Journals,
     ContraEntries,
     Entries,
@@ -56,10 +76,22 @@ pub enum ResourceKey {
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 24] = [
         Self::Businesses,
         Self::Parties,
+        Self::Items,
         Self::Accounts,
+        Self::TaxCodes,
+        Self::PaymentTerms,
+        Self::SalesInvoices,
+        Self::CreditNotes,
+        Self::PurchaseInvoices,
+        Self::DebitNotes,
+        Self::Receipts,
+        Self::Payments,
+        Self::Allocations,
+        Self::StockAdjustments,
+        Self::Revaluations,
         Self::Journals,
         Self::ContraEntries,
         Self::Entries,
@@ -76,6 +108,18 @@ impl ResourceKey {
         match self {
             Self::Businesses => "business",
             Self::Parties => "party",
+            Self::Items => "item",
+            Self::TaxCodes => "taxCode",
+            Self::PaymentTerms => "paymentTerm",
+            Self::SalesInvoices => "salesInvoice",
+            Self::CreditNotes => "creditNote",
+            Self::PurchaseInvoices => "purchaseInvoice",
+            Self::DebitNotes => "debitNote",
+            Self::Receipts => "receipt",
+            Self::Payments => "payment",
+            Self::Allocations => "allocation",
+            Self::StockAdjustments => "stockAdjustment",
+            Self::Revaluations => "revaluation",
             Self::Accounts => "account",
             Self::Journals => "journal",
             Self::ContraEntries => "contraEntry",
@@ -94,6 +138,18 @@ impl ResourceKey {
         match self {
             Self::Businesses => "businesses",
             Self::Parties => "parties",
+            Self::Items => "items",
+            Self::TaxCodes => "taxCodes",
+            Self::PaymentTerms => "paymentTerms",
+            Self::SalesInvoices => "salesInvoices",
+            Self::CreditNotes => "creditNotes",
+            Self::PurchaseInvoices => "purchaseInvoices",
+            Self::DebitNotes => "debitNotes",
+            Self::Receipts => "receipts",
+            Self::Payments => "payments",
+            Self::Allocations => "allocations",
+            Self::StockAdjustments => "stockAdjustments",
+            Self::Revaluations => "revaluations",
             Self::Accounts => "accounts",
             Self::Journals => "journals",
             Self::ContraEntries => "contraEntries",
@@ -113,11 +169,24 @@ impl ResourceKey {
         match self {
             Self::Businesses
             | Self::Parties
+            | Self::Items
             | Self::Accounts
+            | Self::TaxCodes
+            | Self::PaymentTerms
             | Self::NumberSeries
             | Self::FiscalYears
             | Self::ExchangeRates => &[View, Create, Edit, Delete],
-            Self::Journals | Self::ContraEntries => &[View, Create, Edit, Delete, Post, Void],
+            Self::SalesInvoices
+            | Self::CreditNotes
+            | Self::PurchaseInvoices
+            | Self::DebitNotes
+            | Self::Receipts
+            | Self::Payments
+            | Self::StockAdjustments
+            | Self::Revaluations
+            | Self::Journals
+            | Self::ContraEntries => &[View, Create, Edit, Delete, Post, Void],
+            Self::Allocations => &[View, Create, Delete],
             Self::Entries | Self::Verification => &[View],
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
@@ -152,7 +221,7 @@ pub struct About {
 }
 
 /// A record as it is answered: it knows what its `ETag` and `Location` are made of.
-pub trait Record: Serialize + JsonSchema + Send {
+pub trait Record: Serialize + JsonSchema + Send + Sync {
     fn id(&self) -> RecordId;
     fn version(&self) -> i64;
 }
@@ -172,9 +241,11 @@ pub trait Resource: Send + Sync + 'static {
     const VERBS: &'static [Verb] = &Verb::STANDARD;
     /// Whether its figures can be asked for at an earlier point in time.
     const IN_TIME: bool = false;
-    /// Whether a new record is only planned in the lane, and written with the rest of its batch.
-    const PLANS: bool = false;
 
+    /// Whether a new record is only planned in the lane, and written with the rest of its batch.
+    fn plans(_draft: &Self::Draft) -> bool {
+        false
+    }
     /// The filters of a list, beside those that every list has.
     fn parameters() -> Vec<Parameter>;
     /// What can be done beside the five verbs.
@@ -205,7 +276,19 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
     visitor
         .visit::<business::Businesses>()
         .visit::<party::Parties>()
+        .visit::<item::Items>()
         .visit::<account::Accounts>()
+        .visit::<tax_code::TaxCodeRecords>()
+        .visit::<payment_term::PaymentTerms>()
+        .visit::<trade::SalesInvoices>()
+        .visit::<trade::CreditNotes>()
+        .visit::<trade::PurchaseInvoices>()
+        .visit::<trade::DebitNotes>()
+        .visit::<settlement::Receipts>()
+        .visit::<settlement::Payments>()
+        .visit::<settlement::allocation::Allocations>()
+        .visit::<stock_adjustment::StockAdjustments>()
+        .visit::<revaluation::Revaluations>()
         .visit::<journal::Journals>()
         .visit::<contra_entry::ContraEntries>()
         .visit::<entry::Entries>()

@@ -439,9 +439,17 @@ async fn dethrone(cx: &Cx<'_>, kind: DocumentKind, heir: RecordId) -> Result<()>
 }
 
 /// The series that every company has from the start, one for each kind of document.
-const FROM_THE_START: [(DocumentKind, &str, &str); 2] = [
+const FROM_THE_START: [(DocumentKind, &str, &str); 10] = [
     (DocumentKind::Journal, "Journals", "JV-{FY}-{0000}"),
     (DocumentKind::ContraEntry, "Contra entries", "CE-{FY}-{0000}"),
+    (DocumentKind::SalesInvoice, "Sales invoices", "INV-{FY}-{0000}"),
+    (DocumentKind::CreditNote, "Credit notes", "CN-{FY}-{0000}"),
+    (DocumentKind::PurchaseInvoice, "Purchase invoices", "BILL-{FY}-{0000}"),
+    (DocumentKind::DebitNote, "Debit notes", "DN-{FY}-{0000}"),
+    (DocumentKind::Receipt, "Receipts", "RC-{FY}-{0000}"),
+    (DocumentKind::Payment, "Payments", "PM-{FY}-{0000}"),
+    (DocumentKind::StockAdjustment, "Stock adjustments", "SA-{FY}-{0000}"),
+    (DocumentKind::Revaluation, "Revaluations", "RV-{FY}-{0000}"),
 ];
 
 pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<()> {

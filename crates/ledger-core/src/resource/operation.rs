@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
 use crate::resource::body::{self, Shape};
-use crate::resource::extra::{self, Does, Extra, Media, On, Produced};
+use crate::resource::extra::{self, ActMethod, Does, Extra, Media, On, Produced};
 use crate::resource::list::{ListQuery, Offer, Parameter};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope, Visitor, each_resource};
 use schemars::{Schema, SchemaGenerator};
@@ -66,6 +66,11 @@ pub(crate) enum Done {
 /// A write that passed its checks and waits for the lane.
 pub(crate) trait Prepared: Send + Sync {
     fn run<'c>(&'c self, cx: &'c Cx<'c>, id: Option<RecordId>) -> BoxFuture<'c, Result<Done>>;
+
+    /// Whether it only plans, and is written with the rest of its batch.
+    fn plans(&self) -> bool {
+        false
+    }
 }
 
 struct PreparedCreate<R: Resource>(R::Draft);
@@ -73,6 +78,10 @@ struct PreparedCreate<R: Resource>(R::Draft);
 impl<R: Resource> Prepared for PreparedCreate<R> {
     fn run<'c>(&'c self, cx: &'c Cx<'c>, _: Option<RecordId>) -> BoxFuture<'c, Result<Done>> {
         Box::pin(async move { Ok(Done::Record(shown(&R::create(cx, &self.0).await?)?)) })
+    }
+
+    fn plans(&self) -> bool {
+        R::plans(&self.0)
     }
 }
 
@@ -120,7 +129,6 @@ pub struct ResourceOperations {
     pub input_schema: fn(&mut SchemaGenerator) -> Schema,
     pub view_schema: fn(&mut SchemaGenerator) -> Schema,
     standard: &'static [Verb],
-    plans: bool,
     input_shape: Shape,
     view_shape: Shape,
     prepare: Prepare,
@@ -146,7 +154,6 @@ impl ResourceOperations {
             input_schema: SchemaGenerator::subschema_for::<R::Input>,
             view_schema: SchemaGenerator::subschema_for::<R::View>,
             standard: R::VERBS,
-            plans: R::PLANS,
             input_shape: Shape::of_input::<R::Input>(),
             view_shape: Shape::of_record::<R::View>(),
             prepare: |operations, business, verb, bytes| {
@@ -180,7 +187,11 @@ impl ResourceOperations {
     pub fn method(&self, verb: Verb) -> Method {
         match (verb, self.extra(verb).map(|extra| &extra.does)) {
             (Verb::List | Verb::Get, _) | (Verb::Extra(_), Some(Does::Reads(_)) | None) => Method::Get,
-            (Verb::Create, _) | (Verb::Extra(_), Some(Does::Writes(_))) => Method::Post,
+            (Verb::Extra(_), Some(Does::Writes(writing))) => match writing.method {
+                ActMethod::Post => Method::Post,
+                ActMethod::Delete => Method::Delete,
+            },
+            (Verb::Create, _) => Method::Post,
             (Verb::Update, _) => Method::Put,
             (Verb::Delete, _) => Method::Delete,
         }
@@ -232,18 +243,13 @@ impl ResourceOperations {
     pub fn body_need(&self, verb: Verb) -> BodyNeed {
         match verb {
             Verb::Create | Verb::Update => BodyNeed::Required,
-            Verb::Extra(_) if self.writes(verb) => BodyNeed::Optional,
+            Verb::Extra(_) if self.method(verb) == Method::Post => BodyNeed::Optional,
             Verb::List | Verb::Get | Verb::Delete | Verb::Extra(_) => BodyNeed::None,
         }
     }
 
     pub fn writes(&self, verb: Verb) -> bool {
         self.method(verb) != Method::Get
-    }
-
-    /// Whether the write only plans, and is written with the rest of its batch.
-    pub(crate) fn plans(&self, verb: Verb) -> bool {
-        self.plans && verb == Verb::Create
     }
 
     /// `partiesList`: the same in both dialects, because clients are generated from it.
@@ -372,7 +378,19 @@ mod tests {
         for (operations, fields) in creatable().zip([
             vec!["baseCurrency", "name"],
             vec!["isCustomer", "isSupplier", "name"],
+            vec!["name", "type"],
             vec!["code", "name", "type"],
+            vec!["code", "components", "name"],
+            vec!["days", "name"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["accountId", "amount", "date"],
+            vec!["accountId", "amount", "date"],
+            vec!["amount", "sourceId", "targetId"],
+            vec!["date", "lines"],
+            vec!["date"],
             vec!["date", "lines"],
             vec!["amount", "date", "fromAccountId", "toAccountId"],
             vec!["name", "pattern", "type"],
@@ -384,6 +402,6 @@ mod tests {
             found.sort();
             assert_eq!(found, fields, "{:?}", operations.key);
         }
-        assert_eq!(creatable().count(), 9);
+        assert_eq!(creatable().count(), 21);
     }
 }

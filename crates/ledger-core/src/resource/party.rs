@@ -13,12 +13,14 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Amount, Money, Percent};
-use crate::resource::account::{AccountType, table as accounts};
+use crate::resource::account::{AccountClass, AccountType, table as accounts};
 use crate::resource::address::{self, Address, AddressInput, text};
 use crate::resource::bank::{self, BankDetails, BankDetailsInput};
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::reference::{References, Wanted};
 use crate::resource::rows::{Filter, Rows};
+use crate::resource::tax_code::TaxDirection;
 use crate::resource::{About, Resource, ResourceKey, Scope, document};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
@@ -95,6 +97,20 @@ pub struct PartyInput {
     /// Days until their documents are due, 0 to 999.
     #[schemars(range(min = 0, max = 999))]
     payment_term_days: Maybe<i64>,
+    /// Their payment term; it wins over `paymentTermDays`.
+    payment_term_id: Maybe<RecordId>,
+    /// Account of what they owe you; the company's when absent.
+    receivable_account_id: Maybe<RecordId>,
+    /// Account of what you owe them; the company's when absent.
+    payable_account_id: Maybe<RecordId>,
+    /// Account of what is sold to them, where the item has none.
+    sales_account_id: Maybe<RecordId>,
+    /// Account of what is bought from them, where the item has none.
+    purchase_account_id: Maybe<RecordId>,
+    /// Tax code on sales to them, where the item has none.
+    sales_tax_code_id: Maybe<RecordId>,
+    /// Tax code on purchases from them, where the item has none.
+    purchase_tax_code_id: Maybe<RecordId>,
     /// How much they may owe you, in the company's currency.
     credit_limit: Maybe<Money>,
     /// Whether prices on their documents include tax; as the company does when absent.
@@ -184,6 +200,20 @@ pub struct PartyView {
     currency: Option<String>,
     /// Days until their documents are due.
     payment_term_days: Option<i64>,
+    /// Their payment term; it wins over `paymentTermDays`.
+    payment_term_id: Option<RecordId>,
+    /// Account of what they owe you; the company's when null.
+    receivable_account_id: Option<RecordId>,
+    /// Account of what you owe them; the company's when null.
+    payable_account_id: Option<RecordId>,
+    /// Account of what is sold to them, where the item has none.
+    sales_account_id: Option<RecordId>,
+    /// Account of what is bought from them, where the item has none.
+    purchase_account_id: Option<RecordId>,
+    /// Tax code on sales to them, where the item has none.
+    sales_tax_code_id: Option<RecordId>,
+    /// Tax code on purchases from them, where the item has none.
+    purchase_tax_code_id: Option<RecordId>,
     /// How much they may owe you, in the company's currency.
     credit_limit: Option<Amount>,
     /// Whether prices on their documents include tax; as the company does when null.
@@ -204,6 +234,8 @@ pub struct PartyView {
     external_id: Option<String>,
     /// Labels of your own.
     tags: Vec<String>,
+    /// The party that this one became part of.
+    merged_into_id: Option<RecordId>,
     /// What they owe you, in the company's currency; with a minus, what you owe them as a customer.
     receivable_balance: Amount,
     /// What you owe them, in the company's currency; with a minus, what they owe you as a supplier.
@@ -260,6 +292,14 @@ pub(crate) mod table {
         pub contacts: AsJson<Vec<ContactPerson>>,
         pub currency: Option<String>,
         pub payment_term_days: Option<i64>,
+        pub payment_term_id: Option<RecordId>,
+        pub receivable_account_id: Option<RecordId>,
+        pub payable_account_id: Option<RecordId>,
+        pub sales_account_id: Option<RecordId>,
+        pub purchase_account_id: Option<RecordId>,
+        pub sales_tax_code_id: Option<RecordId>,
+        pub purchase_tax_code_id: Option<RecordId>,
+        pub merged_into_id: Option<RecordId>,
         pub credit_limit: Option<Money>,
         pub prices_include_tax: Option<bool>,
         pub discount_percent: Option<Percent>,
@@ -321,6 +361,13 @@ impl Resource for Parties {
             ],
             "currency": "EUR",
             "paymentTermDays": 30,
+            "paymentTermId": null,
+            "receivableAccountId": null,
+            "payableAccountId": null,
+            "salesAccountId": null,
+            "purchaseAccountId": null,
+            "salesTaxCodeId": null,
+            "purchaseTaxCodeId": null,
             "creditLimit": 5000,
             "pricesIncludeTax": false,
             "discountPercent": 2,
@@ -337,7 +384,7 @@ impl Resource for Parties {
     }
 
     fn example_view() -> serde_json::Value {
-        json!({ "receivableBalance": 0, "payableBalance": 0, "balances": [] })
+        json!({ "mergedIntoId": null, "receivableBalance": 0, "payableBalance": 0, "balances": [] })
     }
 
     fn check(business: Option<&Business>, input: PartyInput) -> Result<Columns<Column>, FieldErrors> {
@@ -388,6 +435,13 @@ impl Resource for Parties {
         row.set(Column::Contacts, AsJson(contacts));
         row.set(Column::Currency, faults.optional("currency", input.currency).map(CurrencyCode::into_inner));
         row.set(Column::PaymentTermDays, payment_term_days);
+        row.set(Column::PaymentTermId, faults.optional("paymentTermId", input.payment_term_id));
+        row.set(Column::ReceivableAccountId, faults.optional("receivableAccountId", input.receivable_account_id));
+        row.set(Column::PayableAccountId, faults.optional("payableAccountId", input.payable_account_id));
+        row.set(Column::SalesAccountId, faults.optional("salesAccountId", input.sales_account_id));
+        row.set(Column::PurchaseAccountId, faults.optional("purchaseAccountId", input.purchase_account_id));
+        row.set(Column::SalesTaxCodeId, faults.optional("salesTaxCodeId", input.sales_tax_code_id));
+        row.set(Column::PurchaseTaxCodeId, faults.optional("purchaseTaxCodeId", input.purchase_tax_code_id));
         row.set(Column::CreditLimit, credit_limit);
         row.set(Column::PricesIncludeTax, faults.optional("pricesIncludeTax", input.prices_include_tax));
         row.set(Column::DiscountPercent, discount_percent);
@@ -531,6 +585,22 @@ impl Master for Parties {
         Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
     }
 
+    async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        let mut references = References::of(cx).await?;
+        references.term("paymentTermId", draft.record(Column::PaymentTermId));
+        for (field, column, wanted) in [
+            ("receivableAccountId", Column::ReceivableAccountId, Wanted::Type(AccountType::Receivable)),
+            ("payableAccountId", Column::PayableAccountId, Wanted::Type(AccountType::Payable)),
+            ("salesAccountId", Column::SalesAccountId, Wanted::Class(AccountClass::Income)),
+            ("purchaseAccountId", Column::PurchaseAccountId, Wanted::Any),
+        ] {
+            references.account(field, draft.record(column), wanted);
+        }
+        references.tax_code("salesTaxCodeId", draft.record(Column::SalesTaxCodeId), TaxDirection::Sales);
+        references.tax_code("purchaseTaxCodeId", draft.record(Column::PurchaseTaxCodeId), TaxDirection::Purchase);
+        references.finish()
+    }
+
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
         let posted = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(row.business_id))
@@ -542,21 +612,15 @@ impl Master for Parties {
     }
 }
 
-/// Which of these are parties of the company.
-pub(crate) async fn existing(
+/// Parties by their identifiers, as documents are judged by them.
+pub(crate) async fn load(
     connection: &impl ConnectionTrait,
     business: BusinessId,
     asked: &HashSet<RecordId>,
-) -> Result<HashSet<RecordId>> {
-    let found: Vec<RecordId> = table::Entity::find()
-        .select_only()
-        .column(Column::Id)
-        .filter(Column::BusinessId.eq(business))
-        .filter(Column::Id.is_in(asked.iter().copied()))
-        .into_tuple()
-        .all(connection)
-        .await?;
-    Ok(found.into_iter().collect())
+) -> Result<Vec<table::Model>> {
+    let rows =
+        table::Entity::find().filter(Column::BusinessId.eq(business)).filter(Column::Id.is_in(asked.iter().copied()));
+    Ok(rows.all(connection).await?)
 }
 
 fn view(row: table::Model, currency_decimals: u32, open: Open) -> PartyView {
@@ -594,6 +658,14 @@ fn view(row: table::Model, currency_decimals: u32, open: Open) -> PartyView {
         contacts: row.contacts.0,
         currency: row.currency,
         payment_term_days: row.payment_term_days,
+        payment_term_id: row.payment_term_id,
+        receivable_account_id: row.receivable_account_id,
+        payable_account_id: row.payable_account_id,
+        sales_account_id: row.sales_account_id,
+        purchase_account_id: row.purchase_account_id,
+        sales_tax_code_id: row.sales_tax_code_id,
+        purchase_tax_code_id: row.purchase_tax_code_id,
+        merged_into_id: row.merged_into_id,
         credit_limit: row.credit_limit.map(|money| Amount { money, currency_decimals }),
         prices_include_tax: row.prices_include_tax,
         discount_percent: row.discount_percent,

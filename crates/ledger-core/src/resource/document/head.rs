@@ -35,7 +35,7 @@ pub struct Draft<A> {
 }
 
 /// The fields of the head, as each kind's input has them.
-pub(crate) struct HeadInput {
+pub struct HeadInput {
     pub(crate) date: Field<Day>,
     pub(crate) status: Maybe<DocumentStatus>,
     pub(crate) number: Maybe<Text<50>>,
@@ -70,13 +70,14 @@ wire_enum! {
         Void = "void",
         Delete = "delete",
         Copy = "copy",
+        Allocate = "allocate",
     }
 }
 
 /// The head of a document, as it is answered.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct HeadView {
+pub struct HeadView<S = DocumentStatus> {
     /// The document's number; a draft has none.
     number: Option<String>,
     /// The number series it is numbered by.
@@ -84,7 +85,7 @@ pub struct HeadView {
     /// The day it counts for.
     date: Day,
     /// Where it stands.
-    status: DocumentStatus,
+    status: S,
     /// A number or text of the other side.
     reference: Option<String>,
     /// What it is about.
@@ -105,20 +106,45 @@ pub struct HeadView {
     allowed_actions: Vec<AllowedAction>,
 }
 
+/// What a document can do beside what its status says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Abilities {
+    /// Something needs it in the books as it is.
+    pub(crate) held: bool,
+    /// There is something of it left to allocate.
+    pub(crate) allocates: bool,
+}
+
 impl HeadView {
     pub(crate) fn of(cx: &Cx<'_>, key: ResourceKey, row: &table::Model) -> Result<Self> {
+        Self::shown_as(cx, key, row, row.status, Abilities::default())
+    }
+}
+
+impl<S> HeadView<S> {
+    pub(crate) fn shown_as(
+        cx: &Cx<'_>,
+        key: ResourceKey,
+        row: &table::Model,
+        status: S,
+        abilities: Abilities,
+    ) -> Result<Self> {
         let allows = |action| cx.business().map(|business| business.role.allows(key, action));
         let by_status = match row.status {
             DocumentStatus::Draft => {
                 &[AllowedAction::Edit, AllowedAction::Post, AllowedAction::Delete, AllowedAction::Copy][..]
             }
-            DocumentStatus::Posted => &[AllowedAction::Edit, AllowedAction::Void, AllowedAction::Copy],
+            DocumentStatus::Posted => {
+                &[AllowedAction::Edit, AllowedAction::Void, AllowedAction::Copy, AllowedAction::Allocate]
+            }
             DocumentStatus::Void => &[AllowedAction::Copy],
         };
         let mut allowed_actions = Vec::new();
         for &action in by_status {
             let needed = match action {
-                AllowedAction::Edit => Action::Edit,
+                AllowedAction::Void if abilities.held => continue,
+                AllowedAction::Allocate if !abilities.allocates => continue,
+                AllowedAction::Edit | AllowedAction::Allocate => Action::Edit,
                 AllowedAction::Post => Action::Post,
                 AllowedAction::Void => Action::Void,
                 AllowedAction::Delete => Action::Delete,
@@ -132,7 +158,7 @@ impl HeadView {
             number: row.number.clone(),
             series_id: row.series_id,
             date: row.date,
-            status: row.status,
+            status,
             reference: row.reference.clone(),
             narration: row.narration.clone(),
             external_id: row.external_id.clone(),

@@ -80,6 +80,15 @@ fn named_by_draft(id: RecordId) -> Condition {
         .add(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
 }
 
+/// Whether any document at all names a record.
+pub(crate) async fn is_mentioned(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
+    let documents = table::Entity::find()
+        .filter(Column::BusinessId.eq(cx.business_id()?))
+        .filter(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
+        .limit(1);
+    Ok(documents.one(&cx.db).await?.is_some())
+}
+
 /// Whether any draft names a record.
 pub(crate) async fn is_named(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
     let documents =

@@ -12,23 +12,26 @@ pub(crate) mod head;
 mod list;
 mod write;
 
+use crate::books::open_items::NewOpen;
 use crate::books::periods::Module;
 use crate::books::posting::Posting;
+use crate::books::stock;
 use crate::books::tables::documents::{self as table};
-use crate::books::tables::{DocumentKind, EntryKind};
+use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{Money, Quantity};
 use crate::resource::Resource;
 use crate::resource::rows::Rows;
 pub(crate) use actions::extras;
-pub(crate) use head::{Draft, Head, HeadInput, HeadView};
-pub(crate) use list::{SORTED_BY, SORTS, filters, is_named, naming, reach};
+pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
+pub(crate) use list::{SORTED_BY, SORTS, filters, is_mentioned, is_named, naming, reach};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-pub(crate) use write::{create, delete, update};
+use std::collections::HashMap;
+pub(crate) use write::{create, delete, invalid_state, load, note_change, posted_line, update};
 
 /// What a document is settled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +54,42 @@ pub(crate) struct Settled<F> {
     pub(crate) base_total: Money,
     /// What it posts; nothing of a draft.
     pub(crate) entries: Vec<SettledEntry>,
+    /// What it leaves open with parties.
+    pub(crate) open: Vec<NewOpen>,
+    /// What it trades, line by line.
+    pub(crate) lines: Vec<TradedLine>,
+    /// What it does to stock.
+    pub(crate) stock: Option<stock::Plan>,
+}
+
+/// A line of a trade document, as other documents and reports look it up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TradedLine {
+    pub(crate) id: RecordId,
+    pub(crate) item: Option<RecordId>,
+    pub(crate) account: Option<RecordId>,
+    pub(crate) tax_code: Option<RecordId>,
+    pub(crate) quantity: Quantity,
+    pub(crate) net: Money,
+    pub(crate) tax: Money,
+    pub(crate) base_net: Money,
+    pub(crate) base_tax: Money,
+    pub(crate) source_line: Option<RecordId>,
+}
+
+/// What a change of a document is, as its kind sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    Nothing,
+    /// Words that the ledger does not carry.
+    Words,
+    Books,
+}
+
+/// Where a document comes from, where it is a new version of one.
+pub(crate) struct Before<'o, A> {
+    pub(crate) asked: &'o A,
+    pub(crate) status: DocumentStatus,
 }
 
 pub(crate) struct SettledEntry {
@@ -84,7 +123,7 @@ pub(crate) trait Document:
     fn words(asked: &Self::Asked) -> Vec<String>;
 
     /// Gives parts of their own an identity: those of the old version that come back keep theirs.
-    fn identify(cx: &Cx<'_>, asked: &Self::Asked, old: Option<&Self::Asked>) -> Result<Self::Asked>;
+    fn identify(cx: &Cx<'_>, asked: &Self::Asked, old: Option<Before<'_, Self::Asked>>) -> Result<Self::Asked>;
 
     /// What is left out and stands elsewhere, such as the rate of the day. It stays with the document.
     fn complete(_cx: &Cx<'_>, _head: &Head, asked: Self::Asked) -> impl Future<Output = Result<Self::Asked>> + Send {
@@ -99,29 +138,97 @@ pub(crate) trait Document:
         purpose: Purpose,
     ) -> impl Future<Output = Result<Settled<Self::Figures>>> + Send;
 
-    fn view(cx: &Cx<'_>, row: table::Model, content: Kept<Self>) -> Result<Self::View>;
+    /// What a change of its own fields is.
+    fn change(old: &Self::Asked, new: &Self::Asked) -> Change {
+        if old == new { Change::Nothing } else { Change::Books }
+    }
+
+    /// The figures of a posted version of which only words change.
+    fn reworded(_cx: &Cx<'_>, figures: &Self::Figures, _asked: &Self::Asked) -> Self::Figures {
+        figures.clone()
+    }
+
+    /// Refuses while others need it in the books as it is; undoes what lives and dies with it. `leaving` says whether
+    /// it goes for good or comes back at once.
+    fn release(_cx: &Cx<'_>, _row: &table::Model, _leaving: Leaving) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
+    /// What comes after it is in the books, in the same transaction.
+    fn posted(_cx: &Cx<'_>, _row: &table::Model, _asked: &Self::Asked) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
+    /// Whether [`Document::posted`] has something to do.
+    fn has_sequel(_asked: &Self::Asked) -> bool {
+        false
+    }
+
+    /// What moves without the document's doing, such as what is left to pay.
+    type Live: Default + Send + Sync;
+
+    /// The same, for documents that are in the database. A new one that nothing was allocated to has the default.
+    fn live(
+        _cx: &Cx<'_>,
+        _rows: &[table::Model],
+    ) -> impl Future<Output = Result<HashMap<RecordId, Self::Live>>> + Send {
+        async { Ok(HashMap::new()) }
+    }
+
+    /// What is live of a document that is being made.
+    fn fresh(_settled: &Settled<Self::Figures>) -> Self::Live {
+        Self::Live::default()
+    }
+
+    fn view(cx: &Cx<'_>, row: table::Model, content: Kept<Self>, live: Self::Live) -> Result<Self::View>;
+}
+
+/// How a document leaves the books.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    ForGood,
+    /// A new version takes its place.
+    Replaced,
 }
 
 fn content_of<D: Document>(row: &table::Model) -> Result<Kept<D>> {
     serde_json::from_str(&row.content).map_err(Error::internal)
 }
 
-pub(crate) fn view<D: Document>(cx: &Cx<'_>, row: table::Model) -> Result<D::View> {
-    let content = content_of::<D>(&row)?;
-    D::view(cx, row, content)
+/// Documents as they are answered.
+pub(crate) async fn views<D: Document>(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<D::View>> {
+    let mut live = D::live(cx, &rows).await?;
+    let view = |row: table::Model| {
+        let content = content_of::<D>(&row)?;
+        let live = live.remove(&row.id).unwrap_or_default();
+        D::view(cx, row, content, live)
+    };
+    rows.into_iter().map(view).collect()
+}
+
+pub(crate) async fn view<D: Document>(cx: &Cx<'_>, row: table::Model) -> Result<D::View> {
+    views::<D>(cx, vec![row]).await?.pop().ok_or_else(|| Error::internal("a document has no view"))
 }
 
 /// The operations of [`Resource`], as documents do them.
 macro_rules! document_operations {
     () => {
-        const PLANS: bool = true;
+        crate::resource::document::document_operations!(Vec::new());
+    };
+    ($more:expr) => {
+        /// What comes after it is in the books may still be refused, so it is not only planned.
+        fn plans(draft: &Self::Draft) -> bool {
+            !<Self as crate::resource::document::Document>::has_sequel(&draft.asked)
+        }
 
         fn parameters() -> Vec<crate::resource::list::Parameter> {
             crate::resource::rows::parameters::<Self>()
         }
 
         fn extras() -> Vec<crate::resource::extra::Extra> {
-            crate::resource::document::extras::<Self>()
+            let mut extras = crate::resource::document::extras::<Self>();
+            extras.extend($more);
+            extras
         }
 
         async fn list(
@@ -172,7 +279,7 @@ macro_rules! document_rows {
             cx: &crate::cx::Cx<'_>,
             rows: Vec<crate::books::tables::documents::Model>,
         ) -> crate::error::Result<Vec<Self::View>> {
-            rows.into_iter().map(|row| crate::resource::document::view::<Self>(cx, row)).collect()
+            crate::resource::document::views::<Self>(cx, rows).await
         }
     };
 }

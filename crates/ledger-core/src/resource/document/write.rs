@@ -4,19 +4,27 @@
 //! its first row.
 
 use super::list::reach;
-use super::{Content, Document, Draft, Head, Kept, Purpose, Settled, SettledEntry, content_of, view};
+use super::{
+    Before, Change as OwnChange, Content, Document, Draft, Head, Kept, Leaving, Purpose, Settled, SettledEntry,
+    content_of, view,
+};
 use crate::access::Action;
 use crate::books::audit::{AuditAction, Change};
-use crate::books::desk::NewEntry;
+use crate::books::desk::{NewEntry, Standing};
 use crate::books::numbering::{self, Numbered};
-use crate::books::posting::{Line, Posting};
+use crate::books::open_items::{NewOpen, begin, close};
+use crate::books::posting::{Line, Posting, Subject, TaxTag};
+use crate::books::stock;
 use crate::books::tables::documents::{self as table, Column};
-use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, EntryRef, entry_lines};
+use crate::books::tables::{
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, document_lines, entry_lines, open_items,
+};
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
+use crate::resource::ResourceKey;
 use crate::resource::address;
 use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
@@ -34,6 +42,9 @@ async fn judge<D: Document>(cx: &Cx<'_>, head: &Head, asked: D::Asked, purpose: 
     let settled = D::settle(cx, head, &asked, purpose).await?;
     if purpose == Purpose::Posting {
         let periods = cx.periods().await?;
+        if settled.entries.is_empty() {
+            periods.check(D::MODULE, "date", head.date, cx.asker())?;
+        }
         for entry in &settled.entries {
             periods.check(D::MODULE, entry.field, entry.date, cx.asker())?;
         }
@@ -57,6 +68,7 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
     }
     check_external_id::<D>(cx, head, None).await?;
     let asked = D::complete(cx, head, D::identify(cx, &draft.asked, None)?).await?;
+    let sequel = (purpose == Purpose::Posting && D::has_sequel(&asked)).then(|| asked.clone());
     let judged = judge::<D>(cx, head, asked, purpose).await?;
     let numbered = match purpose {
         Purpose::Draft => reserve::<D>(cx, head, None, purpose).await?,
@@ -71,10 +83,73 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
         _ => Vec::new(),
     };
     let row = row_of::<D>(cx, id, head, &judged, numbered, entries)?;
-    let view = D::view(cx, row.clone(), judged.content)?;
+    let live = D::fresh(&judged.settled);
+    keep_beside::<D>(cx, &row, judged.settled, &[]).await?;
+    let view = D::view(cx, row.clone(), judged.content, live)?;
     note::<D>(cx, AuditAction::Created, id, None, Some(&view))?;
-    cx.keep_document(row)?;
-    Ok(view)
+    cx.keep_document(row.clone())?;
+    let Some(asked) = sequel else { return Ok(view) };
+    D::posted(cx, &row, &asked).await?;
+    cx.flush().await?;
+    rows::get::<D>(cx, id).await
+}
+
+/// What a document that comes into the books has in the sub-ledgers. `before` is what its last version left open.
+async fn keep_beside<D: Document>(
+    cx: &Cx<'_>,
+    row: &table::Model,
+    settled: Settled<D::Figures>,
+    before: &[open_items::Model],
+) -> Result<()> {
+    for new in &settled.open {
+        let before = before.iter().find(|old| old.id == new.line.unwrap_or(row.id) && old.is_touched());
+        begin(cx, (D::KIND, row.id), new, before)?;
+    }
+    for (line, line_no) in settled.lines.into_iter().zip(1..) {
+        let line = document_lines::Model {
+            business_id: row.business_id,
+            document_id: row.id,
+            line_no,
+            id: line.id,
+            kind: D::KIND,
+            date: row.date,
+            party_id: row.party_id,
+            item_id: line.item,
+            account_id: line.account,
+            tax_code_id: line.tax_code,
+            quantity: line.quantity,
+            net: line.net,
+            tax: line.tax,
+            base_net: line.base_net,
+            base_tax: line.base_tax,
+            source_line_id: line.source_line,
+        };
+        cx.keep(|desk| desk.keep_line(line))?;
+    }
+    match settled.stock {
+        Some(plan) => {
+            stock::correct(cx, row, &plan).await?;
+            stock::keep(cx, row, plan)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Takes a document out of the sub-ledgers. What it had left open is answered.
+async fn take_from_beside<D: Document>(
+    cx: &Cx<'_>,
+    old: &Old<D>,
+    day: impl Fn(Day) -> Day,
+    leaving: Leaving,
+) -> Result<Vec<open_items::Model>> {
+    let was_open = close(cx, old.row.id, &day).await?;
+    document_lines::Entity::delete_many()
+        .filter(document_lines::Column::BusinessId.eq(old.row.business_id))
+        .filter(document_lines::Column::DocumentId.eq(old.row.id))
+        .exec(&cx.db)
+        .await?;
+    stock::take_back(cx, &old.row, &day, leaving).await?;
+    Ok(was_open)
 }
 
 /// A number that a draft was given by hand; others get theirs when they are posted.
@@ -186,6 +261,28 @@ fn post_all(
     Ok(entries)
 }
 
+/// Notes that a document was touched by something else: its figures moved, and it has a new version.
+pub(crate) fn note_change(
+    cx: &Cx<'_>,
+    key: ResourceKey,
+    action: AuditAction,
+    (id, version): (RecordId, i64),
+    after: &impl serde::Serialize,
+) -> Result<()> {
+    let change = Change {
+        action,
+        resource: key,
+        id,
+        version_from: Some(version),
+        version_to: Some(version + 1),
+        before: None,
+        after: Some(serde_json::to_string(after).map_err(Error::internal)?),
+    };
+    let (business, at, by) = (cx.business_id()?, cx.now, cx.user);
+    cx.keep(|desk| desk.stands(Standing::Touched { business, id, version: version + 1, at, by }))?;
+    cx.record(business, change)
+}
+
 fn note<D: Document>(
     cx: &Cx<'_>,
     action: AuditAction,
@@ -227,18 +324,20 @@ async fn check_external_id<D: Document>(cx: &Cx<'_>, head: &Head, except: Option
     }))
 }
 
-pub(super) fn invalid_state(title: impl Into<String>) -> Error {
+pub(crate) fn invalid_state(title: impl Into<String>) -> Error {
     Error::conflict("invalid_state", title)
 }
 
 /// A document that is about to change.
-pub(super) struct Old<D: Document> {
-    pub(super) row: table::Model,
-    pub(super) content: Kept<D>,
+pub(crate) struct Old<D: Document> {
+    pub(crate) row: table::Model,
+    pub(crate) content: Kept<D>,
     pub(super) head: Head,
+    /// As it is answered now.
+    before: D::View,
 }
 
-pub(super) async fn load<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D>> {
+pub(crate) async fn load<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D>> {
     let row = rows::row::<D>(cx, id).await?;
     cx.check_expectation(id, row.version)?;
     let content = content_of::<D>(&row)?;
@@ -252,12 +351,14 @@ pub(super) async fn load<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D
         external_id: row.external_id.clone(),
         tags: row.tags.0.clone(),
     };
-    Ok(Old { row, content, head })
+    let before = view::<D>(cx, row.clone()).await?;
+    Ok(Old { row, content, head, before })
 }
 
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
-    let asked = D::identify(cx, &draft.asked, Some(&old.content.asked))?;
+    let before = Before { asked: &old.content.asked, status: old.row.status };
+    let asked = D::identify(cx, &draft.asked, Some(before))?;
     let asked = D::complete(cx, &draft.head, asked).await?;
     let target = draft.head.status.unwrap_or(old.row.status);
     let mut head = Head { status: Some(target), ..draft.head.clone() };
@@ -266,13 +367,14 @@ pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft
         head.number = head.number.or_else(|| old.head.number.clone());
         head.series = head.series.or(old.head.series);
     }
-    let changes_books = asked != old.content.asked || head.date != old.head.date;
+    let own_change = D::change(&old.content.asked, &asked);
+    let changes_books = own_change == OwnChange::Books || head.date != old.head.date;
     let changes_number = head.number != old.head.number || head.series != old.head.series;
     let changes_words = (&head.reference, &head.narration, &head.external_id, &head.tags)
         != (&old.head.reference, &old.head.narration, &old.head.external_id, &old.head.tags);
-    let changes = changes_books || changes_number || changes_words;
+    let changes = changes_books || changes_number || changes_words || own_change == OwnChange::Words;
     if !changes && target == old.row.status {
-        return view::<D>(cx, old.row);
+        return Ok(old.before);
     }
     check_external_id::<D>(cx, &head, Some(id)).await?;
     match (old.row.status, target) {
@@ -288,7 +390,7 @@ pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft
             Err(invalid_state("The number of a posted document cannot change"))
         }
         (DocumentStatus::Posted, DocumentStatus::Posted) if changes_books => repost(cx, old, head, asked).await,
-        (DocumentStatus::Posted, DocumentStatus::Posted) => reword(cx, old, head).await,
+        (DocumentStatus::Posted, DocumentStatus::Posted) => reword(cx, old, head, asked).await,
         (DocumentStatus::Posted, DocumentStatus::Void) if changes => {
             Err(invalid_state("A document is changed or voided, not both at once"))
         }
@@ -311,6 +413,7 @@ pub(super) async fn replace_draft<D: Document>(
     asked: D::Asked,
     purpose: Purpose,
 ) -> Result<D::View> {
+    let sequel = (purpose == Purpose::Posting && D::has_sequel(&asked)).then(|| asked.clone());
     let judged = judge::<D>(cx, &head, asked, purpose).await?;
     let id = old.row.id;
     let by_hand = match &head.number {
@@ -337,7 +440,15 @@ pub(super) async fn replace_draft<D: Document>(
     };
     let row = row_of::<D>(cx, id, &head, &judged, numbered, entries)?;
     let action = if purpose == Purpose::Posting { AuditAction::Posted } else { AuditAction::Updated };
-    store(cx, old, row, action).await
+    if purpose == Purpose::Posting {
+        keep_beside::<D>(cx, &row, judged.settled, &[]).await?;
+    }
+    let view = store(cx, old, row, action).await?;
+    let Some(asked) = sequel else { return Ok(view) };
+    let row = rows::row::<D>(cx, id).await?;
+    D::posted(cx, &row, &asked).await?;
+    cx.flush().await?;
+    rows::get::<D>(cx, id).await
 }
 
 /// Takes back what a document posted and posts what it says now.
@@ -349,8 +460,10 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     for entry in &old.row.entries.0 {
         periods.check(D::MODULE, "date", entry.date, cx.asker())?;
     }
+    D::release(cx, &old.row, Leaving::Replaced).await?;
     reverse_all(cx, &old, |entry| entry.date).await?;
     // What is judged now is judged without what was posted before.
+    let was_open = take_from_beside(cx, &old, |day| day, Leaving::Replaced).await?;
     cx.flush().await?;
     let judged = judge::<D>(cx, &head, asked, Purpose::Posting).await?;
     let number = old.head.number.clone().unwrap_or_default();
@@ -362,13 +475,46 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries)?;
     let row = row_of::<D>(cx, old.row.id, &head, &judged, Some(numbered), entries)?;
     let row = table::Model { status: DocumentStatus::Posted, posted_at: old.row.posted_at, ..row };
+    check_allocated(&was_open, &judged.settled.open, row.id)?;
+    stock::settle_rest(cx, &old.row, judged.settled.stock.as_ref()).await?;
+    keep_beside::<D>(cx, &row, judged.settled, &was_open).await?;
     store(cx, old, row, AuditAction::Updated).await
 }
 
+/// What was allocated must still fit: the same party, currency and account, and not more than there is now.
+fn check_allocated(before: &[open_items::Model], after: &[NewOpen], document: RecordId) -> Result<()> {
+    for old in before.iter().filter(|old| old.is_touched()) {
+        let new = after.iter().find(|new| new.line.unwrap_or(document) == old.id);
+        let fits = new.is_some_and(|new| {
+            let allocated = old.amount.units() - old.open.units();
+            let (left, base_left) =
+                (new.amount.units() - allocated, new.base.units() - (old.base.units() - old.base_open.units()));
+            let same_side = new.amount.is_negative() == old.amount.is_negative();
+            let enough = if new.amount.is_negative() { left <= 0 } else { left >= 0 };
+            same_side
+                && enough
+                && (left != 0 || base_left == 0)
+                && (new.party, new.account, &new.currency) == (old.party_id, old.account_id, &old.currency)
+        });
+        if !fits {
+            return Err(Error::conflict(
+                "has_allocations",
+                "It is allocated: its party, currency and account stay, and its total may not fall below what is \
+                 allocated; remove the allocations first",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Changes words that the ledger does not carry.
-async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head) -> Result<D::View> {
+async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Asked) -> Result<D::View> {
+    let figures = D::reworded(cx, &old.content.figures, &asked);
+    let search = search_text(old.row.number.as_ref(), &head, &D::words(&asked));
+    let content: Kept<D> = Content { asked, figures };
     let row = table::Model {
-        search: search_text(old.row.number.as_ref(), &head, &D::words(&old.content.asked)),
+        search,
+        content: serde_json::to_string(&content).map_err(Error::internal)?,
         reference: head.reference,
         narration: head.narration,
         external_id: head.external_id,
@@ -408,7 +554,7 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
     Ok(reversals)
 }
 
-fn posted_line(line: &entry_lines::Model) -> Line {
+pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
     Line {
         account: line.account_id,
         party: line.party_id,
@@ -417,6 +563,15 @@ fn posted_line(line: &entry_lines::Model) -> Line {
         currency_amount: line.currency_amount,
         description: line.description.clone(),
         due_date: line.due_date,
+        subject: Subject {
+            item: line.item_id,
+            quantity: line.quantity,
+            tax: line.tax_code_id.map(|code| TaxTag {
+                code,
+                component: line.tax_component.clone(),
+                base: line.tax_base,
+            }),
+        },
     }
 }
 
@@ -435,13 +590,20 @@ pub(super) async fn void<D: Document>(
         }
         periods.check(D::MODULE, "date", date, cx.asker())?;
     }
-    let day = |entry: &EntryRef| match date {
-        Some(date) => Ord::max(date, entry.date),
-        None => periods.first_open(D::MODULE, entry.date, cx.asker()),
+    let day = |original: Day| match date {
+        Some(date) => Ord::max(date, original),
+        None => periods.first_open(D::MODULE, original, cx.asker()),
     };
-    let void_date = date.unwrap_or_else(|| periods.first_open(D::MODULE, old.row.date, cx.asker()));
+    let void_date = day(old.row.date);
+    D::release(cx, &old.row, Leaving::ForGood).await?;
+    // What was removed with it may have given it a new version.
+    let old = reload(cx, old).await?;
     let mut entries = old.row.entries.0.clone();
-    entries.extend(reverse_all(cx, &old, day).await?);
+    entries.extend(reverse_all(cx, &old, |entry| day(entry.date)).await?);
+    let was_open = take_from_beside(cx, &old, day, Leaving::ForGood).await?;
+    if was_open.iter().any(open_items::Model::is_touched) {
+        return Err(Error::conflict("has_allocations", "It is allocated; remove its allocations first"));
+    }
     let row = table::Model {
         status: DocumentStatus::Void,
         void_date: Some(void_date),
@@ -471,10 +633,19 @@ async fn store<D: Document>(cx: &Cx<'_>, old: Old<D>, row: table::Model, action:
     if update.exec(&cx.db).await?.rows_affected != 1 {
         return Err(Error::PreconditionFailed);
     }
-    let before = view::<D>(cx, old.row)?;
-    let after = view::<D>(cx, row)?;
+    let before = old.before;
+    cx.flush().await?;
+    let after = view::<D>(cx, row).await?;
     note::<D>(cx, action, id, Some(&before), Some(&after))?;
     Ok(after)
+}
+
+/// The same document with what was done to it since, by the same command.
+async fn reload<D: Document>(cx: &Cx<'_>, old: Old<D>) -> Result<Old<D>> {
+    cx.flush().await?;
+    let row = rows::row::<D>(cx, old.row.id).await?;
+    let before = view::<D>(cx, row.clone()).await?;
+    Ok(Old { row, before, ..old })
 }
 
 fn changed(row: &table::Model) -> table::ActiveModel {
@@ -513,9 +684,8 @@ pub(crate) async fn delete<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<()>
     let old = load::<D>(cx, id).await?;
     match old.row.status {
         DocumentStatus::Draft => {
-            let before = view::<D>(cx, old.row)?;
             table::Entity::delete_many().filter(reach::<D>(cx)?).filter(Column::Id.eq(id)).exec(&cx.db).await?;
-            note::<D>(cx, AuditAction::Deleted, id, Some(&before), None)
+            note::<D>(cx, AuditAction::Deleted, id, Some(&old.before), None)
         }
         DocumentStatus::Posted => {
             cx.require(D::KEY, Action::Void)?;

@@ -6,7 +6,10 @@
 mod posting;
 
 use crate::access::Business;
+use crate::books::chart::Chart;
+use crate::books::open_items::NewOpen;
 use crate::books::periods::Module;
+use crate::books::posting::Line;
 use crate::books::tables::DocumentKind;
 use crate::books::tables::documents::{self, Column};
 use crate::currency::CurrencyCode;
@@ -19,7 +22,8 @@ use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
 use crate::resource::address::text;
 use crate::resource::document::{
-    self, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations, document_rows,
+    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
+    document_rows,
 };
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
@@ -372,6 +376,37 @@ fn check_sides(faults: &mut Faults, debit: Maybe<Money>, credit: Maybe<Money>) -
     debit.checked_sub(credit).unwrap_or_default()
 }
 
+/// What the lines on control accounts leave open; what takes itself back leaves the opposite open on that day.
+fn open_of(cx: &Cx<'_>, chart: &Chart, head: &Head, asked: &JournalAsked, lines: &[Line]) -> Vec<NewOpen> {
+    let mut open = Vec::new();
+    for (line, posted) in asked.lines.iter().zip(lines) {
+        let control = chart.account(posted.account).is_some_and(|account| account.r#type.is_control());
+        let Some(party) = posted.party.filter(|_| control) else { continue };
+        let new = NewOpen {
+            line: line.id,
+            party,
+            account: posted.account,
+            currency: posted.currency.clone(),
+            date: head.date,
+            due_date: posted.due_date,
+            amount: posted.currency_amount,
+            base: posted.amount,
+        };
+        if let Some(day) = asked.reverse_on {
+            open.push(NewOpen {
+                line: Some(RecordId(cx.new_id())),
+                date: day,
+                due_date: None,
+                amount: Money::from_units(new.amount.units().saturating_neg()),
+                base: Money::from_units(new.base.units().saturating_neg()),
+                ..new.clone()
+            });
+        }
+        open.push(new);
+    }
+    open
+}
+
 impl Rows for Journals {
     document_rows!();
 
@@ -389,13 +424,15 @@ impl Document for Journals {
     const KIND: DocumentKind = DocumentKind::Journal;
     const MODULE: Module = Module::Journal;
     type Asked = JournalAsked;
+    type Live = ();
     type Figures = JournalFigures;
 
     fn words(asked: &JournalAsked) -> Vec<String> {
         asked.lines.iter().filter_map(|line| line.description.clone()).collect()
     }
 
-    fn identify(cx: &Cx<'_>, asked: &JournalAsked, old: Option<&JournalAsked>) -> Result<JournalAsked> {
+    fn identify(cx: &Cx<'_>, asked: &JournalAsked, old: Option<Before<'_, JournalAsked>>) -> Result<JournalAsked> {
+        let old = old.map(|old| old.asked);
         let mut faults = FieldErrors::default();
         let mut seen = HashSet::new();
         let mut asked = asked.clone();
@@ -450,10 +487,10 @@ impl Document for Journals {
         let business = cx.business()?;
         let chart = cx.chart().await?;
         let parties: HashSet<RecordId> = asked.lines.iter().filter_map(|line| line.party).collect();
-        let unknown = cx.unknown_parties(&parties).await?;
+        let known = cx.parties(&parties).await?;
         let mut faults = FieldErrors::default();
         for (index, line) in asked.lines.iter().enumerate() {
-            judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &unknown, purpose);
+            judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose);
         }
         let rates = rates(business, asked, &mut faults);
         if !faults.is_empty() {
@@ -461,6 +498,10 @@ impl Document for Journals {
         }
         let settled = sums(business, asked, &rates)?;
         let lines = lines_of(business, asked, &settled.base);
+        let open = match purpose {
+            Purpose::Draft => Vec::new(),
+            Purpose::Posting => open_of(cx, &chart, head, asked, &lines),
+        };
         let entries = match purpose {
             Purpose::Draft => Vec::new(),
             Purpose::Posting => entries_of(business, &chart, head, asked, &settled, lines)?,
@@ -472,11 +513,19 @@ impl Document for Journals {
             total: settled.debit,
             base_total: settled.base_debit,
             entries,
+            open,
+            lines: Vec::new(),
+            stock: None,
             figures: settled,
         })
     }
 
-    fn view(cx: &Cx<'_>, row: documents::Model, content: Content<JournalAsked, JournalFigures>) -> Result<JournalView> {
+    fn view(
+        cx: &Cx<'_>,
+        row: documents::Model,
+        content: Content<JournalAsked, JournalFigures>,
+        (): (),
+    ) -> Result<JournalView> {
         let business = cx.business()?;
         let Content { asked, figures } = content;
         let base =

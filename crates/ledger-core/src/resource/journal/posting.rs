@@ -10,7 +10,9 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::document::{Head, Purpose, SettledEntry};
-use std::collections::HashSet;
+use crate::resource::party;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 pub(super) fn decimals(currency: &str) -> u32 {
     currency::decimals(currency).unwrap_or(2)
@@ -31,7 +33,7 @@ pub(super) fn judge_line(
     chart: &Chart,
     asked: &JournalAsked,
     line: &JournalLineAsked,
-    unknown: &HashSet<RecordId>,
+    known: &HashMap<RecordId, Arc<party::table::Model>>,
     purpose: Purpose,
 ) {
     let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency);
@@ -39,7 +41,7 @@ pub(super) fn judge_line(
     if !line.amount.fits(decimals(currency)) {
         faults.add(side, format!("must have at most {} decimal places in {currency}", decimals(currency)));
     }
-    if line.party.is_some_and(|party| unknown.contains(&party)) {
+    if line.party.is_some_and(|party| !known.contains_key(&party)) {
         faults.add("partyId", "names no party");
     }
     let Some(account) = chart.account(line.account) else {
@@ -159,6 +161,7 @@ pub(super) fn lines_of(business: &Business, asked: &JournalAsked, base: &[Money]
         currency_amount: line.amount,
         description: line.description.clone(),
         due_date: line.due_date,
+        ..Line::default()
     };
     asked.lines.iter().zip(base).map(line).collect()
 }
@@ -183,6 +186,7 @@ pub(super) fn entries_of(
             currency_amount: residue,
             description: None,
             due_date: None,
+            ..Line::default()
         });
     } else if figures.debit != figures.credit {
         return Err(unbalanced(figures.debit, figures.credit, &figures.totals_in));

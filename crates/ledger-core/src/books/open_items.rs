@@ -1,0 +1,154 @@
+//! What is open with parties: one item for each document, or each line of a journal, on a control account.
+//!
+//! Owns: that an item's open amount is what it began with less what was allocated, and that every move of it stands
+//! in a history beside the ledger, on the day of the entry that it belongs to. So the open items of an account
+//! always add up to its balance, at any day. Refuses: to decide what settles what.
+
+use crate::books::desk::{Desk, Standing};
+use crate::books::tables::{DocumentKind, open_item_moves, open_items};
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::Money;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+
+/// What a document leaves open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NewOpen {
+    /// The line of a journal; the document itself where there is none.
+    pub(crate) line: Option<RecordId>,
+    pub(crate) party: RecordId,
+    pub(crate) account: RecordId,
+    pub(crate) currency: String,
+    pub(crate) date: Day,
+    pub(crate) due_date: Option<Day>,
+    /// A debit is positive.
+    pub(crate) amount: Money,
+    pub(crate) base: Money,
+}
+
+impl open_items::Model {
+    /// Whether anything was allocated to it, or it to anything.
+    pub(crate) fn is_touched(&self) -> bool {
+        self.open != self.amount || self.base_open != self.base
+    }
+
+    fn moved(
+        &self,
+        cx: &Cx<'_>,
+        date: Day,
+        (amount, base): (Money, Money),
+        allocation: Option<RecordId>,
+    ) -> open_item_moves::Model {
+        open_item_moves::Model {
+            business_id: self.business_id,
+            id: RecordId(cx.new_id()),
+            open_item_id: self.id,
+            document_id: self.document_id,
+            party_id: self.party_id,
+            account_id: self.account_id,
+            currency: self.currency.clone(),
+            date,
+            recorded_at: cx.now,
+            amount,
+            base,
+            allocation_id: allocation,
+        }
+    }
+}
+
+fn too_large() -> Error {
+    crate::books::desk::too_large()
+}
+
+/// Opens what a document leaves open. `before` is what the same document had left open and was allocated to.
+pub(crate) fn begin(
+    cx: &Cx<'_>,
+    (kind, document): (DocumentKind, RecordId),
+    new: &NewOpen,
+    before: Option<&open_items::Model>,
+) -> Result<()> {
+    let less = |whole: Money, old: fn(&open_items::Model) -> (Money, Money)| {
+        let taken = before.map(old).map_or(Some(Money::ZERO), |(began, left)| began.checked_sub(left));
+        taken.and_then(|taken| whole.checked_sub(taken)).ok_or_else(too_large)
+    };
+    let item = open_items::Model {
+        business_id: cx.business_id()?,
+        id: new.line.unwrap_or(document),
+        document_id: document,
+        kind,
+        party_id: new.party,
+        account_id: new.account,
+        currency: new.currency.clone(),
+        date: new.date,
+        due_date: new.due_date,
+        amount: new.amount,
+        base: new.base,
+        open: less(new.amount, |old| (old.amount, old.open))?,
+        base_open: less(new.base, |old| (old.base, old.base_open))?,
+    };
+    let moved = item.moved(cx, new.date, (new.amount, new.base), None);
+    let now = cx.now;
+    cx.keep(|desk: &Desk| {
+        desk.keep_open_item(item);
+        desk.move_open_item(now, moved);
+    })
+}
+
+/// What documents have left open, as it stands in the database.
+pub(crate) async fn of(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<open_items::Model>> {
+    if documents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = open_items::Entity::find()
+        .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_items::Column::DocumentId.is_in(documents.iter().copied()))
+        .order_by_asc(open_items::Column::Id);
+    Ok(rows.all(&cx.db).await?)
+}
+
+/// One open item, with all that is on the desk already.
+pub(crate) async fn find(cx: &Cx<'_>, id: RecordId) -> Result<Option<open_items::Model>> {
+    cx.flush().await?;
+    let row = open_items::Entity::find_by_id((cx.business_id()?, id));
+    Ok(row.one(&cx.db).await?)
+}
+
+/// Takes back what a document left open, each on a day that is chosen for it.
+pub(crate) async fn close(cx: &Cx<'_>, document: RecordId, day: impl Fn(Day) -> Day) -> Result<Vec<open_items::Model>> {
+    cx.flush().await?;
+    let rows = of(cx, &[document]).await?;
+    let now = cx.now;
+    for row in &rows {
+        let back = (row.amount.checked_neg().ok_or_else(too_large)?, row.base.checked_neg().ok_or_else(too_large)?);
+        let moved = row.moved(cx, day(row.date), back, None);
+        cx.keep(|desk| desk.move_open_item(now, moved))?;
+    }
+    open_items::Entity::delete_many()
+        .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_items::Column::DocumentId.eq(document))
+        .exec(&cx.db)
+        .await?;
+    Ok(rows)
+}
+
+/// Moves what is left of an open item.
+pub(crate) fn shift(
+    cx: &Cx<'_>,
+    item: &mut open_items::Model,
+    date: Day,
+    (amount, base): (Money, Money),
+    allocation: RecordId,
+) -> Result<()> {
+    item.open = item.open.checked_add(amount).ok_or_else(too_large)?;
+    item.base_open = item.base_open.checked_add(base).ok_or_else(too_large)?;
+    let moved = item.moved(cx, date, (amount, base), Some(allocation));
+    let now = cx.now;
+    let standing =
+        Standing::Open { business: item.business_id, id: item.id, open: item.open, base_open: item.base_open };
+    cx.keep(|desk| {
+        desk.move_open_item(now, moved);
+        desk.stands(standing);
+    })
+}

@@ -1,0 +1,746 @@
+//! Allocations: what settles what.
+//!
+//! Owns: that nothing is settled twice or beyond what is open, that a settled item leaves nothing behind in the
+//! company's currency, and that the difference is a gain or a loss. Both sides belong to one party. An allocation
+//! posts only what it must: exchange differences, discounts, what is written off or kept back, and the move from an
+//! account of advances.
+
+use crate::books::audit::{AuditAction, Change as AuditChange};
+use crate::books::chart::SystemRole;
+use crate::books::desk::NewEntry;
+use crate::books::open_items::{find, shift};
+use crate::books::periods::Module;
+use crate::books::posting::{Line, Posting};
+use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, entry_lines, open_items};
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::database::stored::{AsJson, wire_enum};
+use crate::day::Day;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Maybe};
+use crate::ids::RecordId;
+use crate::money::{Amount, Money};
+use crate::resource::ResourceKey;
+use crate::resource::document::note_change;
+use crate::resource::master::RecordKeeping;
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
+use serde::{Deserialize, Serialize};
+
+wire_enum! {
+    /// A document that settles or is settled.
+    pub enum Settled {
+        #[default]
+        SalesInvoice = "salesInvoice",
+        CreditNote = "creditNote",
+        PurchaseInvoice = "purchaseInvoice",
+        DebitNote = "debitNote",
+        Receipt = "receipt",
+        Payment = "payment",
+        /// A line of a journal on a control account.
+        JournalLine = "journalLine",
+    }
+}
+
+impl From<DocumentKind> for Settled {
+    fn from(kind: DocumentKind) -> Self {
+        match kind {
+            DocumentKind::SalesInvoice => Self::SalesInvoice,
+            DocumentKind::CreditNote => Self::CreditNote,
+            DocumentKind::PurchaseInvoice => Self::PurchaseInvoice,
+            DocumentKind::DebitNote => Self::DebitNote,
+            DocumentKind::Receipt => Self::Receipt,
+            DocumentKind::Payment => Self::Payment,
+            DocumentKind::Journal
+            | DocumentKind::ContraEntry
+            | DocumentKind::StockAdjustment
+            | DocumentKind::Revaluation => Self::JournalLine,
+        }
+    }
+}
+
+const fn key_of(kind: DocumentKind) -> ResourceKey {
+    match kind {
+        DocumentKind::Journal => ResourceKey::Journals,
+        DocumentKind::ContraEntry => ResourceKey::ContraEntries,
+        DocumentKind::SalesInvoice => ResourceKey::SalesInvoices,
+        DocumentKind::CreditNote => ResourceKey::CreditNotes,
+        DocumentKind::PurchaseInvoice => ResourceKey::PurchaseInvoices,
+        DocumentKind::DebitNote => ResourceKey::DebitNotes,
+        DocumentKind::Receipt => ResourceKey::Receipts,
+        DocumentKind::Payment => ResourceKey::Payments,
+        DocumentKind::StockAdjustment => ResourceKey::StockAdjustments,
+        DocumentKind::Revaluation => ResourceKey::Revaluations,
+    }
+}
+
+const fn module_of(kind: DocumentKind) -> Module {
+    match kind {
+        DocumentKind::SalesInvoice | DocumentKind::CreditNote => Module::Sales,
+        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote => Module::Purchase,
+        DocumentKind::Receipt | DocumentKind::Payment | DocumentKind::ContraEntry => Module::Bank,
+        DocumentKind::StockAdjustment => Module::Stock,
+        DocumentKind::Journal | DocumentKind::Revaluation => Module::Journal,
+    }
+}
+
+/// What settles something.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct AllocationInput {
+    /// The document that is settled, or the line of a journal.
+    pub(crate) target_id: Field<RecordId>,
+    /// What kind of document it is; it is looked up when absent.
+    pub(crate) target_type: Maybe<Settled>,
+    /// How much of it is settled, in its currency; more than 0.
+    pub(crate) amount: Field<Money>,
+    /// What is used up for that, in the currency of what settles; required when the currencies differ.
+    pub(crate) source_amount: Maybe<Money>,
+    /// What is taken off beside the amount, for paying early.
+    pub(crate) discount_amount: Maybe<Money>,
+    /// What is written off beside the amount.
+    pub(crate) write_off_amount: Maybe<Money>,
+    /// Where it is written off to; the company's account for bad debts, or for discounts received, when absent.
+    pub(crate) write_off_account_id: Maybe<RecordId>,
+    /// What is kept back as tax beside the amount.
+    pub(crate) withheld_amount: Maybe<Money>,
+    /// The day it counts for; that of the later document when absent.
+    pub(crate) date: Maybe<Day>,
+}
+
+/// An allocation, checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllocationAsked {
+    pub(crate) target: RecordId,
+    pub(crate) target_type: Option<Settled>,
+    pub(crate) amount: Money,
+    pub(crate) source_amount: Option<Money>,
+    pub(crate) discount: Money,
+    pub(crate) write_off: Money,
+    pub(crate) write_off_account: Option<RecordId>,
+    pub(crate) withheld: Money,
+    pub(crate) date: Option<Day>,
+}
+
+pub(crate) fn check(faults: &mut Faults, input: AllocationInput) -> AllocationAsked {
+    let given = matches!(input.amount, Field::Given(_));
+    let amount = faults.required("amount", input.amount);
+    if given && amount <= Money::ZERO {
+        faults.add("amount", "must be greater than 0");
+    }
+    let source_amount = faults.optional("sourceAmount", input.source_amount);
+    if source_amount.is_some_and(|amount| amount <= Money::ZERO) {
+        faults.add("sourceAmount", "must be greater than 0");
+    }
+    let mut beside = |name, field: Maybe<Money>| {
+        let amount: Money = faults.optional(name, field).unwrap_or_default();
+        if amount.is_negative() {
+            faults.add(name, "must not be negative");
+        }
+        amount
+    };
+    let discount = beside("discountAmount", input.discount_amount);
+    let write_off = beside("writeOffAmount", input.write_off_amount);
+    let withheld = beside("withheldAmount", input.withheld_amount);
+    AllocationAsked {
+        target: faults.required("targetId", input.target_id),
+        target_type: faults.optional("targetType", input.target_type),
+        amount,
+        source_amount,
+        discount,
+        write_off,
+        write_off_account: faults.optional("writeOffAccountId", input.write_off_account_id),
+        withheld,
+        date: faults.optional("date", input.date),
+    }
+}
+
+pub(crate) fn check_each(faults: &mut Faults, field: Each<AllocationInput>) -> Vec<AllocationAsked> {
+    let asked = faults.each("allocations", field, check);
+    if asked.len() > 100 {
+        faults.add("allocations", "must be at most 100");
+    }
+    asked
+}
+
+/// What settled something.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "AllocationOfDocument")]
+pub struct AllocationView {
+    /// The allocation; null while the document is a draft.
+    id: Option<RecordId>,
+    /// What settles.
+    source_type: Option<Settled>,
+    /// The document that settles, or the line of a journal.
+    source_id: Option<RecordId>,
+    /// What is settled.
+    target_type: Option<Settled>,
+    /// The document that is settled, or the line of a journal.
+    target_id: RecordId,
+    /// How much of it is settled, in its currency.
+    amount: Amount,
+    /// What is used up for that, in the currency of what settles.
+    source_amount: Option<Amount>,
+    /// The day it counts for.
+    date: Option<Day>,
+    /// What was taken off beside the amount, for paying early.
+    discount_amount: Amount,
+    /// What was written off beside the amount.
+    write_off_amount: Amount,
+    /// Where it was written off to.
+    write_off_account_id: Option<RecordId>,
+    /// What was kept back as tax beside the amount.
+    withheld_amount: Amount,
+    /// What was gained by the exchange, in the company's currency; a loss is negative.
+    fx_gain_loss: Amount,
+    /// The ledger entry it made, if it had to.
+    entry_id: Option<RecordId>,
+}
+
+fn decimals(currency: &str) -> u32 {
+    crate::currency::decimals(currency).unwrap_or(2)
+}
+
+pub(crate) fn view(row: &allocations::Model, _of: RecordId, base_decimals: u32) -> AllocationView {
+    let own = |money| Amount { money, currency_decimals: decimals(&row.currency) };
+    AllocationView {
+        id: Some(row.id),
+        source_type: Some(row.source_kind.into()),
+        source_id: Some(row.source_id),
+        target_type: Some(row.target_kind.into()),
+        target_id: row.target_id,
+        amount: own(row.amount),
+        source_amount: Some(Amount { money: row.source_amount, currency_decimals: decimals(&row.source_currency) }),
+        date: Some(row.date),
+        discount_amount: own(row.discount),
+        write_off_amount: own(row.write_off),
+        write_off_account_id: row.write_off_account_id,
+        withheld_amount: own(row.withheld),
+        fx_gain_loss: Amount { money: row.exchange_gain, currency_decimals: base_decimals },
+        entry_id: row.entry.as_ref().map(|entry| entry.0.id),
+    }
+}
+
+/// What a draft will settle when it is posted.
+pub(crate) fn planned(asked: &AllocationAsked, base_decimals: u32) -> AllocationView {
+    let own = |money| Amount { money, currency_decimals: base_decimals };
+    AllocationView {
+        id: None,
+        source_type: None,
+        source_id: None,
+        target_type: asked.target_type,
+        target_id: asked.target,
+        amount: own(asked.amount),
+        source_amount: asked.source_amount.map(own),
+        date: asked.date,
+        discount_amount: own(asked.discount),
+        write_off_amount: own(asked.write_off),
+        write_off_account_id: asked.write_off_account,
+        withheld_amount: own(asked.withheld),
+        fx_gain_loss: own(Money::ZERO),
+        entry_id: None,
+    }
+}
+
+/// The allocations in force that touch any of these documents.
+pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<allocations::Model>> {
+    if documents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = allocations::Entity::find()
+        .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
+        .filter(allocations::Column::RemovedAt.is_null())
+        .filter(
+            Condition::any()
+                .add(allocations::Column::SourceDocumentId.is_in(documents.iter().copied()))
+                .add(allocations::Column::TargetDocumentId.is_in(documents.iter().copied())),
+        )
+        .order_by_asc(allocations::Column::Id);
+    Ok(rows.all(&cx.db).await?)
+}
+
+fn too_large() -> Error {
+    crate::books::desk::too_large()
+}
+
+fn size(money: Money) -> Money {
+    Money::from_units(money.units().saturating_abs())
+}
+
+fn plus(left: Money, right: Money) -> Result<Money> {
+    left.checked_add(right).ok_or_else(too_large)
+}
+
+/// What a part of an open item is carried at. The last part takes what is left, so that nothing stays behind.
+fn relieved(cx: &Cx<'_>, item: &open_items::Model, part: Money) -> Result<Money> {
+    let (open, carried) = (size(item.open), size(item.base_open));
+    if part == open {
+        return Ok(carried);
+    }
+    let business = cx.business()?;
+    let exact = carried.decimal().checked_mul(part.decimal()).and_then(|product| product.checked_div(open.decimal()));
+    let rounding = business.settings.rounding_mode.rounding();
+    rounding.money(exact.ok_or_else(too_large)?, business.currency_decimals).map_err(|_| too_large())
+}
+
+/// A document that takes part in an allocation, as it is now.
+async fn document(cx: &Cx<'_>, id: RecordId) -> Result<documents::Model> {
+    let row = documents::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
+    row.ok_or_else(|| Error::internal("an open item of a document that there is not"))
+}
+
+/// Settles with what a document leaves open, one after the other.
+pub(crate) async fn allocate_all(
+    cx: &Cx<'_>,
+    source: &documents::Model,
+    line: Option<RecordId>,
+    asked: &[AllocationAsked],
+) -> Result<()> {
+    for (index, one) in asked.iter().enumerate() {
+        allocate(cx, &format!("allocations[{index}]."), line.unwrap_or(source.id), one, Touch::TargetOnly).await?;
+    }
+    Ok(())
+}
+
+/// Whose figures move: a document that is only being made has no version to raise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Touch {
+    Both,
+    TargetOnly,
+}
+
+/// The two sides of an allocation, judged.
+struct Sides {
+    source: open_items::Model,
+    target: open_items::Model,
+    /// What is used up of the source.
+    used: Money,
+    /// What is settled of the target, with all that is taken off beside the amount.
+    settled: Money,
+    /// 1 when the target is a debit.
+    sign: i64,
+}
+
+async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAsked) -> Result<Sides> {
+    let at = |field: &str| format!("{path}{field}");
+    let source =
+        find(cx, source).await?.ok_or_else(|| Error::conflict("invalid_state", "Nothing of it is open to allocate"))?;
+    let Some(target) = find(cx, asked.target).await? else {
+        return Err(Error::field(
+            &at("targetId"),
+            "names nothing that is open: a posted document, or a line of a journal",
+        ));
+    };
+    let mut faults = FieldErrors::default();
+    if asked.target_type.is_some_and(|wanted| wanted != Settled::from(target.kind)) {
+        faults.add(at("targetType"), format!("must be {}", Settled::from(target.kind)));
+    }
+    if target.party_id != source.party_id {
+        faults.add(at("targetId"), "belongs to another party");
+    }
+    if target.document_id == source.document_id || target.amount.is_negative() == source.amount.is_negative() {
+        faults.add(at("targetId"), "stands on the same side: it cannot be settled by this");
+    }
+    let places = decimals(&target.currency);
+    for (field, amount) in [
+        ("amount", asked.amount),
+        ("discountAmount", asked.discount),
+        ("writeOffAmount", asked.write_off),
+        ("withheldAmount", asked.withheld),
+    ] {
+        if !amount.fits(places) {
+            faults.add(at(field), format!("must have at most {places} decimal places in {}", target.currency));
+        }
+    }
+    if source.currency == target.currency {
+        if asked.source_amount.is_some_and(|amount| amount != asked.amount) {
+            faults.add(at("sourceAmount"), "must be the amount: both are in one currency");
+        }
+    } else {
+        let places = decimals(&source.currency);
+        match asked.source_amount {
+            None => faults.add(at("sourceAmount"), format!("is required: how much {} is used up?", source.currency)),
+            Some(amount) if !amount.fits(places) => {
+                faults.add(
+                    at("sourceAmount"),
+                    format!("must have at most {places} decimal places in {}", source.currency),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    if let Some(account) = asked.write_off_account {
+        let chart = cx.chart().await?;
+        match chart.account(account) {
+            None => faults.add(at("writeOffAccountId"), "names no account"),
+            Some(account) if account.is_group || account.r#type.is_control() => {
+                faults.add(at("writeOffAccountId"), "must not be a group, nor a receivable or payable account");
+            }
+            Some(_) => {}
+        }
+    }
+    if asked.date.is_some_and(|day| day < Ord::max(source.date, target.date)) {
+        faults.add(
+            at("date"),
+            format!("must not be before {}, when both were there", Ord::max(source.date, target.date)),
+        );
+    }
+    if !faults.is_empty() {
+        return Err(faults.into());
+    }
+    let used = asked.source_amount.unwrap_or(asked.amount);
+    let settled = plus(plus(asked.amount, asked.discount)?, plus(asked.write_off, asked.withheld)?)?;
+    for (field, wanted, item) in [("amount", settled, &target), ("sourceAmount", used, &source)] {
+        let open = size(item.open);
+        if wanted > open {
+            let shown = open.with_decimals(decimals(&item.currency));
+            let (title, field) = if field == "amount" {
+                ("More would be settled than is open", "amount")
+            } else {
+                (
+                    "More would be used up than is left",
+                    if source.currency == target.currency { "amount" } else { "sourceAmount" },
+                )
+            };
+            return Err(Error::Conflict(Conflict {
+                code: "over_allocated",
+                title: title.into(),
+                errors: FieldErrors::one(
+                    &at(field),
+                    format!("must be at most {shown} {}, which is open", item.currency),
+                ),
+            }));
+        }
+    }
+    let sign = if target.amount.is_negative() { -1 } else { 1 };
+    Ok(Sides { source, target, used, settled, sign })
+}
+
+/// Settles an open item with another.
+pub(crate) async fn allocate(
+    cx: &Cx<'_>,
+    path: &str,
+    source: RecordId,
+    asked: &AllocationAsked,
+    touch: Touch,
+) -> Result<allocations::Model> {
+    let Sides { mut source, mut target, used, settled, sign } = judge(cx, path, source, asked).await?;
+    let module = module_of(source.kind);
+    let periods = cx.periods().await?;
+    let earliest = Ord::max(source.date, target.date);
+    let date = match asked.date {
+        Some(day) => {
+            periods.check(module, &format!("{path}date"), day, cx.asker())?;
+            day
+        }
+        None => periods.first_open(module, earliest, cx.asker()),
+    };
+    let (source_base, target_base) = (relieved(cx, &source, used)?, relieved(cx, &target, settled)?);
+    let id = RecordId(cx.new_id());
+    let mut row = allocations::Model {
+        business_id: cx.business_id()?,
+        id,
+        party_id: target.party_id,
+        source_kind: source.kind,
+        source_id: source.id,
+        source_document_id: source.document_id,
+        target_kind: target.kind,
+        target_id: target.id,
+        target_document_id: target.document_id,
+        date,
+        currency: target.currency.clone(),
+        amount: asked.amount,
+        source_currency: source.currency.clone(),
+        source_amount: used,
+        discount: asked.discount,
+        write_off: asked.write_off,
+        write_off_account_id: asked.write_off_account,
+        withheld: asked.withheld,
+        source_base,
+        target_base,
+        exchange_gain: Money::ZERO,
+        entry: None,
+        removed_on: None,
+        removed_at: None,
+        created_at: cx.now,
+        created_by: cx.user,
+    };
+    let lines = lines_of(cx, &source, &target, &mut row, settled, sign).await?;
+    let posting = Posting::balanced(lines)
+        .map_err(|fault| Error::internal(format!("an allocation does not balance: {fault:?}")))?;
+    let document_of_source = document(cx, source.document_id).await?;
+    if !posting.is_empty() {
+        row.entry = Some(AsJson(cx.post(NewEntry {
+            date,
+            kind: EntryKind::Allocation,
+            document: source.kind,
+            document_id: source.document_id,
+            document_version: document_of_source.version,
+            document_number: document_of_source.number.clone(),
+            reverses: None,
+            narration: document_of_source.narration.clone(),
+            posting,
+        })?));
+    }
+    let signed = |money: Money, sign: i64| Money::from_units(money.units().saturating_mul(sign));
+    shift(cx, &mut target, date, (signed(settled, -sign), signed(target_base, -sign)), id)?;
+    shift(cx, &mut source, date, (signed(used, sign), signed(source_base, sign)), id)?;
+    let kept = row.clone();
+    cx.keep(|desk| desk.keep_allocation(kept))?;
+    record(cx, AuditAction::Created, &row)?;
+    let touched = document(cx, target.document_id).await?;
+    note(cx, AuditAction::Updated, &touched, &row)?;
+    if touch == Touch::Both {
+        note(cx, AuditAction::Updated, &document_of_source, &row)?;
+    }
+    Ok(row)
+}
+
+/// What an allocation posts. The gain or loss is what the two sides were carried at differently.
+async fn lines_of(
+    cx: &Cx<'_>,
+    source: &open_items::Model,
+    target: &open_items::Model,
+    row: &mut allocations::Model,
+    settled: Money,
+    sign: i64,
+) -> Result<Vec<Line>> {
+    let chart = cx.chart().await?;
+    let base = cx.business()?.base_currency.clone();
+    let signed = |money: Money, sign: i64| Money::from_units(money.units().saturating_mul(sign));
+    let side = |item: &open_items::Model, amount: Money, own: Money| Line {
+        account: item.account_id,
+        party: Some(item.party_id),
+        amount,
+        currency: item.currency.clone(),
+        currency_amount: own,
+        ..Line::default()
+    };
+    let mut lines = Vec::new();
+    let of_target = (signed(row.target_base, -sign), signed(settled, -sign));
+    let of_source = (signed(row.source_base, sign), signed(row.source_amount, sign));
+    if (target.account_id, &target.currency) == (source.account_id, &source.currency) {
+        lines.push(side(target, plus(of_target.0, of_source.0)?, plus(of_target.1, of_source.1)?));
+    } else {
+        lines.push(side(target, of_target.0, of_target.1));
+        lines.push(side(source, of_source.0, of_source.1));
+    }
+    // What is taken off is carried at its share of the target.
+    let mut left = row.target_base;
+    let mut beside = Money::ZERO;
+    for (amount, account) in [
+        (
+            row.discount,
+            if sign > 0 {
+                chart.in_role(SystemRole::DiscountGiven)?.id
+            } else {
+                chart.in_role(SystemRole::DiscountReceived)?.id
+            },
+        ),
+        (
+            row.write_off,
+            match row.write_off_account_id {
+                Some(account) => account,
+                None if sign > 0 => chart.in_role(SystemRole::BadDebt)?.id,
+                None => chart.in_role(SystemRole::DiscountReceived)?.id,
+            },
+        ),
+        (
+            row.withheld,
+            if sign > 0 {
+                chart.in_role(SystemRole::WithholdingReceivable)?.id
+            } else {
+                chart.in_role(SystemRole::WithholdingPayable)?.id
+            },
+        ),
+    ] {
+        if amount == Money::ZERO {
+            continue;
+        }
+        let share = Ord::min(relieved(cx, target, amount)?, left);
+        left = left.checked_sub(share).ok_or_else(too_large)?;
+        beside = plus(beside, share)?;
+        lines.push(in_base(account, signed(share, sign), &base));
+    }
+    let difference = row.target_base.units() - row.source_base.units() - beside.units();
+    row.exchange_gain = Money::from_units(difference.saturating_mul(-sign));
+    if difference != 0 {
+        let account = chart.in_role(SystemRole::RealisedExchange)?.id;
+        lines.push(in_base(account, signed(Money::from_units(difference), sign), &base));
+    }
+    Ok(lines)
+}
+
+fn in_base(account: RecordId, amount: Money, base: &str) -> Line {
+    Line { account, amount, currency: base.to_owned(), currency_amount: amount, ..Line::default() }
+}
+
+/// The figures of a document moved: it has a new version, and its log says by what.
+fn note(cx: &Cx<'_>, action: AuditAction, row: &documents::Model, allocation: &allocations::Model) -> Result<()> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Noted {
+        allocation: AllocationView,
+        removed_on: Option<Day>,
+    }
+    let base_decimals = cx.business()?.currency_decimals;
+    let noted = Noted { allocation: view(allocation, row.id, base_decimals), removed_on: allocation.removed_on };
+    note_change(cx, key_of(row.kind), action, (row.id, row.version), &noted)
+}
+
+/// Notes an allocation in the audit log by itself.
+fn record(cx: &Cx<'_>, action: AuditAction, row: &allocations::Model) -> Result<()> {
+    let shown = AllocationRecord::of(row, cx.business()?.currency_decimals);
+    let shown = serde_json::to_string(&shown).map_err(Error::internal)?;
+    let created = action == AuditAction::Created;
+    cx.record(
+        row.business_id,
+        AuditChange {
+            action,
+            resource: ResourceKey::Allocations,
+            id: row.id,
+            version_from: (!created).then_some(1),
+            version_to: created.then_some(1),
+            before: (!created).then(|| shown.clone()),
+            after: created.then_some(shown),
+        },
+    )
+}
+
+/// Takes an allocation back: both sides are open again by what it took, and its entry is reversed.
+pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, touch: Touch) -> Result<()> {
+    let internal = || Error::internal("an allocation of something that is not open");
+    let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
+    let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;
+    let date = cx.periods().await?.first_open(module_of(row.source_kind), row.date, cx.asker());
+    let document_of_source = document(cx, row.source_document_id).await?;
+    if let Some(entry) = &row.entry {
+        reverse(cx, &entry.0, date, &document_of_source).await?;
+    }
+    let settled = plus(plus(row.amount, row.discount)?, plus(row.write_off, row.withheld)?)?;
+    let sign = if target.amount.is_negative() { -1 } else { 1 };
+    let signed = |money: Money, sign: i64| Money::from_units(money.units().saturating_mul(sign));
+    shift(cx, &mut target, date, (signed(settled, sign), signed(row.target_base, sign)), row.id)?;
+    shift(cx, &mut source, date, (signed(row.source_amount, -sign), signed(row.source_base, -sign)), row.id)?;
+    let removed = allocations::Model { removed_on: Some(date), removed_at: Some(cx.now), ..row.clone() };
+    let (on, at): (Option<Day>, Option<Instant>) = (removed.removed_on, removed.removed_at);
+    allocations::Entity::update_many()
+        .col_expr(allocations::Column::RemovedOn, on.into())
+        .col_expr(allocations::Column::RemovedAt, at.into())
+        .filter(allocations::Column::BusinessId.eq(row.business_id))
+        .filter(allocations::Column::Id.eq(row.id))
+        .exec(&cx.db)
+        .await?;
+    record(cx, AuditAction::Deleted, row)?;
+    let touched = document(cx, target.document_id).await?;
+    note(cx, AuditAction::Updated, &touched, &removed)?;
+    if touch == Touch::Both {
+        note(cx, AuditAction::Updated, &document_of_source, &removed)?;
+    }
+    Ok(())
+}
+
+async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model) -> Result<()> {
+    let lines = entry_lines::Entity::find()
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::EntryNumber.eq(entry.number))
+        .order_by_asc(entry_lines::Column::Position)
+        .all(&cx.db)
+        .await?;
+    let lines = lines.iter().map(crate::resource::document::posted_line).collect();
+    let posting = Posting::balanced(lines).map_err(|_| Error::internal("an entry in the books does not balance"))?;
+    cx.post(NewEntry {
+        date,
+        kind: EntryKind::Reversal,
+        document: of.kind,
+        document_id: of.id,
+        document_version: of.version,
+        document_number: of.number.clone(),
+        reverses: Some(entry.id),
+        narration: of.narration.clone(),
+        posting: posting.reversed(),
+    })?;
+    Ok(())
+}
+
+/// An allocation by itself, as the lists of them show it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Allocation")]
+pub struct AllocationRecord {
+    #[serde(flatten)]
+    pub(super) keeping: RecordKeeping,
+    /// The party on both sides.
+    pub(super) party_id: RecordId,
+    /// What settles.
+    pub(super) source_type: Settled,
+    /// The document that settles, or the line of a journal.
+    pub(super) source_id: RecordId,
+    /// What is settled.
+    pub(super) target_type: Settled,
+    /// The document that is settled, or the line of a journal.
+    pub(super) target_id: RecordId,
+    /// The currency of what is settled.
+    pub(super) currency: String,
+    /// How much of it is settled.
+    pub(super) amount: Amount,
+    /// The currency of what settles.
+    pub(super) source_currency: String,
+    /// What is used up for that.
+    pub(super) source_amount: Amount,
+    /// The day it counts for.
+    pub(super) date: Day,
+    /// What was taken off beside the amount, for paying early.
+    pub(super) discount_amount: Amount,
+    /// What was written off beside the amount.
+    pub(super) write_off_amount: Amount,
+    /// Where it was written off to.
+    pub(super) write_off_account_id: Option<RecordId>,
+    /// What was kept back as tax beside the amount.
+    pub(super) withheld_amount: Amount,
+    /// What was gained by the exchange, in the company's currency; a loss is negative.
+    pub(super) fx_gain_loss: Amount,
+    /// The ledger entry it made, if it had to.
+    pub(super) entry_id: Option<RecordId>,
+}
+
+impl AsRef<RecordKeeping> for AllocationRecord {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+impl AllocationRecord {
+    pub(super) fn of(row: &allocations::Model, base_decimals: u32) -> Self {
+        let own = |money| Amount { money, currency_decimals: decimals(&row.currency) };
+        Self {
+            // An allocation never changes; it is removed and made anew.
+            keeping: RecordKeeping {
+                id: row.id,
+                version: 1,
+                created_at: row.created_at,
+                created_by: row.created_by,
+                updated_at: row.created_at,
+                updated_by: row.created_by,
+            },
+            party_id: row.party_id,
+            source_type: row.source_kind.into(),
+            source_id: row.source_id,
+            target_type: row.target_kind.into(),
+            target_id: row.target_id,
+            currency: row.currency.clone(),
+            amount: own(row.amount),
+            source_currency: row.source_currency.clone(),
+            source_amount: Amount { money: row.source_amount, currency_decimals: decimals(&row.source_currency) },
+            date: row.date,
+            discount_amount: own(row.discount),
+            write_off_amount: own(row.write_off),
+            write_off_account_id: row.write_off_account_id,
+            withheld_amount: own(row.withheld),
+            fx_gain_loss: Amount { money: row.exchange_gain, currency_decimals: base_decimals },
+            entry_id: row.entry.as_ref().map(|entry| entry.0.id),
+        }
+    }
+}

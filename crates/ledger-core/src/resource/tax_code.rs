@@ -1,0 +1,581 @@
+//! Tax codes: what is added to a line, component by component, and what may be claimed back.
+//!
+//! Rates are versioned by date: a new rate is added from a day on, and what was used is never rewritten.
+
+use crate::access::Business;
+use crate::books::tables::document_lines;
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::database::stored::{AsJson, wire_enum};
+use crate::day::Day;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::money::Percent;
+use crate::resource::account::AccountClass;
+use crate::resource::address::{search_text, text};
+use crate::resource::list::{FilterValue, Reads};
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::payment_term::MasterStatus;
+use crate::resource::reference::{References, Wanted};
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope, document, item, party};
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::HashSet;
+
+pub struct TaxCodeRecords;
+
+wire_enum! {
+    /// Which documents a tax code is for.
+    pub enum TaxDirection {
+        Sales = "sales",
+        Purchase = "purchase",
+        #[default]
+        Both = "both",
+    }
+}
+
+impl TaxDirection {
+    pub(crate) fn allows(self, wanted: Self) -> bool {
+        self == Self::Both || self == wanted
+    }
+}
+
+wire_enum! {
+    /// How a component works.
+    pub enum TaxKind {
+        /// A percentage that is added, or is inside a price that includes tax.
+        #[default]
+        Standard = "standard",
+        /// The buyer keeps it back when paying; it is shown and does not change the total.
+        Withholding = "withholding",
+        /// The buyer owes it instead of the seller: nothing is added, the buyer books it on both sides.
+        ReverseCharge = "reverseCharge",
+        /// No tax, since the supply is exempt.
+        Exempt = "exempt",
+        /// A rate of nothing.
+        Zero = "zero",
+        /// An amount for each unit of the quantity, in the company's currency.
+        FixedPerUnit = "fixedPerUnit",
+    }
+}
+
+/// What a client sends to create or replace a tax code.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct TaxCodeInput {
+    /// Short code; unique in the company.
+    code: Field<Label<50>>,
+    /// Name of the tax.
+    name: Field<Label<200>>,
+    /// Which documents it is for; `both` when absent.
+    direction: Maybe<TaxDirection>,
+    /// What it is made of, 1 to 10 components.
+    #[schemars(extend("minItems" = 1, "maxItems" = 10))]
+    components: Field<Vec<Field<TaxComponentInput>>>,
+    /// Category of UNCL 5305 on electronic invoices: S, Z, E, AE, K, G or O.
+    category: Maybe<Text<2>>,
+    /// The box of the tax return it goes into.
+    report_box: Maybe<Text<50>>,
+    /// First day on which it may be used.
+    valid_from: Maybe<Day>,
+    /// Last day on which it may be used.
+    valid_to: Maybe<Day>,
+    /// Whether it can be chosen for new documents; `active` when absent.
+    status: Maybe<MasterStatus>,
+    /// The code's identifier in another system; unique.
+    external_id: Maybe<Text<200>>,
+}
+
+/// One component of a tax.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct TaxComponentInput {
+    /// The component's identifier, to keep its identity in an update.
+    id: Maybe<RecordId>,
+    /// Name on documents.
+    name: Field<Label<100>>,
+    /// Percentage, 0 to 1000; for `fixedPerUnit` the amount for a unit.
+    rate: Field<Percent>,
+    /// Later rates, each from a day on.
+    rates: Each<TaxRateInput>,
+    /// How it works; `standard` when absent.
+    kind: Maybe<TaxKind>,
+    /// Whether it is computed on the amount with the components before it; `false` when absent.
+    is_compound: Maybe<bool>,
+    /// How much of it can be claimed back on purchases, 0 to 100; 100 when absent.
+    recoverable_percent: Maybe<Percent>,
+    /// Account for tax that is owed; the company's when absent.
+    payable_account_id: Maybe<RecordId>,
+    /// Account for tax that is claimed back; the company's when absent.
+    receivable_account_id: Maybe<RecordId>,
+}
+
+/// A rate from a day on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct TaxRateInput {
+    /// The first day of the rate.
+    valid_from: Field<Day>,
+    /// The rate from that day on.
+    rate: Field<Percent>,
+}
+
+/// A rate from a day on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaxRate {
+    /// The first day of the rate.
+    pub valid_from: Day,
+    /// The rate from that day on.
+    pub rate: Percent,
+}
+
+/// One component of a tax.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaxComponent {
+    /// The component's identifier.
+    pub id: RecordId,
+    /// Name on documents.
+    pub name: String,
+    /// Percentage; for `fixedPerUnit` the amount for a unit.
+    pub rate: Percent,
+    /// Later rates, each from a day on.
+    pub rates: Vec<TaxRate>,
+    /// How it works.
+    pub kind: TaxKind,
+    /// Whether it is computed on the amount with the components before it.
+    pub is_compound: bool,
+    /// Its place among the components, from 1; compound ones build on those before.
+    pub sequence: i64,
+    /// How much of it can be claimed back on purchases, in percent.
+    pub recoverable_percent: Percent,
+    /// Account for tax that is owed; the company's when null.
+    pub payable_account_id: Option<RecordId>,
+    /// Account for tax that is claimed back; the company's when null.
+    pub receivable_account_id: Option<RecordId>,
+}
+
+impl TaxComponent {
+    pub(crate) fn rate_on(&self, day: Day) -> Percent {
+        let later = self.rates.iter().filter(|rate| rate.valid_from <= day).max_by_key(|rate| rate.valid_from);
+        later.map_or(self.rate, |rate| rate.rate)
+    }
+
+    /// What cannot change for days on which it was used.
+    fn used(&self, until: Day) -> impl PartialEq {
+        let mut rates: Vec<(Day, Percent)> = self
+            .rates
+            .iter()
+            .filter(|rate| rate.valid_from <= until)
+            .map(|rate| (rate.valid_from, rate.rate))
+            .collect();
+        rates.sort_by_key(|(day, _)| *day);
+        (self.id, self.kind, self.is_compound, self.sequence, self.recoverable_percent, self.rate, rates)
+    }
+}
+
+/// What is added to a line.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TaxCode")]
+pub struct TaxCodeView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// Short code.
+    code: String,
+    /// Name of the tax.
+    name: String,
+    /// Which documents it is for.
+    direction: TaxDirection,
+    /// What it is made of.
+    components: Vec<TaxComponent>,
+    /// What is added to an amount today, in percent, all components together.
+    effective_rate: Percent,
+    /// Category of UNCL 5305 on electronic invoices.
+    category: Option<String>,
+    /// The box of the tax return it goes into.
+    report_box: Option<String>,
+    /// First day on which it may be used.
+    valid_from: Option<Day>,
+    /// Last day on which it may be used.
+    valid_to: Option<Day>,
+    /// Whether it can be chosen for new documents.
+    status: MasterStatus,
+    /// The code's identifier in another system.
+    external_id: Option<String>,
+}
+
+impl AsRef<RecordKeeping> for TaxCodeView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) mod table {
+    use super::{AsJson, BusinessId, Day, Instant, MasterStatus, RecordId, TaxComponent, TaxDirection, UserId};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "tax_codes")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub code: String,
+        pub name: String,
+        pub name_key: String,
+        pub direction: TaxDirection,
+        pub category: Option<String>,
+        pub report_box: Option<String>,
+        pub components: AsJson<Vec<TaxComponent>>,
+        pub valid_from: Option<Day>,
+        pub valid_to: Option<Day>,
+        pub status: MasterStatus,
+        pub external_id: Option<String>,
+        pub search: String,
+        pub version: i64,
+        pub created_at: Instant,
+        pub created_by: UserId,
+        pub updated_at: Instant,
+        pub updated_by: UserId,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+use table::Column;
+
+impl Resource for TaxCodeRecords {
+    const KEY: ResourceKey = ResourceKey::TaxCodes;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Tax codes",
+        one: "a tax code",
+        many: "tax codes",
+        description: "What is added to a line: one component or several, each with its rate from a day on. Once a \
+                      code was used, its past stays as it was; add a rate from a later day instead.",
+        sorts: &["code", "name", "createdAt", "updatedAt"],
+        searched: "code, name and the components' names",
+    };
+    type Input = TaxCodeInput;
+    type Draft = Columns<Column>;
+    type View = TaxCodeView;
+
+    fn example() -> serde_json::Value {
+        json!({
+            "code": "VAT19",
+            "name": "VAT 19 %",
+            "direction": "both",
+            "components": [{
+                "name": "VAT", "rate": 19, "rates": [{ "validFrom": "2030-01-01", "rate": 20 }], "kind": "standard",
+                "isCompound": false, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null
+            }],
+            "category": "S",
+            "reportBox": "81",
+            "validFrom": null,
+            "validTo": null,
+            "status": "active",
+            "externalId": null
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({
+            "effectiveRate": 19,
+            "components": [{
+                "id": "019a9f6e-6c00-7b11-8c22-9d33ae44bf01", "name": "VAT", "rate": 19,
+                "rates": [{ "validFrom": "2030-01-01", "rate": 20 }], "kind": "standard", "isCompound": false,
+                "sequence": 1, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null
+            }]
+        })
+    }
+
+    fn check(_: Option<&Business>, input: TaxCodeInput) -> Result<Columns<Column>, FieldErrors> {
+        let mut faults = Faults::default();
+        let mut row = Columns::new();
+        let code = faults.required("code", input.code).into_inner();
+        let name = faults.required("name", input.name).into_inner();
+        let components = check_components(&mut faults, input.components);
+        let category = text(&mut faults, "category", input.category);
+        if category.as_deref().is_some_and(|text| !["S", "Z", "E", "AE", "K", "G", "O"].contains(&text)) {
+            faults.add("category", "must be S, Z, E, AE, K, G or O");
+        }
+        let (from, to) = (faults.optional("validFrom", input.valid_from), faults.optional("validTo", input.valid_to));
+        if from.zip(to).is_some_and(|(from, to)| to < from) {
+            faults.add("validTo", "must not be before validFrom");
+        }
+        let mut searched = vec![Some(&code), Some(&name)];
+        searched.extend(components.iter().map(|component| Some(&component.name)));
+        row.set(Column::Search, search_text(&searched));
+        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::Code, code);
+        row.set(Column::Name, name);
+        row.set(Column::Direction, faults.optional("direction", input.direction).unwrap_or_default());
+        row.set(Column::Components, AsJson(components));
+        row.set(Column::Category, category);
+        row.set(Column::ReportBox, text(&mut faults, "reportBox", input.report_box));
+        row.set(Column::ValidFrom, from);
+        row.set(Column::ValidTo, to);
+        row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
+        row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
+        faults.finish(row)
+    }
+
+    master_operations!();
+}
+
+fn check_components(faults: &mut Faults, field: Field<Vec<Field<TaxComponentInput>>>) -> Vec<TaxComponent> {
+    let field = match field {
+        Field::Missing => {
+            faults.add("components", "is required: a tax code has at least one component");
+            return Vec::new();
+        }
+        Field::Malformed(why) => Field::Malformed(why),
+        Field::Given(components) => {
+            if !(1..=10).contains(&components.len()) {
+                faults.add("components", "must be 1 to 10");
+                return Vec::new();
+            }
+            Field::Given(Some(components))
+        }
+    };
+    let mut sequence = 0;
+    faults.each("components", field, |faults, input| {
+        sequence += 1;
+        let kind = faults.optional("kind", input.kind).unwrap_or_default();
+        let given = matches!(input.rate, Field::Given(_));
+        let rate = faults.required("rate", input.rate);
+        if given {
+            check_rate(faults, kind, rate);
+        }
+        let rates = faults.each("rates", input.rates, |faults, input| {
+            let given = matches!(input.rate, Field::Given(_));
+            let rate = TaxRate {
+                valid_from: faults.required("validFrom", input.valid_from),
+                rate: faults.required("rate", input.rate),
+            };
+            if given {
+                check_rate(faults, kind, rate.rate);
+            }
+            rate
+        });
+        let days: HashSet<Day> = rates.iter().map(|rate| rate.valid_from).collect();
+        if days.len() < rates.len() {
+            faults.add("rates", "must each begin on a day of their own");
+        }
+        let recoverable = faults.optional("recoverablePercent", input.recoverable_percent);
+        faults.within("recoverablePercent", recoverable, Percent::ZERO, Percent::HUNDRED);
+        TaxComponent {
+            // One that is new gets its identity when the code is written.
+            id: faults.optional("id", input.id).unwrap_or_default(),
+            name: faults.required("name", input.name).into_inner(),
+            rate,
+            rates,
+            kind,
+            is_compound: faults.optional("isCompound", input.is_compound).unwrap_or_default(),
+            sequence,
+            recoverable_percent: recoverable.unwrap_or(Percent::HUNDRED),
+            payable_account_id: faults.optional("payableAccountId", input.payable_account_id),
+            receivable_account_id: faults.optional("receivableAccountId", input.receivable_account_id),
+        }
+    })
+}
+
+fn check_rate(faults: &mut Faults, kind: TaxKind, rate: Percent) {
+    faults.within("rate", Some(rate), Percent::ZERO, Percent::from_units(1_000_000_000));
+    if matches!(kind, TaxKind::Exempt | TaxKind::Zero) && rate != Percent::ZERO {
+        faults.add("rate", format!("must be 0 for {kind}"));
+    }
+}
+
+impl Rows for TaxCodeRecords {
+    type Entity = table::Entity;
+
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
+    const SORTS: &'static [Column] = &[Column::Code, Column::NameKey, Column::CreatedAt, Column::UpdatedAt];
+
+    fn filters() -> Vec<Filter<Column>> {
+        vec![
+            Filter::equal("code", "The tax code with this code.", Reads::Text, Column::Code),
+            Filter::looking(
+                "direction",
+                "Codes for these documents.",
+                Reads::AnyOf(TaxDirection::TEXTS),
+                for_direction,
+            ),
+            Filter::equal("status", "Codes of these statuses.", Reads::AnyOf(MasterStatus::TEXTS), Column::Status),
+            Filter::equal("externalId", "The code with this identifier elsewhere.", Reads::Text, Column::ExternalId),
+        ]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+    }
+
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<TaxCodeView>> {
+        let today = cx.today()?;
+        let view = |row: table::Model| TaxCodeView {
+            effective_rate: effective_rate(&row.components.0, today),
+            keeping: kept!(row),
+            code: row.code,
+            name: row.name,
+            direction: row.direction,
+            components: row.components.0,
+            category: row.category,
+            report_box: row.report_box,
+            valid_from: row.valid_from,
+            valid_to: row.valid_to,
+            status: row.status,
+            external_id: row.external_id,
+        };
+        Ok(rows.into_iter().map(view).collect())
+    }
+}
+
+/// A code for both is found among those for either.
+#[expect(clippy::unnecessary_wraps, reason = "filters that look may fail")]
+fn for_direction(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::AnyOf(wanted) = value else { return Ok(Condition::any()) };
+    let texts = wanted.iter().map(String::as_str).chain([TaxDirection::Both.as_str()]);
+    Ok(Condition::all().add(Column::Direction.is_in(texts)))
+}
+
+/// All that is added to an amount: compound components count on those before.
+fn effective_rate(components: &[TaxComponent], day: Day) -> Percent {
+    let hundred = Percent::HUNDRED.decimal();
+    let mut sum = Percent::ZERO.decimal();
+    for component in components.iter().filter(|component| component.kind == TaxKind::Standard) {
+        let on = if component.is_compound { hundred + sum } else { hundred };
+        sum += component.rate_on(day).decimal() * on / hundred;
+    }
+    Percent::parse(&sum.round_dp(Percent::PLACES).to_string()).unwrap_or_default()
+}
+
+impl Master for TaxCodeRecords {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[("code", Column::Code), ("externalId", Column::ExternalId)];
+
+    fn version(row: &table::Model) -> i64 {
+        row.version
+    }
+
+    fn placement(cx: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
+    }
+
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        let mut components: Vec<TaxComponent> = draft.json(Column::Components)?;
+        let known: Vec<RecordId> = row.iter().flat_map(|row| &row.components.0).map(|one| one.id).collect();
+        let mut references = References::of(cx).await?;
+        for (index, component) in components.iter_mut().enumerate() {
+            let at = format!("components[{index}]");
+            if component.id == RecordId::default() {
+                component.id = RecordId(cx.new_id());
+            } else if !known.contains(&component.id) {
+                references.faults.add(format!("{at}.id"), "names no component of this tax code");
+            }
+            references.account(
+                &format!("{at}.payableAccountId"),
+                component.payable_account_id,
+                Wanted::Class(AccountClass::Liability),
+            );
+            references.account(
+                &format!("{at}.receivableAccountId"),
+                component.receivable_account_id,
+                Wanted::Class(AccountClass::Asset),
+            );
+        }
+        references.finish()?;
+        draft.replace(Column::Components, AsJson(components));
+        Ok(())
+    }
+
+    async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+        let Some(until) = last_use(cx, row.id).await? else { return Ok(()) };
+        let wanted: Vec<TaxComponent> = draft.json(Column::Components)?;
+        let same = wanted.len() == row.components.0.len()
+            && wanted.iter().zip(&row.components.0).all(|(new, old)| new.used(until) == old.used(until));
+        if same {
+            return Ok(());
+        }
+        Err(Error::Conflict(Conflict {
+            code: "in_use",
+            title: "The tax code was used; its past cannot change".into(),
+            errors: FieldErrors::one(
+                "components",
+                format!("were used until {until}: add a rate with a later validFrom, or make another tax code"),
+            ),
+        }))
+    }
+
+    async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
+        let business = row.business_id;
+        let items = item::table::Entity::find().filter(item::table::Column::BusinessId.eq(business)).filter(
+            Condition::any()
+                .add(item::table::Column::SalesTaxCodeId.eq(row.id))
+                .add(item::table::Column::PurchaseTaxCodeId.eq(row.id)),
+        );
+        let parties = party::table::Entity::find().filter(party::table::Column::BusinessId.eq(business)).filter(
+            Condition::any()
+                .add(party::table::Column::SalesTaxCodeId.eq(row.id))
+                .add(party::table::Column::PurchaseTaxCodeId.eq(row.id)),
+        );
+        if items.count(&cx.db).await? > 0
+            || parties.count(&cx.db).await? > 0
+            || document::is_mentioned(cx, row.id).await?
+        {
+            return Err(Error::conflict(
+                "in_use",
+                "Other records name the tax code; set its status to archived instead",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The last day for which a document was taxed by a code.
+async fn last_use(cx: &Cx<'_>, id: RecordId) -> Result<Option<Day>> {
+    let last: Option<Option<Day>> = document_lines::Entity::find()
+        .select_only()
+        .column_as(document_lines::Column::Date.max(), "last")
+        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(document_lines::Column::TaxCodeId.eq(id))
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    Ok(last.flatten())
+}
+
+impl table::Model {
+    /// What is added to an amount on a day, as a share of it.
+    pub(crate) fn share_on(&self, day: Day) -> rust_decimal::Decimal {
+        effective_rate(&self.components.0, day).decimal() / Percent::HUNDRED.decimal()
+    }
+}
+
+/// All tax codes of a company.
+#[derive(Debug, Default)]
+pub(crate) struct TaxCodes(Vec<table::Model>);
+
+impl TaxCodes {
+    pub(crate) async fn load(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Self> {
+        Ok(Self(table::Entity::find().filter(Column::BusinessId.eq(business)).all(connection).await?))
+    }
+
+    pub(crate) fn get(&self, id: RecordId) -> Option<&table::Model> {
+        self.0.iter().find(|code| code.id == id)
+    }
+}

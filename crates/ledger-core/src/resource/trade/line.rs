@@ -1,0 +1,324 @@
+//! A line of a trade document: what is asked for, and what it comes to.
+
+use super::figures::{Discount, LineFigures};
+use crate::database::stored::wire_enum;
+use crate::error::FieldErrors;
+use crate::field::{Faults, Field, Maybe, Stated, Text};
+use crate::ids::RecordId;
+use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
+use crate::resource::address::text;
+use crate::resource::tax_code::TaxKind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+wire_enum! {
+    /// What a line is.
+    pub enum LineType {
+        /// It trades an item.
+        #[default]
+        Item = "item",
+        /// It trades something that is no item.
+        Account = "account",
+        /// It only says something.
+        Text = "text",
+    }
+}
+
+/// One line of a document that buys or sells.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct TradeLineInput {
+    /// The line's identifier, to keep its identity in an update.
+    id: Maybe<RecordId>,
+    /// The item. A line without item, account and price only says something.
+    item_id: Maybe<RecordId>,
+    /// The account; the item's, the party's or the company's when absent. It wins over the item's.
+    account_id: Maybe<RecordId>,
+    /// What the line is about; the item's description when absent.
+    description: Maybe<Text<4000>>,
+    /// How many, more than 0; 1 when absent.
+    quantity: Maybe<Quantity>,
+    /// Unit of the quantity; the item's when absent.
+    unit: Maybe<Text<20>>,
+    /// What one unit costs, at most 6 decimal places; the item's price when absent.
+    unit_price: Maybe<UnitPrice>,
+    /// What is taken off, 0 to 100 percent. Not beside `discountAmount`.
+    discount_percent: Maybe<Percent>,
+    /// What is taken off, as an amount. Not beside `discountPercent`.
+    discount_amount: Maybe<Money>,
+    /// The tax code; the item's, else the party's, when absent. `null` is no tax.
+    #[serde(default)]
+    tax_code_id: Stated<RecordId>,
+    /// The line of an earlier document that this one credits; what this line leaves out is taken from there.
+    source_line_id: Maybe<RecordId>,
+}
+
+/// The tax code of a line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TaxChoice {
+    #[default]
+    Unsaid,
+    None,
+    Code(RecordId),
+}
+
+impl TaxChoice {
+    pub(crate) const fn code(self) -> Option<RecordId> {
+        match self {
+            Self::Code(id) => Some(id),
+            Self::Unsaid | Self::None => None,
+        }
+    }
+}
+
+/// A line, checked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TradeLineAsked {
+    pub(super) id: Option<RecordId>,
+    pub(super) item: Option<RecordId>,
+    pub(super) account: Option<RecordId>,
+    pub(super) description: Option<String>,
+    pub(super) quantity: Option<Quantity>,
+    pub(super) unit: Option<String>,
+    pub(super) price: Option<UnitPrice>,
+    pub(super) discount: Option<Discount>,
+    pub(super) tax: TaxChoice,
+    pub(super) source_line: Option<RecordId>,
+}
+
+impl TradeLineAsked {
+    /// Whether it only says something.
+    pub(super) const fn is_text(&self) -> bool {
+        self.item.is_none() && self.account.is_none() && self.price.is_none()
+    }
+
+    pub(super) fn quantity(&self) -> Quantity {
+        self.quantity.unwrap_or(Quantity::from_units(1_000_000))
+    }
+
+    fn line_type(&self) -> LineType {
+        match (self.item, self.is_text()) {
+            (Some(_), _) => LineType::Item,
+            (None, true) => LineType::Text,
+            (None, false) => LineType::Account,
+        }
+    }
+}
+
+pub(super) fn check_discount(faults: &mut Faults, percent: Maybe<Percent>, amount: Maybe<Money>) -> Option<Discount> {
+    let percent = faults.optional("discountPercent", percent);
+    faults.within("discountPercent", percent, Percent::ZERO, Percent::HUNDRED);
+    let amount = faults.optional("discountAmount", amount);
+    if amount.is_some_and(Money::is_negative) {
+        faults.add("discountAmount", "must not be negative");
+    }
+    match (percent, amount) {
+        (Some(percent), Some(amount)) if percent != Percent::ZERO && amount != Money::ZERO => {
+            faults.add("discountAmount", "cannot stand beside discountPercent");
+            None
+        }
+        (_, Some(amount)) if amount != Money::ZERO => Some(Discount::Amount(amount)),
+        (Some(percent), _) if percent != Percent::ZERO => Some(Discount::Percent(percent)),
+        _ => None,
+    }
+}
+
+pub(super) fn check_lines(faults: &mut Faults, field: Field<Vec<Field<TradeLineInput>>>) -> Vec<TradeLineAsked> {
+    let field = match field {
+        Field::Missing => {
+            faults.add("lines", "is required: a document has at least one line");
+            return Vec::new();
+        }
+        Field::Malformed(why) => Field::Malformed(why),
+        Field::Given(lines) => {
+            if lines.is_empty() || lines.len() > 1000 {
+                faults.add("lines", if lines.is_empty() { "must be at least one" } else { "must be at most 1000" });
+                return Vec::new();
+            }
+            Field::Given(Some(lines))
+        }
+    };
+    let lines = faults.each("lines", field, |faults, input| {
+        let quantity = faults.optional("quantity", input.quantity);
+        if quantity.is_some_and(|quantity| quantity <= Quantity::ZERO) {
+            faults.add("quantity", "must be greater than 0");
+        }
+        let price = faults.optional("unitPrice", input.unit_price);
+        if price.is_some_and(UnitPrice::is_negative) {
+            faults.add("unitPrice", "must not be negative; use a discount or a credit note");
+        }
+        TradeLineAsked {
+            id: faults.optional("id", input.id),
+            item: faults.optional("itemId", input.item_id),
+            account: faults.optional("accountId", input.account_id),
+            description: text(faults, "description", input.description),
+            quantity,
+            unit: text(faults, "unit", input.unit),
+            price,
+            discount: check_discount(faults, input.discount_percent, input.discount_amount),
+            tax: match input.tax_code_id {
+                Stated::Unsaid => TaxChoice::Unsaid,
+                Stated::Nothing => TaxChoice::None,
+                Stated::Given(id) => TaxChoice::Code(id),
+                Stated::Malformed(why) => {
+                    faults.add("taxCodeId", why);
+                    TaxChoice::Unsaid
+                }
+            },
+            source_line: faults.optional("sourceLineId", input.source_line_id),
+        }
+    });
+    if !lines.is_empty() && lines.iter().all(|line| line.is_text() && line.source_line.is_none()) {
+        faults.add("lines", "must trade something: a line needs an itemId, an accountId or a unitPrice");
+    }
+    lines
+}
+
+/// Gives new lines an identity; those of the old version that come back keep theirs.
+pub(super) fn identify(
+    lines: &mut [TradeLineAsked],
+    old: Option<&[TradeLineAsked]>,
+    mut new_id: impl FnMut() -> RecordId,
+    faults: &mut FieldErrors,
+) {
+    let mut seen = std::collections::HashSet::new();
+    for (index, line) in lines.iter_mut().enumerate() {
+        match (line.id, old) {
+            (Some(id), Some(old)) if !old.iter().any(|known| known.id == Some(id)) => {
+                faults.add(format!("lines[{index}].id"), "names no line of this document");
+            }
+            (Some(id), Some(_)) if !seen.insert(id) => {
+                faults.add(format!("lines[{index}].id"), "names a line that stands here already");
+            }
+            (Some(_), Some(_)) => {}
+            // A new document has lines of its own, whatever it was copied from.
+            (_, None) | (None, _) => line.id = Some(new_id()),
+        }
+    }
+}
+
+/// One line of a document that buys or sells.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TradeLine")]
+pub struct TradeLineView {
+    /// The line's identifier; it keeps its identity in an update.
+    id: Option<RecordId>,
+    /// Its place, from 1.
+    line_no: i64,
+    /// What the line is.
+    line_type: LineType,
+    /// The item.
+    item_id: Option<RecordId>,
+    /// The account that its net amount goes to.
+    account_id: Option<RecordId>,
+    /// What the line is about.
+    description: Option<String>,
+    /// How many.
+    quantity: Quantity,
+    /// Unit of the quantity.
+    unit: Option<String>,
+    /// What one unit costs.
+    unit_price: Option<UnitPrice>,
+    /// What was taken off, in percent.
+    discount_percent: Option<Percent>,
+    /// What was taken off, where it was given as an amount.
+    discount_amount: Option<Amount>,
+    /// The tax code.
+    tax_code_id: Option<RecordId>,
+    /// The line of an earlier document that this one credits.
+    source_line_id: Option<RecordId>,
+    /// Quantity times price.
+    gross_amount: Amount,
+    /// All that was taken off, its share of the document's discount included.
+    discount_value: Amount,
+    /// Without tax, after discounts.
+    net_amount: Amount,
+    /// The tax on it.
+    tax_amount: Amount,
+    /// The tax, component by component.
+    taxes: Vec<LineTaxView>,
+    /// The net amount in the company's currency.
+    base_net_amount: Amount,
+    /// The tax in the company's currency.
+    base_tax_amount: Amount,
+    /// What the goods cost, in the company's currency; null where it moves no stock.
+    cost_amount: Option<Amount>,
+}
+
+/// A component of the tax on a line.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "LineTax")]
+pub struct LineTaxView {
+    /// The component of the tax code.
+    component_id: RecordId,
+    /// Its name.
+    name: String,
+    /// How it works.
+    kind: TaxKind,
+    /// The rate, in percent.
+    rate: Percent,
+    /// What it was computed on.
+    base: Amount,
+    /// What it comes to.
+    amount: Amount,
+}
+
+/// What a line came to, as it is kept.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LineKept {
+    pub(super) figures: LineFigures,
+    pub(super) base_net: Money,
+    pub(super) base_tax: Money,
+}
+
+pub(super) fn view(
+    (index, asked, kept): (usize, &TradeLineAsked, &LineKept),
+    own: impl Fn(Money) -> Amount,
+    base: impl Fn(Money) -> Amount,
+    cost: Option<Money>,
+) -> TradeLineView {
+    let figures = &kept.figures;
+    let (percent, amount) = match asked.discount {
+        Some(Discount::Percent(percent)) => (Some(percent), None),
+        Some(Discount::Amount(amount)) => (None, Some(own(amount))),
+        None => (None, None),
+    };
+    TradeLineView {
+        id: asked.id,
+        line_no: i64::try_from(index).unwrap_or_default() + 1,
+        line_type: asked.line_type(),
+        item_id: asked.item,
+        account_id: asked.account,
+        description: asked.description.clone(),
+        quantity: asked.quantity(),
+        unit: asked.unit.clone(),
+        unit_price: asked.price,
+        discount_percent: percent,
+        discount_amount: amount,
+        tax_code_id: asked.tax.code(),
+        source_line_id: asked.source_line,
+        gross_amount: own(figures.gross),
+        discount_value: own(figures.discount),
+        net_amount: own(figures.net),
+        tax_amount: own(figures.tax),
+        taxes: figures
+            .taxes
+            .iter()
+            .map(|tax| LineTaxView {
+                component_id: tax.component,
+                name: tax.name.clone(),
+                kind: tax.kind,
+                rate: tax.rate,
+                base: own(tax.base),
+                amount: own(tax.amount),
+            })
+            .collect(),
+        base_net_amount: base(kept.base_net),
+        base_tax_amount: base(kept.base_tax),
+        cost_amount: cost.map(base),
+    }
+}

@@ -1,0 +1,497 @@
+//! Trade documents: sales invoices, credit notes, purchase invoices and debit notes.
+//!
+//! Owns: what they have in common, which is nearly everything: lines with prices, discounts and tax, totals, what
+//! is open, what goods cost. A kind says which way it goes and what its own fields are called ([`kinds`]).
+//! [`figures`] computes, [`posting`] posts, [`settle`] judges by the books; the first two know no database.
+
+pub(crate) mod figures;
+mod kinds;
+pub(crate) mod line;
+mod live;
+mod posting;
+mod settle;
+
+use crate::access::Business;
+use crate::books::periods::Module;
+use crate::books::tables::documents::{self, Column};
+use crate::books::tables::{DocumentKind, DocumentStatus};
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::{FieldErrors, Result};
+use crate::ids::RecordId;
+use crate::money::{Amount, Money, Percent, Rate};
+use crate::resource::address::Address;
+use crate::resource::document::{
+    self, Before, Change, Content, Document, Draft, Head, HeadInput, Leaving, Purpose, Settled, document_operations,
+    document_rows,
+};
+use crate::resource::extra::Extra;
+use crate::resource::list::Reads;
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::settlement::{
+    self,
+    allocating::{self, AllocationAsked},
+};
+use crate::resource::tax_code::{TaxDirection, TaxKind};
+use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use figures::{Discount, Totals};
+pub use kinds::{CreditNotes, DebitNotes, PurchaseInvoices, SalesInvoices};
+use line::{LineKept, TradeLineAsked};
+pub use live::Standing;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::marker::PhantomData;
+
+/// A trade document of a kind.
+pub struct Trade<K>(PhantomData<fn() -> K>);
+
+/// Which way a document goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    SalesInvoice,
+    CreditNote,
+    PurchaseInvoice,
+    DebitNote,
+}
+
+impl Direction {
+    pub(crate) const fn is_sale(self) -> bool {
+        matches!(self, Self::SalesInvoice | Self::CreditNote)
+    }
+
+    /// Whether it takes back what an invoice did.
+    pub(crate) const fn is_note(self) -> bool {
+        matches!(self, Self::CreditNote | Self::DebitNote)
+    }
+
+    /// Whether what it leaves open is a debit.
+    const fn debits_control(self) -> bool {
+        matches!(self, Self::SalesInvoice | Self::DebitNote)
+    }
+
+    const fn tax(self) -> TaxDirection {
+        if self.is_sale() { TaxDirection::Sales } else { TaxDirection::Purchase }
+    }
+}
+
+crate::database::stored::wire_enum! {
+    /// What a note is for.
+    pub enum NoteKind {
+        /// Goods come back.
+        #[default]
+        Return = "return",
+        /// The price was too high.
+        PriceAdjustment = "priceAdjustment",
+        /// What is owed will not be paid.
+        WriteOff = "writeOff",
+    }
+}
+
+crate::database::stored::wire_enum! {
+    /// At what cost goods come back.
+    pub enum ReturnCost {
+        /// At the cost with which they left.
+        #[default]
+        Original = "original",
+        /// At what such goods cost now.
+        Current = "current",
+    }
+}
+
+/// Money that is received with the invoice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CashAsked {
+    account: RecordId,
+    amount: Option<Money>,
+    reference: Option<String>,
+}
+
+/// A trade document, checked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TradeAsked {
+    party: RecordId,
+    currency: Option<String>,
+    exchange_rate: Option<Rate>,
+    inclusive: Option<bool>,
+    discount: Option<Discount>,
+    control_account: Option<RecordId>,
+    due_date: Option<Day>,
+    payment_term: Option<RecordId>,
+    billing_address: Option<Address>,
+    shipping_address: Option<Address>,
+    notes: Option<String>,
+    terms: Option<String>,
+    private_note: Option<String>,
+    update_stock: Option<bool>,
+    is_opening: bool,
+    source: Option<RecordId>,
+    reason: Option<String>,
+    note_kind: Option<NoteKind>,
+    return_cost: ReturnCost,
+    cash: Option<CashAsked>,
+    allocations: Vec<AllocationAsked>,
+    lines: Vec<TradeLineAsked>,
+}
+
+/// What the document came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TradeFigures {
+    party_name: String,
+    party_tax_number: Option<String>,
+    currency: String,
+    control_account: Option<RecordId>,
+    lines: Vec<LineKept>,
+    totals: Totals,
+    base_total: Money,
+    base_net: Money,
+    base_tax: Money,
+    summary: Vec<SummaryKept>,
+    moves_stock: bool,
+}
+
+/// A component of the tax of a document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SummaryKept {
+    code: RecordId,
+    component: RecordId,
+    name: String,
+    kind: TaxKind,
+    rate: Percent,
+    base: Money,
+    amount: Money,
+    base_base: Money,
+    base_amount: Money,
+    recoverable: Money,
+}
+
+/// A component of the tax of a document.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TaxSummary")]
+pub struct TaxSummaryView {
+    /// The tax code.
+    tax_code_id: RecordId,
+    /// The component of the tax code.
+    component_id: RecordId,
+    /// Its name.
+    name: String,
+    /// How it works.
+    kind: TaxKind,
+    /// The rate, in percent.
+    rate: Percent,
+    /// What it was computed on.
+    base: Amount,
+    /// What it comes to.
+    amount: Amount,
+    /// What it was computed on, in the company's currency.
+    base_amount_base: Amount,
+    /// What it comes to in the company's currency.
+    amount_base: Amount,
+    /// What of it can be claimed back on purchases.
+    recoverable: Amount,
+}
+
+/// What a trade document says beside its head and what only its kind has.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TradeBody {
+    /// The party.
+    party_id: RecordId,
+    /// The party's name, as it was when the document was written.
+    party_name: String,
+    /// The party's tax number, as it was when the document was written.
+    party_tax_number: Option<String>,
+    /// Currency of the document.
+    currency: String,
+    /// What one unit of it is worth in the company's; null in the company's own.
+    exchange_rate: Option<Rate>,
+    /// Whether prices include tax.
+    prices_include_tax: bool,
+    /// Discount of the document, in percent.
+    discount_percent: Option<Percent>,
+    /// Discount of the document, where it was given as an amount.
+    discount_amount: Option<Amount>,
+    /// Where the invoice goes.
+    billing_address: Option<Address>,
+    /// Where the goods go.
+    shipping_address: Option<Address>,
+    /// Words for the other side.
+    notes: Option<String>,
+    /// Terms and conditions.
+    terms: Option<String>,
+    /// Words for yourself.
+    private_note: Option<String>,
+    /// Whether lines of stock items move stock.
+    update_stock: bool,
+    /// The lines.
+    lines: Vec<line::TradeLineView>,
+    /// Sum of quantity times price.
+    subtotal: Amount,
+    /// Sum of all discounts.
+    discount_total: Amount,
+    /// Without tax, after discounts.
+    net_total: Amount,
+    /// Sum of the tax.
+    tax_total: Amount,
+    /// What the total was rounded by.
+    rounding_amount: Amount,
+    /// What is to be paid.
+    total: Amount,
+    /// What the other side keeps back as tax when paying.
+    withheld_total: Amount,
+    /// The total in the company's currency.
+    base_total: Amount,
+    /// The net total in the company's currency.
+    base_net_total: Amount,
+    /// The tax in the company's currency.
+    base_tax_total: Amount,
+    /// The tax, component by component.
+    tax_summary: Vec<TaxSummaryView>,
+    /// What it was allocated to, or what was allocated to it.
+    allocations: Vec<allocating::AllocationView>,
+}
+
+/// A document as it is answered, before its kind gives the parts their names.
+pub struct Shown {
+    pub(crate) row: documents::Model,
+    pub(crate) body: TradeBody,
+    pub(crate) asked: TradeAsked,
+    pub(crate) control_account: Option<RecordId>,
+    pub(crate) standing: Standing,
+    pub(crate) own_decimals: u32,
+    pub(crate) base_decimals: u32,
+}
+
+/// What a kind of trade document adds.
+pub trait TradeKind: Send + Sync + 'static {
+    const KEY: ResourceKey;
+    const ABOUT: About;
+    const KIND: DocumentKind;
+    const DIRECTION: Direction;
+    const STATUSES: &'static [&'static str];
+    type Input: serde::de::DeserializeOwned + JsonSchema + Send;
+    type View: Record;
+
+    fn example() -> serde_json::Value;
+    fn example_view() -> serde_json::Value;
+    fn check(input: Self::Input) -> Result<(HeadInput, kinds::Checked), FieldErrors>;
+    fn view(cx: &Cx<'_>, shown: Shown) -> Result<Self::View>;
+    fn extras() -> Vec<Extra>;
+}
+
+impl<K: TradeKind> Resource for Trade<K> {
+    const KEY: ResourceKey = K::KEY;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = K::ABOUT;
+    type Input = K::Input;
+    type Draft = Draft<TradeAsked>;
+    type View = K::View;
+
+    fn example() -> serde_json::Value {
+        K::example()
+    }
+
+    fn example_view() -> serde_json::Value {
+        K::example_view()
+    }
+
+    fn check(_: Option<&Business>, input: K::Input) -> Result<Self::Draft, FieldErrors> {
+        let (head, checked) = K::check(input)?;
+        let mut faults = checked.faults;
+        let head = Head::check(&mut faults, head);
+        let asked = checked.asked;
+        if asked.due_date.is_some_and(|due| due < head.date && head.date != Day::default()) {
+            faults.add("dueDate", "must not be before the date");
+        }
+        faults.finish(Draft { head, asked })
+    }
+
+    document_operations!(K::extras());
+}
+
+impl<K: TradeKind> Rows for Trade<K> {
+    document_rows!();
+
+    fn filters() -> Vec<Filter<Column>> {
+        let mut filters = document::filters();
+        filters.retain(|filter| filter.parameter.name != "status");
+        let statuses = Reads::AnyOf(K::STATUSES);
+        let by_status: crate::resource::rows::Looks =
+            if K::DIRECTION.is_note() { live::notes_that_stand } else { live::invoices_that_stand };
+        filters.extend([
+            Filter::looking(
+                "status",
+                "Documents that stand like this; `overdue` finds open ones after their due date.",
+                statuses,
+                by_status,
+            ),
+            Filter::equal("partyId", "Documents of this party.", Reads::Identifier, Column::PartyId),
+            Filter::looking("itemId", "Posted documents that trade this item.", Reads::Identifier, live::trading),
+            Filter::looking(
+                "isOverdue",
+                "Only documents that are overdue, or only others.",
+                Reads::Flag,
+                live::overdue,
+            ),
+            Filter::looking("dueFrom", "Posted documents due on this day or later.", Reads::Day, live::due_from),
+            Filter::looking("dueTo", "Posted documents due on this day or earlier.", Reads::Day, live::due_to),
+        ]);
+        filters
+    }
+}
+
+impl<K: TradeKind> Document for Trade<K> {
+    const KIND: DocumentKind = K::KIND;
+    const MODULE: Module = if K::DIRECTION.is_sale() { Module::Sales } else { Module::Purchase };
+    type Asked = TradeAsked;
+    type Figures = TradeFigures;
+    type Live = Standing;
+
+    fn words(asked: &TradeAsked) -> Vec<String> {
+        let lines = asked.lines.iter().filter_map(|line| line.description.clone());
+        lines.chain(asked.notes.clone()).chain(asked.reason.clone()).collect()
+    }
+
+    fn identify(cx: &Cx<'_>, asked: &TradeAsked, old: Option<Before<'_, TradeAsked>>) -> Result<TradeAsked> {
+        let mut asked = asked.clone();
+        let mut faults = FieldErrors::default();
+        let known = old.as_ref().map(|old| old.asked.lines.as_slice());
+        line::identify(&mut asked.lines, known, || RecordId(cx.new_id()), &mut faults);
+        if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {
+            // What came with the document when it was posted has a life of its own now.
+            asked.allocations.clone_from(&old.asked.allocations);
+            asked.cash.clone_from(&old.asked.cash);
+        }
+        if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
+    }
+
+    async fn complete(cx: &Cx<'_>, head: &Head, asked: TradeAsked) -> Result<TradeAsked> {
+        settle::complete(cx, K::DIRECTION, head, asked).await
+    }
+
+    async fn settle(cx: &Cx<'_>, head: &Head, asked: &TradeAsked, purpose: Purpose) -> Result<Settled<TradeFigures>> {
+        settle::settle(cx, K::DIRECTION, head, asked, purpose).await
+    }
+
+    fn change(old: &TradeAsked, new: &TradeAsked) -> Change {
+        if old == new {
+            return Change::Nothing;
+        }
+        let in_books = |asked: &TradeAsked| TradeAsked {
+            due_date: None,
+            payment_term: None,
+            billing_address: None,
+            shipping_address: None,
+            notes: None,
+            terms: None,
+            private_note: None,
+            reason: None,
+            ..asked.clone()
+        };
+        if in_books(old) == in_books(new) && old.due_date == new.due_date { Change::Words } else { Change::Books }
+    }
+
+    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
+        live::release(cx, row, leaving).await
+    }
+
+    async fn posted(cx: &Cx<'_>, row: &documents::Model, asked: &TradeAsked) -> Result<()> {
+        if let Some(cash) = &asked.cash {
+            let amount = cash.amount.unwrap_or(row.total);
+            settlement::receive(cx, row, (cash.account, amount, cash.reference.clone())).await?;
+        }
+        allocating::allocate_all(cx, row, None, &asked.allocations).await
+    }
+
+    fn has_sequel(asked: &TradeAsked) -> bool {
+        asked.cash.is_some() || !asked.allocations.is_empty()
+    }
+
+    async fn live(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<HashMap<RecordId, Standing>> {
+        live::standings(cx, rows).await
+    }
+
+    fn fresh(settled: &Settled<TradeFigures>) -> Standing {
+        Standing::of_plan(settled.stock.as_ref())
+    }
+
+    fn view(
+        cx: &Cx<'_>,
+        row: documents::Model,
+        content: Content<TradeAsked, TradeFigures>,
+        standing: Standing,
+    ) -> Result<K::View> {
+        K::view(cx, shown(cx, row, content, standing)?)
+    }
+}
+
+fn shown(
+    cx: &Cx<'_>,
+    row: documents::Model,
+    content: Content<TradeAsked, TradeFigures>,
+    standing: Standing,
+) -> Result<Shown> {
+    let Content { asked, figures } = content;
+    let base_decimals = cx.business()?.currency_decimals;
+    let own_decimals = crate::currency::decimals(&figures.currency).unwrap_or(2);
+    let own = |money| Amount { money, currency_decimals: own_decimals };
+    let base = |money| Amount { money, currency_decimals: base_decimals };
+    let (discount_percent, discount_amount) = match asked.discount {
+        Some(Discount::Percent(percent)) => (Some(percent), None),
+        Some(Discount::Amount(amount)) => (None, Some(own(amount))),
+        None => (None, None),
+    };
+    let lines = asked.lines.iter().zip(&figures.lines).enumerate().map(|(index, (line, kept))| {
+        let cost = line.id.and_then(|id| standing.costs.get(&id).copied());
+        line::view((index, line, kept), own, base, cost)
+    });
+    let summary = figures.summary.iter().map(|tax| TaxSummaryView {
+        tax_code_id: tax.code,
+        component_id: tax.component,
+        name: tax.name.clone(),
+        kind: tax.kind,
+        rate: tax.rate,
+        base: own(tax.base),
+        amount: own(tax.amount),
+        base_amount_base: base(tax.base_base),
+        amount_base: base(tax.base_amount),
+        recoverable: own(tax.recoverable),
+    });
+    let totals = &figures.totals;
+    let body = TradeBody {
+        party_id: row.party_id.unwrap_or(asked.party),
+        party_name: figures.party_name.clone(),
+        party_tax_number: figures.party_tax_number.clone(),
+        currency: figures.currency.clone(),
+        exchange_rate: asked.exchange_rate,
+        prices_include_tax: asked.inclusive.unwrap_or_default(),
+        discount_percent,
+        discount_amount,
+        billing_address: asked.billing_address.clone(),
+        shipping_address: asked.shipping_address.clone(),
+        notes: asked.notes.clone(),
+        terms: asked.terms.clone(),
+        private_note: asked.private_note.clone(),
+        update_stock: asked.update_stock.unwrap_or(true),
+        lines: lines.collect(),
+        subtotal: own(totals.subtotal),
+        discount_total: own(totals.discount),
+        net_total: own(totals.net),
+        tax_total: own(totals.tax),
+        rounding_amount: own(totals.rounding),
+        total: own(totals.total),
+        withheld_total: own(totals.withheld),
+        base_total: base(figures.base_total),
+        base_net_total: base(figures.base_net),
+        base_tax_total: base(figures.base_tax),
+        tax_summary: summary.collect(),
+        allocations: if row.status == DocumentStatus::Draft {
+            asked.allocations.iter().map(|one| allocating::planned(one, own_decimals)).collect()
+        } else {
+            standing.allocations.iter().map(|one| allocating::view(one, row.id, base_decimals)).collect()
+        },
+    };
+    let control_account = figures.control_account;
+    Ok(Shown { row, body, asked, control_account, standing, own_decimals, base_decimals })
+}

@@ -1,0 +1,266 @@
+//! What a trade document posts: rules without a database, tested by tables.
+
+use super::figures::{LineFigures, TooLarge, Totals, converted, minus, plus, sum};
+use super::{Direction, TradeAsked, TradeLineAsked};
+use crate::books::posting::{Line, Subject, TaxTag};
+use crate::books::tables::{StockKind, stock_lines};
+use crate::ids::RecordId;
+use crate::money::{Money, Rate, Rounding};
+use crate::resource::tax_code::{TaxComponent, TaxKind};
+use std::collections::HashMap;
+
+/// The accounts that a document posts to, where its lines do not say.
+#[derive(Debug, Clone)]
+pub(super) struct Accounts {
+    pub(super) control: RecordId,
+    pub(super) output_tax: RecordId,
+    pub(super) input_tax: RecordId,
+    pub(super) rounding: RecordId,
+    pub(super) variance: RecordId,
+    /// Where an opening document has its other side.
+    pub(super) opening: Option<RecordId>,
+}
+
+/// The company's currency, and what the document's is worth in it.
+#[derive(Debug, Clone)]
+pub(super) struct Exchange<'a> {
+    pub(super) base: &'a str,
+    pub(super) currency: &'a str,
+    pub(super) rate: Rate,
+    pub(super) decimals: u32,
+    pub(super) rounding: Rounding,
+}
+
+/// What the parts of a document come to in the company's currency. They add up to `total`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct InBase {
+    pub(super) nets: Vec<Money>,
+    /// Line by line, component by component.
+    pub(super) taxes: Vec<Vec<Money>>,
+    pub(super) rounding: Money,
+    pub(super) total: Money,
+}
+
+impl InBase {
+    pub(super) fn of(lines: &[LineFigures], totals: &Totals, exchange: &Exchange<'_>) -> Result<Self, TooLarge> {
+        let convert = |amounts: &[Money]| converted(amounts, exchange.rate, exchange.decimals, exchange.rounding);
+        let mut parts: Vec<Money> = lines.iter().map(|line| line.net).collect();
+        for line in lines {
+            parts.extend(line.taxes.iter().map(|tax| if tax.is_charged() { tax.amount } else { Money::ZERO }));
+        }
+        parts.push(totals.rounding);
+        let mut base = convert(&parts)?.into_iter();
+        let nets: Vec<Money> = base.by_ref().take(lines.len()).collect();
+        let mut taxes = Vec::with_capacity(lines.len());
+        for line in lines {
+            let mut of_line: Vec<Money> = base.by_ref().take(line.taxes.len()).collect();
+            // What nobody charges is converted by itself.
+            for (amount, tax) in of_line.iter_mut().zip(&line.taxes).filter(|(_, tax)| !tax.is_charged()) {
+                *amount = convert(&[tax.amount])?.pop().unwrap_or_default();
+            }
+            taxes.push(of_line);
+        }
+        let rounding = base.next().unwrap_or_default();
+        Ok(Self { nets, taxes, rounding, total: convert(&[totals.total])?.pop().unwrap_or_default() })
+    }
+
+    /// What of a line's tax is part of what is paid.
+    pub(super) fn charged(&self, index: usize, line: &LineFigures) -> Result<Money, TooLarge> {
+        let taxes = self.taxes.get(index).into_iter().flatten().zip(&line.taxes);
+        sum(taxes.filter(|(_, tax)| tax.is_charged()).map(|(base, _)| *base))
+    }
+}
+
+/// What a document came to.
+#[derive(Clone, Copy)]
+pub(super) struct Amounts<'a> {
+    pub(super) figures: &'a [LineFigures],
+    pub(super) totals: &'a Totals,
+    pub(super) base: &'a InBase,
+}
+
+/// One side of the posting in the making: amounts are positive where an invoice debits.
+struct Sheet<'s> {
+    exchange: &'s Exchange<'s>,
+    sign: i64,
+    lines: Vec<Line>,
+}
+
+impl Sheet<'_> {
+    fn signed(&self, money: Money) -> Result<Money, TooLarge> {
+        money.units().checked_mul(self.sign).map(Money::from_units).ok_or(TooLarge)
+    }
+
+    fn add(&mut self, account: RecordId, base: Money, own: Money, what: Line) -> Result<(), TooLarge> {
+        let subject = Subject {
+            tax: match what.subject.tax {
+                Some(tax) => Some(TaxTag { base: tax.base.map(|base| self.signed(base)).transpose()?, ..tax }),
+                None => None,
+            },
+            ..what.subject
+        };
+        self.lines.push(Line {
+            account,
+            amount: self.signed(base)?,
+            currency: self.exchange.currency.to_owned(),
+            currency_amount: self.signed(own)?,
+            subject,
+            ..what
+        });
+        Ok(())
+    }
+
+    /// An amount that is in the company's currency alone, with the sign that it has.
+    fn add_base(&mut self, account: RecordId, amount: Money, subject: Subject) {
+        self.lines.push(Line {
+            account,
+            amount,
+            currency: self.exchange.base.to_owned(),
+            currency_amount: amount,
+            subject,
+            ..Line::default()
+        });
+    }
+}
+
+/// The account that a line's net amount goes to.
+fn account_of(direction: Direction, accounts: &Accounts, line: &TradeLineAsked, moves_stock: bool) -> RecordId {
+    match (accounts.opening, direction) {
+        (Some(opening), _) => opening,
+        // What goes back to a supplier leaves at its cost; the difference to what he pays is a variance.
+        (None, Direction::DebitNote) if moves_stock => accounts.variance,
+        _ => line.account.unwrap_or_default(),
+    }
+}
+
+/// What a claim back on a purchase leaves as cost.
+fn not_recoverable(
+    figures: &LineFigures,
+    base: &[Money],
+    index: usize,
+    exchange: &Exchange<'_>,
+) -> Result<(Money, Money), TooLarge> {
+    let tax = &figures.taxes[index];
+    let own = minus(tax.amount, tax.recoverable)?;
+    let recoverable = converted(&[tax.recoverable], exchange.rate, exchange.decimals, exchange.rounding)?;
+    Ok((minus(base[index], recoverable.first().copied().unwrap_or_default())?, own))
+}
+
+/// What a line of a purchase costs in the company's currency: its net amount and the tax that cannot be claimed back.
+pub(super) fn cost_of(
+    index: usize,
+    figures: &LineFigures,
+    base: &InBase,
+    exchange: &Exchange<'_>,
+) -> Result<Money, TooLarge> {
+    let mut cost = base.nets[index];
+    for place in 0..figures.taxes.len() {
+        if figures.taxes[place].is_charged() || figures.taxes[place].kind == TaxKind::ReverseCharge {
+            cost = plus(cost, not_recoverable(figures, &base.taxes[index], place, exchange)?.0)?;
+        }
+    }
+    Ok(cost)
+}
+
+/// The lines of a document's entry.
+pub(super) fn lines(
+    direction: Direction,
+    asked: &TradeAsked,
+    accounts: &Accounts,
+    exchange: &Exchange<'_>,
+    amounts: &Amounts<'_>,
+    components: &HashMap<RecordId, TaxComponent>,
+    stock: &[stock_lines::Model],
+) -> Result<Vec<Line>, TooLarge> {
+    let Amounts { figures, totals, base } = *amounts;
+    let is_sale = direction.is_sale();
+    // A sale credits what it earns; a purchase debits what it costs; a note does the opposite.
+    let sign = if is_sale == direction.is_note() { 1 } else { -1 };
+    let mut sheet = Sheet { exchange, sign, lines: Vec::new() };
+    for (index, (line, figures)) in asked.lines.iter().zip(figures).enumerate() {
+        let moved = stock.iter().find(|moved| Some(moved.line_id) == line.id);
+        let account = account_of(direction, accounts, line, moved.is_some());
+        let (mut net, mut own) = (base.nets[index], figures.net);
+        let mut taxes = Vec::new();
+        for (place, tax) in figures.taxes.iter().enumerate() {
+            let (amount, in_base) = (tax.amount, base.taxes[index][place]);
+            let component = components.get(&tax.component);
+            let payable = component.and_then(|one| one.payable_account_id).unwrap_or(accounts.output_tax);
+            let receivable = component.and_then(|one| one.receivable_account_id).unwrap_or(accounts.input_tax);
+            let subject = Subject {
+                item: line.item,
+                quantity: None,
+                tax: Some(TaxTag {
+                    code: tax.code,
+                    component: Some(tax.name.clone()),
+                    base: Some(if tax.base == figures.net {
+                        base.nets[index]
+                    } else {
+                        converted(&[tax.base], exchange.rate, exchange.decimals, exchange.rounding)?[0]
+                    }),
+                }),
+            };
+            match tax.kind {
+                TaxKind::Withholding => {}
+                TaxKind::ReverseCharge if is_sale => {}
+                _ if is_sale => taxes.push((accounts.opening.unwrap_or(payable), in_base, amount, subject)),
+                _ => {
+                    let (cost, own_cost) = not_recoverable(figures, &base.taxes[index], place, exchange)?;
+                    net = plus(net, cost)?;
+                    own = plus(own, own_cost)?;
+                    let claimed = (minus(in_base, cost)?, minus(amount, own_cost)?);
+                    taxes.push((accounts.opening.unwrap_or(receivable), claimed.0, claimed.1, subject.clone()));
+                    if tax.kind == TaxKind::ReverseCharge {
+                        let owed = (Money::from_units(-in_base.units()), Money::from_units(-amount.units()));
+                        taxes.push((accounts.opening.unwrap_or(payable), owed.0, owed.1, subject));
+                    }
+                }
+            }
+        }
+        let about = Line {
+            description: line.description.clone(),
+            subject: Subject {
+                item: line.item,
+                quantity: moved.filter(|_| direction == Direction::PurchaseInvoice).map(|moved| moved.quantity),
+                tax: line.tax.code().map(|code| TaxTag { code, component: None, base: None }),
+            },
+            ..Line::default()
+        };
+        sheet.add(account, net, own, about)?;
+        for (account, base, own, subject) in taxes {
+            sheet.add(account, base, own, Line { subject, ..Line::default() })?;
+        }
+        if let Some(moved) = moved {
+            let subject = Subject { item: line.item, quantity: Some(moved.quantity), tax: None };
+            // What came in at another cost than was paid, such as the standard cost, is a variance.
+            let already = if direction == Direction::PurchaseInvoice { net } else { Money::ZERO };
+            let cost = minus(moved.cost, already)?;
+            let subject =
+                if direction == Direction::PurchaseInvoice { Subject { quantity: None, ..subject } } else { subject };
+            sheet.add_base(moved.inventory_account_id, cost, subject);
+            sheet.add_base(
+                moved.cost_account_id,
+                Money::from_units(-cost.units()),
+                Subject { item: line.item, ..Subject::default() },
+            );
+        }
+    }
+    sheet.add(accounts.opening.unwrap_or(accounts.rounding), base.rounding, totals.rounding, Line::default())?;
+    let opposite = |money: Money| Money::from_units(money.units().saturating_neg());
+    sheet.add(
+        accounts.control,
+        opposite(base.total),
+        opposite(totals.total),
+        Line { party: Some(asked.party), due_date: asked.due_date, ..Line::default() },
+    )?;
+    Ok(sheet.lines)
+}
+
+/// How a line of a direction moves stock.
+pub(super) const fn stock_kind(direction: Direction) -> StockKind {
+    match direction {
+        Direction::SalesInvoice | Direction::DebitNote => StockKind::Issue,
+        Direction::CreditNote => StockKind::Return,
+        Direction::PurchaseInvoice => StockKind::Receipt,
+    }
+}
