@@ -18,6 +18,8 @@ mod parity;
 mod periods;
 mod promises;
 mod reliability;
+mod settling;
+mod stock;
 mod tidy;
 mod trade;
 mod writes;

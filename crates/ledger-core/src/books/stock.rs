@@ -401,7 +401,9 @@ async fn plan_item(
         all.sort_by_key(|line| (line.date, line.sequence));
         (replayed(method, &all, plan, &known)?, all)
     };
-    let takes_out = new.iter().any(|line| line.quantity.is_negative());
+    // A new version may bring in less than the last one did.
+    let replaced = state.as_ref().is_some_and(|state| state.last_date == never());
+    let takes_out = replaced || new.iter().any(|line| line.quantity.is_negative());
     check_quantity(cx, item, date, &valuation, &known, takes_out)?;
     for line in &mut new {
         if let Some((_, place)) = valuation.by_line.get(&line.line_id) {
@@ -638,11 +640,15 @@ pub(crate) async fn take_back(
     revalue(cx, row, &items, day(row.date)).await
 }
 
+/// The last day of a stock that waits to be valued anew.
+fn never() -> Option<Day> {
+    Day::new(9999, 12, 31)
+}
+
 /// Marks the stock of items as not yet valued, so that the new version of a document values it from the beginning.
 async fn stale(cx: &Cx<'_>, items: &HashSet<RecordId>) -> Result<()> {
-    let never = Day::new(9999, 12, 31);
     stock::Entity::update_many()
-        .col_expr(stock::Column::LastDate, never.into())
+        .col_expr(stock::Column::LastDate, never().into())
         .filter(stock::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock::Column::ItemId.is_in(items.iter().copied()))
         .exec(&cx.db)
@@ -652,10 +658,9 @@ async fn stale(cx: &Cx<'_>, items: &HashSet<RecordId>) -> Result<()> {
 
 /// Values items anew that a document no longer names in its new version.
 pub(crate) async fn settle_rest(cx: &Cx<'_>, row: &documents::Model, plan: Option<&Plan>) -> Result<()> {
-    let never = Day::new(9999, 12, 31);
     let waiting = stock::Entity::find()
         .filter(stock::Column::BusinessId.eq(row.business_id))
-        .filter(stock::Column::LastDate.eq(never))
+        .filter(stock::Column::LastDate.eq(never()))
         .all(&cx.db)
         .await?;
     let planned = |item: RecordId| plan.is_some_and(|plan| plan.states.iter().any(|state| state.item_id == item));

@@ -140,7 +140,12 @@ pub(super) fn check_lines(faults: &mut Faults, field: Field<Vec<Field<TradeLineI
             Field::Given(Some(lines))
         }
     };
+    let mut trades = false;
     let lines = faults.each("lines", field, |faults, input| {
+        trades |= !matches!(input.unit_price, Field::Missing)
+            || [&input.item_id, &input.account_id, &input.source_line_id]
+                .iter()
+                .any(|id| !matches!(id, Field::Missing));
         let quantity = faults.optional("quantity", input.quantity);
         if quantity.is_some_and(|quantity| quantity <= Quantity::ZERO) {
             faults.add("quantity", "must be greater than 0");
@@ -170,7 +175,7 @@ pub(super) fn check_lines(faults: &mut Faults, field: Field<Vec<Field<TradeLineI
             source_line: faults.optional("sourceLineId", input.source_line_id),
         }
     });
-    if !lines.is_empty() && lines.iter().all(|line| line.is_text() && line.source_line.is_none()) {
+    if !lines.is_empty() && !trades {
         faults.add("lines", "must trade something: a line needs an itemId, an accountId or a unitPrice");
     }
     lines
