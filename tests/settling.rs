@@ -362,4 +362,52 @@ on_both_engines! {
         assert_eq!(shop.posted(&posted), Vec::<String>::new());
         shop.proves();
     }
+
+    fn a_party_shows_what_is_open_overdue_and_unallocated(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let due = |date: &str, due: &str, price: i64| shop.make("salesInvoices", &json!({
+                "date": date, "dueDate": due, "partyId": shop.customer, "lines": [{"unitPrice": price}]
+            }));
+            let late = due("2020-01-10", "2020-02-10", 100);
+            due("2026-03-10", "2999-02-10", 20);
+            let receipt = shop.make("receipts", &shop.receipt("2026-03-12", "50"));
+            shop.act("POST", "receipts", &receipt, "allocations", Some(&json!({"targetId": id(&late), "amount": 40}))).expect(201);
+            let party = shop.ask("GET", "parties", &format!("/{}", shop.customer), None).expect(200).data;
+            let figures = ["receivableBalance", "overdueAmount", "unallocatedCredit"].map(|name| text(&party[name]));
+            assert_eq!(figures, ["70.00", "60.00", "10.00"]);
+            let open = shop.ask("GET", "parties", &format!("/{}/open-items", shop.customer), None).expect(200).data;
+            let shown: Vec<String> = open["items"].as_array().unwrap().iter().map(|one| format!("{} {}", one["type"], one["openAmount"])).collect();
+            assert_eq!(shown, ["\"salesInvoice\" 60.00", "\"salesInvoice\" 20.00", "\"receipt\" -10.00"]);
+        }
+    }
+
+    fn two_parties_that_are_one_become_one(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let twin = shop.company.party(json!({"name": "Customer again", "isSupplier": true}));
+            let invoice = shop.make("salesInvoices", &json!({"date": "2026-03-10", "partyId": id(&twin), "lines": [{"unitPrice": 100}]}));
+            let receipt = shop.make("receipts", &shop.receipt("2026-03-11", "60"));
+            let settle = json!({"targetId": id(&invoice), "amount": 60});
+            assert_eq!(shop.act("POST", "receipts", &receipt, "allocations", Some(&settle)).expect(400).fields(), ["targetId"]);
+            assert_eq!(shop.act("POST", "parties", &twin, "merge", Some(&json!({"intoPartyId": id(&twin)}))).expect(400).fields(), ["intoPartyId"]);
+            assert_eq!(shop.act("POST", "parties", &twin, "merge", None).expect(400).fields(), ["intoPartyId"]);
+            let stays = shop.act("POST", "parties", &twin, "merge", Some(&json!({"intoPartyId": shop.customer}))).expect(200).data;
+            assert_eq!((stays["id"].as_str(), text(&stays["receivableBalance"]), &stays["isSupplier"]), (Some(shop.customer.as_str()), "40.00".into(), &json!(true)));
+            let gone = shop.get("parties", &twin);
+            assert_eq!((&gone["status"], &gone["mergedIntoId"]), (&json!("archived"), &json!(shop.customer)));
+            shop.act("POST", "receipts", &receipt, "allocations", Some(&settle)).expect(201);
+            let read = shop.get("salesInvoices", &invoice);
+            assert_eq!((text(&read["balanceDue"]), &read["partyId"]), ("40.00".into(), &json!(shop.customer)));
+            let back = shop.ask("PUT", "salesInvoices", &format!("/{}", id(&invoice)), Some(&read)).expect(200).data;
+            assert_eq!(back, read);
+            shop.act("POST", "parties", &twin, "merge", Some(&json!({"intoPartyId": shop.customer}))).expect(409);
+            shop.proves();
+            shop.ask("DELETE", "receipts", &format!("/{}", id(&receipt)), None).expect(200);
+            shop.ask("DELETE", "salesInvoices", &format!("/{}", id(&invoice)), None).expect(200);
+            let after = shop.ask("GET", "parties", &format!("/{}", shop.customer), None).expect(200).data;
+            assert_eq!((text(&after["receivableBalance"]), text(&after["unallocatedCredit"])), ("0.00".into(), "0.00".into()));
+            shop.proves();
+        }
+    }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-const CLIENTS: [usize; 3] = [1, 8, 32];
+pub(crate) const CLIENTS: [usize; 3] = [1, 8, 32];
 
 pub(crate) async fn run(place: &Place, seconds: u64, turns: usize) -> Result<()> {
     let server = Server::start(&place.fresh("http").await?).await?;
@@ -59,7 +59,7 @@ fn rate(done: usize, length: Duration) -> usize {
 }
 
 /// Runs tasks until the time is over, and counts what they have done.
-async fn for_a_while<F, T>(clients: usize, length: Duration, task: F) -> Result<usize>
+pub(crate) async fn for_a_while<F, T>(clients: usize, length: Duration, task: F) -> Result<usize>
 where
     F: Fn(Arc<AtomicUsize>, tokio::time::Instant) -> T,
     T: Future<Output = Result<()>> + Send + 'static,

@@ -4,10 +4,13 @@
 //! what is printed are rates and their ratios.
 
 mod balances;
+mod bare;
 mod client;
+mod invoices;
 mod journals;
 mod place;
 mod rows;
+mod template;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -34,6 +37,37 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         turns: usize,
     },
+    /// Sales invoices of three lines over HTTP, beside the same rows in process
+    Invoices {
+        #[command(flatten)]
+        place: place::Place,
+        /// Seconds of each turn
+        #[arg(long, default_value_t = 4)]
+        seconds: u64,
+        /// Turns of each phase
+        #[arg(long, default_value_t = 3)]
+        turns: usize,
+    },
+    /// Reading one invoice and lists of them, beside a bare handler that answers the same bytes
+    Reading {
+        #[command(flatten)]
+        place: place::Place,
+        /// Invoices of the large company
+        #[arg(long, default_value_t = 100_000)]
+        many: usize,
+        /// Invoices of the small one
+        #[arg(long, default_value_t = 1_000)]
+        few: usize,
+        /// Seconds of each turn
+        #[arg(long, default_value_t = 3)]
+        seconds: u64,
+        /// Turns of each phase
+        #[arg(long, default_value_t = 3)]
+        turns: usize,
+    },
+    /// The bare handler, as a process of its own
+    #[command(hide = true)]
+    Bare { file: std::path::PathBuf },
     /// Balances of all accounts over many lines, beside the same over few
     Balances {
         #[command(flatten)]
@@ -59,6 +93,11 @@ fn main() -> ExitCode {
     let outcome = runtime.block_on(async {
         match Cli::parse().command {
             Command::Journals { place, seconds, turns } => journals::run(&place, seconds, turns).await,
+            Command::Invoices { place, seconds, turns } => invoices::create(&place, seconds, turns).await,
+            Command::Reading { place, many, few, seconds, turns } => {
+                invoices::read(&place, many, few, seconds, turns).await
+            }
+            Command::Bare { file } => bare::serve(&file).await,
             Command::Balances { place, lines, few } => balances::run(&place, lines, few).await,
         }
     });

@@ -123,12 +123,22 @@ impl Server {
     }
 
     /// Ends the server and has its books proved.
-    pub(crate) fn stop_and_verify(mut self) -> Result<bool> {
+    pub(crate) fn stop_and_verify(self) -> Result<bool> {
+        self.proved(&[])
+    }
+
+    /// Ends the server and has the books of one company proved.
+    pub(crate) fn stop_and_verify_one(self, business: &str) -> Result<bool> {
+        self.proved(&["--business", business])
+    }
+
+    fn proved(mut self, which: &[&str]) -> Result<bool> {
         self.stop();
         let data = std::env::temp_dir().join(format!("duet-bench-{}", std::process::id()));
         let verified = Command::new(std::env::current_exe()?)
             .args(["verify", "--database", &self.database, "--data"])
             .arg(&data)
+            .args(which)
             .stdout(Stdio::null())
             .status()?;
         Ok(verified.success())

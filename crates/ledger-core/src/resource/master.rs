@@ -114,7 +114,7 @@ pub(crate) trait Master:
 }
 
 /// Notes a change of master data, which documents may have been judged by.
-fn note<M: Master>(
+pub(crate) fn note<M: Master>(
     cx: &Cx<'_>,
     action: AuditAction,
     id: RecordId,

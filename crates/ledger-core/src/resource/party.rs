@@ -3,6 +3,8 @@
 //! Owns: who they are, how to reach and pay them, the terms agreed with them. What they owe is not kept here; it
 //! comes from the lines that name them on control accounts.
 
+mod relations;
+
 use crate::access::Business;
 use crate::books::tables::{entry_lines, party_balances};
 use crate::clock::Instant;
@@ -16,6 +18,7 @@ use crate::money::{Amount, Money, Percent};
 use crate::resource::account::{AccountClass, AccountType, table as accounts};
 use crate::resource::address::{self, Address, AddressInput, text};
 use crate::resource::bank::{self, BankDetails, BankDetailsInput};
+use crate::resource::extra::Extra;
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::reference::{References, Wanted};
@@ -240,6 +243,10 @@ pub struct PartyView {
     receivable_balance: Amount,
     /// What you owe them, in the company's currency; with a minus, what they owe you as a supplier.
     payable_balance: Amount,
+    /// What they paid or were credited and that settles nothing yet, in the company's currency.
+    unallocated_credit: Amount,
+    /// What they owe you and should have paid by now, in the company's currency.
+    overdue_amount: Amount,
     /// The same by the currency it is in.
     balances: Vec<PartyBalance>,
 }
@@ -340,6 +347,10 @@ impl Resource for Parties {
     type Draft = Columns<Column>;
     type View = PartyView;
 
+    fn extras() -> Vec<Extra> {
+        relations::extras()
+    }
+
     fn example() -> serde_json::Value {
         json!({
             "name": "Nordwind Cafés",
@@ -384,7 +395,7 @@ impl Resource for Parties {
     }
 
     fn example_view() -> serde_json::Value {
-        json!({ "mergedIntoId": null, "receivableBalance": 0, "payableBalance": 0, "balances": [] })
+        json!({ "mergedIntoId": null, "receivableBalance": 0, "payableBalance": 0, "unallocatedCredit": 0, "overdueAmount": 0, "balances": [] })
     }
 
     fn check(business: Option<&Business>, input: PartyInput) -> Result<Columns<Column>, FieldErrors> {
@@ -516,10 +527,13 @@ impl Rows for Parties {
 
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<PartyView>> {
         let currency_decimals = cx.business()?.currency_decimals;
-        let mut open = open_with(cx, rows.iter().map(|row| row.id).collect()).await?;
+        let ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
+        let merged = relations::merged_into(cx, &ids).await?;
+        let mut open = open_with(cx, &ids, &merged).await?;
+        let mut late = relations::overdue_and_unallocated(cx, &ids).await?;
         let view = |row: table::Model| {
-            let open = open.remove(&row.id).unwrap_or_default();
-            view(row, currency_decimals, open)
+            let (open, late) = (open.remove(&row.id).unwrap_or_default(), late.remove(&row.id).unwrap_or_default());
+            view(row, currency_decimals, open, late)
         };
         Ok(rows.into_iter().map(view).collect())
     }
@@ -534,10 +548,16 @@ struct OpenIn {
     payable: (i64, i64),
 }
 
-async fn open_with(cx: &Cx<'_>, parties: Vec<RecordId>) -> Result<HashMap<RecordId, Open>> {
+/// What became part of a party counts as its own: the ledger still has it under the old name.
+async fn open_with(
+    cx: &Cx<'_>,
+    parties: &[RecordId],
+    merged: &HashMap<RecordId, RecordId>,
+) -> Result<HashMap<RecordId, Open>> {
+    let named = parties.iter().chain(merged.keys()).copied();
     let rows = party_balances::Entity::find()
         .filter(party_balances::Column::BusinessId.eq(cx.business_id()?))
-        .filter(party_balances::Column::PartyId.is_in(parties))
+        .filter(party_balances::Column::PartyId.is_in(named))
         .all(&cx.db)
         .await?;
     let named: HashSet<RecordId> = rows.iter().map(|row| row.account_id).collect();
@@ -557,7 +577,8 @@ async fn open_with(cx: &Cx<'_>, parties: Vec<RecordId>) -> Result<HashMap<Record
     let mut open: HashMap<RecordId, Open> = HashMap::new();
     for row in rows {
         let (base, own) = (row.amount.units(), row.currency_amount.units());
-        let within = open.entry(row.party_id).or_default().entry(row.currency).or_default();
+        let party = merged.get(&row.party_id).copied().unwrap_or(row.party_id);
+        let within = open.entry(party).or_default().entry(row.currency).or_default();
         match types.get(&row.account_id) {
             Some(AccountType::Receivable) => add(&mut within.receivable, base, own),
             // A credit is what is owed.
@@ -623,12 +644,14 @@ pub(crate) async fn load(
     Ok(rows.all(connection).await?)
 }
 
-fn view(row: table::Model, currency_decimals: u32, open: Open) -> PartyView {
+fn view(row: table::Model, currency_decimals: u32, open: Open, late: relations::Late) -> PartyView {
     let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
     let sum = |side: fn(&OpenIn) -> i64| base(open.values().map(side).fold(0, i64::saturating_add));
     PartyView {
         receivable_balance: sum(|within| within.receivable.0),
         payable_balance: sum(|within| within.payable.0),
+        unallocated_credit: base(late.unallocated),
+        overdue_amount: base(late.overdue),
         balances: open
             .iter()
             .filter(|(_, within)| within.receivable != (0, 0) || within.payable != (0, 0))

@@ -7,7 +7,30 @@ use crate::ids::RecordId;
 use crate::resource::account::{AccountClass, AccountType};
 use crate::resource::payment_term::{MasterStatus, Terms};
 use crate::resource::tax_code::{TaxCodes, TaxDirection};
+use crate::resource::{item, party};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
 use std::sync::Arc;
+
+/// Whether an item, a party or a tax code names an account.
+pub(crate) async fn names_account(cx: &Cx<'_>, account: RecordId) -> Result<bool> {
+    let business = cx.business_id()?;
+    let items = item::table::Entity::find().filter(item::table::Column::BusinessId.eq(business)).filter(
+        Condition::any()
+            .add(item::table::Column::IncomeAccountId.eq(account))
+            .add(item::table::Column::ExpenseAccountId.eq(account))
+            .add(item::table::Column::InventoryAccountId.eq(account))
+            .add(item::table::Column::CogsAccountId.eq(account)),
+    );
+    let parties = party::table::Entity::find().filter(party::table::Column::BusinessId.eq(business)).filter(
+        Condition::any()
+            .add(party::table::Column::ReceivableAccountId.eq(account))
+            .add(party::table::Column::PayableAccountId.eq(account))
+            .add(party::table::Column::SalesAccountId.eq(account))
+            .add(party::table::Column::PurchaseAccountId.eq(account)),
+    );
+    let codes = TaxCodes::load(&cx.db, business).await?;
+    Ok(codes.name_account(account) || items.count(&cx.db).await? > 0 || parties.count(&cx.db).await? > 0)
+}
 
 /// What an account must be to stand in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -578,4 +578,9 @@ impl TaxCodes {
     pub(crate) fn get(&self, id: RecordId) -> Option<&table::Model> {
         self.0.iter().find(|code| code.id == id)
     }
+
+    pub(crate) fn name_account(&self, account: RecordId) -> bool {
+        let mut components = self.0.iter().flat_map(|code| &code.components.0);
+        components.any(|one| [one.payable_account_id, one.receivable_account_id].contains(&Some(account)))
+    }
 }

@@ -22,7 +22,7 @@ use crate::resource::extra::{Does, Extra, On, Reading};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, master_operations};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope, business, document};
+use crate::resource::{About, Resource, ResourceKey, Scope, business, document, reference};
 use figures::{Figures, tree};
 use rules::{Wanted, check_parent, check_use, is_used};
 use schemars::JsonSchema;
@@ -493,6 +493,9 @@ impl Master for Accounts {
         }
         if document::is_named(cx, row.id).await? {
             return in_use("is named by documents");
+        }
+        if reference::names_account(cx, row.id).await? {
+            return in_use("is named by items, parties or tax codes");
         }
         Ok(())
     }

@@ -1,0 +1,237 @@
+//! Sales invoices: creating and posting, reading one, listing many.
+
+use crate::Result;
+use crate::bare::{self, Bare};
+use crate::client::{Connection, request};
+use crate::journals::{CLIENTS, for_a_while, median, ratio};
+use crate::place::{Place, Server, say};
+use crate::rows::{clock, day};
+use crate::template::Template;
+use ledger_core::clock::Clock;
+use ledger_core::ids::{BusinessId, RecordId};
+use sea_orm::DatabaseConnection;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
+
+/// A company with a customer and a tax code.
+struct Shop {
+    id: String,
+    body: String,
+}
+
+impl Shop {
+    async fn open(server: &Server, name: &str) -> Result<Self> {
+        let (id, _) = server.company(name).await?;
+        let made = async |path: &str, body: Value| -> Result<String> {
+            let made = server.ask("POST", path, Some(&id), &body.to_string()).await?;
+            Ok(made["id"].as_str().ok_or("no identifier")?.to_owned())
+        };
+        let customer = made("/b/api/parties", json!({"name": "Customer", "isCustomer": true})).await?;
+        let components = json!([{"name": "VAT", "rate": 19}]);
+        let tax = made("/b/api/tax-codes", json!({"code": "VAT19", "name": "VAT", "components": components})).await?;
+        let line = |words: &str, quantity: i64, price: &str| json!({"description": words, "quantity": quantity, "unitPrice": price, "taxCodeId": tax});
+        let lines = [line("Espresso beans", 10, "18.50"), line("Grinder", 1, "249.00"), line("Delivery", 1, "4.90")];
+        let body =
+            json!({"date": "2026-03-10", "partyId": customer, "reference": "PO-4711", "lines": lines}).to_string();
+        Ok(Self { id, body })
+    }
+
+    async fn template(&self, server: &Server, raw: &DatabaseConnection) -> Result<Template> {
+        let made = server.ask("POST", "/b/api/sales-invoices", Some(&self.id), &self.body).await?;
+        let parse = |text: &str| RecordId::parse(text).ok_or("no identifier");
+        let business = BusinessId::parse(&self.id).ok_or("no identifier")?;
+        Template::read(raw, business, parse(made["id"].as_str().unwrap_or_default())?).await
+    }
+}
+
+pub(crate) async fn create(place: &Place, seconds: u64, turns: usize) -> Result<()> {
+    let database = place.fresh("invoices").await?;
+    let server = Server::start(&database).await?;
+    let raw = Place::open(&database).await?;
+    let clock = Arc::new(clock());
+    let http = Shop::open(&server, "Over HTTP").await?;
+    let each = Shop::open(&server, "A transaction each").await?.template(&server, &raw).await?;
+    let batched = Shop::open(&server, "Planned batches").await?.template(&server, &raw).await?;
+    let length = Duration::from_secs(seconds);
+    say(&format!(
+        "{}: sales invoices of 3 lines with tax created and posted a second ({} rows and the sums), {turns} turns of \
+         {seconds} s each, median",
+        place.engine(),
+        each.rows()
+    ));
+    say("clients        HTTP   each in a transaction   in planned batches   HTTP/each   HTTP/batches");
+    for clients in CLIENTS {
+        let (mut over_http, mut in_each, mut in_batches) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..turns {
+            let asked = request("POST", "/b/api/sales-invoices", Some(&server.token), Some(&http.id), &http.body);
+            over_http.push(ask(server.address, vec![asked], 201, clients, length).await?);
+            in_each.push(transaction_each(&raw, &each, &clock, clients, length).await?);
+            in_batches.push(planned(&raw, &batched, &clock, clients, length).await?);
+        }
+        let (http, each, batches) = (median(over_http), median(in_each), median(in_batches));
+        say(&format!(
+            "{clients:>7} {http:>11} {each:>23} {batches:>20} {:>11} {:>14}",
+            ratio(http, each),
+            ratio(http, batches)
+        ));
+    }
+    let whole = server.stop_and_verify_one(&http.id)?;
+    say(if whole { "duet verify: the books are whole" } else { "duet verify: THE BOOKS ARE NOT WHOLE" });
+    if whole { Ok(()) } else { Err("the books are not whole".into()) }
+}
+
+/// Asks the same things again and again, and counts the answers a second.
+async fn ask(address: SocketAddr, asked: Vec<Vec<u8>>, status: u16, clients: usize, length: Duration) -> Result<usize> {
+    let asked = Arc::new(asked);
+    for_a_while(clients, length, move |done, until| {
+        let asked = asked.clone();
+        async move {
+            let mut connection = Connection::open(address).await?;
+            while tokio::time::Instant::now() < until {
+                let turn = done.fetch_add(1, Ordering::Relaxed);
+                let answer = connection.send(&asked[turn % asked.len()]).await?;
+                if answer.status != status {
+                    return Err(String::from_utf8_lossy(&answer.body).into_owned().into());
+                }
+            }
+            Ok(())
+        }
+    })
+    .await
+}
+
+async fn transaction_each(
+    database: &DatabaseConnection,
+    template: &Template,
+    clock: &Arc<Clock>,
+    clients: usize,
+    length: Duration,
+) -> Result<usize> {
+    let (database, template, clock) = (database.clone(), template.clone(), clock.clone());
+    for_a_while(clients, length, move |done, until| {
+        let (database, template, clock) = (database.clone(), template.clone(), clock.clone());
+        async move {
+            while tokio::time::Instant::now() < until {
+                template.write(&database, &clock, &[day(67)?]).await?;
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    })
+    .await
+}
+
+async fn planned(
+    database: &DatabaseConnection,
+    template: &Template,
+    clock: &Arc<Clock>,
+    clients: usize,
+    length: Duration,
+) -> Result<usize> {
+    let (sender, mut queue) = mpsc::channel::<oneshot::Sender<()>>(1_024);
+    let (database, template, clock) = (database.clone(), template.clone(), clock.clone());
+    let lane = tokio::spawn(async move {
+        let mut batch = Vec::new();
+        while queue.recv_many(&mut batch, 128).await > 0 {
+            template.write(&database, &clock, &vec![day(67)?; batch.len()]).await?;
+            for answer in batch.drain(..) {
+                let _gone = answer.send(());
+            }
+        }
+        Ok(())
+    });
+    let counted = for_a_while(clients, length, move |done, until| {
+        let sender = sender.clone();
+        async move {
+            while tokio::time::Instant::now() < until {
+                let (answer, answered) = oneshot::channel();
+                sender.send(answer).await?;
+                answered.await?;
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    })
+    .await;
+    // The lane ends when the last sender is gone.
+    let ended: Result<()> = lane.await?;
+    ended.and(counted)
+}
+
+/// Reading one and listing fifty, beside a bare handler that answers the same bytes; then a long list beside a short one.
+pub(crate) async fn read(place: &Place, many: usize, few: usize, seconds: u64, turns: usize) -> Result<()> {
+    let database = place.fresh("reading").await?;
+    let server = Server::start(&database).await?;
+    let raw = Place::open(&database).await?;
+    let clock = clock();
+    let mut shops = Vec::new();
+    for (name, wanted) in [("Few", few), ("Many", many)] {
+        let shop = Shop::open(&server, name).await?;
+        let template = shop.template(&server, &raw).await?;
+        for begin in (1..wanted).step_by(500) {
+            let days: Result<Vec<_>> = (begin..wanted.min(begin + 500)).map(|turn| day(turn * 336 / wanted)).collect();
+            template.write(&raw, &clock, &days?).await?;
+        }
+        shops.push(shop);
+    }
+    let [of_few, of_many] = shops.as_slice() else { return Err("two companies".into()) };
+    let listed = server.ask("GET", "/b/api/sales-invoices?pageSize=500", Some(&of_many.id), "").await?;
+    let ids: Vec<&str> =
+        listed["items"].as_array().into_iter().flatten().filter_map(|one| one["id"].as_str()).collect();
+    let get = |shop: &Shop, path: &str| request("GET", path, Some(&server.token), Some(&shop.id), "");
+    let ones: Vec<Vec<u8>> = ids.iter().map(|id| get(of_many, &format!("/b/api/sales-invoices/{id}"))).collect();
+    let fifty = vec![get(of_many, "/b/api/sales-invoices?pageSize=50")];
+    let length = Duration::from_secs(seconds);
+    say(&format!(
+        "{}: {many} invoices, answers a second, {turns} turns of {seconds} s each, median, beside a bare axum handler \
+         that checks the token and answers the same bytes",
+        place.engine()
+    ));
+    say("what          clients       duet        bare   duet/bare");
+    for (what, asked) in [("get one", ones), ("list 50", fifty)] {
+        let bytes = Connection::open(server.address).await?.send(&asked[0]).await?.body;
+        let file = std::env::temp_dir().join(format!("duet-bench-{}-bytes", std::process::id()));
+        std::fs::write(&file, &bytes)?;
+        let bare = Bare::start(&file)?;
+        let from_bare = vec![request("GET", "/", Some(&bare::token()?), None, "")];
+        for clients in CLIENTS {
+            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+            for _ in 0..turns {
+                ours.push(ask(server.address, asked.clone(), 200, clients, length).await?);
+                theirs.push(ask(bare.address, from_bare.clone(), 200, clients, length).await?);
+            }
+            let (ours, theirs) = (median(ours), median(theirs));
+            say(&format!("{what:<12} {clients:>8} {ours:>10} {theirs:>11} {:>11}", ratio(ours, theirs)));
+        }
+    }
+    say(&format!("lists of 50, microseconds, median of 41 turns      {few:>7}     {many:>7}   ratio"));
+    let last = |count: usize| count.div_ceil(50);
+    for (what, short, long) in [
+        ("first page", "&page=1".to_owned(), "&page=1".to_owned()),
+        ("in the middle", format!("&page={}", last(few) / 2), format!("&page={}", last(many) / 2)),
+        ("last page", format!("&page={}", last(few)), format!("&page={}", last(many))),
+        ("open ones, first page", "&status=open".to_owned(), "&status=open".to_owned()),
+        ("newest first", "&sort=-date".to_owned(), "&sort=-date".to_owned()),
+    ] {
+        let mut taken = [Vec::new(), Vec::new()];
+        for _ in 0..41 {
+            for ((shop, query), taken) in [(of_few, &short), (of_many, &long)].into_iter().zip(&mut taken) {
+                let asked = get(shop, &format!("/b/api/sales-invoices?pageSize=50{query}"));
+                let mut connection = Connection::open(server.address).await?;
+                let begun = Instant::now();
+                let answer = connection.send(&asked).await?;
+                taken.push(usize::try_from(begun.elapsed().as_micros())?);
+                if answer.status != 200 {
+                    return Err(String::from_utf8_lossy(&answer.body).into_owned().into());
+                }
+            }
+        }
+        let [short, long] = taken.map(median);
+        say(&format!("{what:<48} {short:>9} {long:>11} {:>7}", ratio(long, short)));
+    }
+    Ok(())
+}

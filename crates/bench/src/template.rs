@@ -1,0 +1,293 @@
+//! The rows that the server wrote for one document, to be written again and again without it.
+
+use crate::Result;
+use ledger_core::books::tables::{
+    EntryRef, account_days, account_months, audit_log, books, document_lines, documents, entries, entry_lines,
+    open_item_moves, open_items, party_balances,
+};
+use ledger_core::clock::Clock;
+use ledger_core::database::stored::AsJson;
+use ledger_core::day::Day;
+use ledger_core::ids::{BusinessId, RecordId};
+use ledger_core::money::Money;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, IntoActiveModel,
+    QueryFilter, QuerySelect, SqliteTransactionMode, TransactionOptions, TransactionTrait,
+};
+use std::collections::BTreeMap;
+
+/// One document of a company, with everything that stands beside it.
+#[derive(Clone)]
+pub(crate) struct Template {
+    business: BusinessId,
+    document: documents::Model,
+    traded: Vec<document_lines::Model>,
+    entry: entries::Model,
+    lines: Vec<entry_lines::Model>,
+    open: Vec<open_items::Model>,
+    moves: Vec<open_item_moves::Model>,
+    audit: audit_log::Model,
+}
+
+#[derive(Default)]
+struct Rows {
+    documents: Vec<documents::Model>,
+    traded: Vec<document_lines::Model>,
+    entries: Vec<entries::Model>,
+    lines: Vec<entry_lines::Model>,
+    open: Vec<open_items::Model>,
+    moves: Vec<open_item_moves::Model>,
+    audits: Vec<audit_log::Model>,
+}
+
+impl Template {
+    pub(crate) async fn read(database: &DatabaseConnection, business: BusinessId, id: RecordId) -> Result<Self> {
+        let document = documents::Entity::find_by_id((business, id)).one(database).await?.ok_or("no document")?;
+        let of_document = entries::Column::DocumentId.eq(id);
+        let mine = entries::Column::BusinessId.eq(business);
+        let entry = entries::Entity::find().filter(mine).filter(of_document).one(database).await?.ok_or("no entry")?;
+        Ok(Self {
+            business,
+            traded: document_lines::Entity::find()
+                .filter(document_lines::Column::BusinessId.eq(business))
+                .filter(document_lines::Column::DocumentId.eq(id))
+                .all(database)
+                .await?,
+            lines: entry_lines::Entity::find()
+                .filter(entry_lines::Column::BusinessId.eq(business))
+                .filter(entry_lines::Column::EntryNumber.eq(entry.number))
+                .all(database)
+                .await?,
+            open: open_items::Entity::find()
+                .filter(open_items::Column::BusinessId.eq(business))
+                .filter(open_items::Column::DocumentId.eq(id))
+                .all(database)
+                .await?,
+            moves: open_item_moves::Entity::find()
+                .filter(open_item_moves::Column::BusinessId.eq(business))
+                .filter(open_item_moves::Column::DocumentId.eq(id))
+                .all(database)
+                .await?,
+            audit: audit_log::Entity::find()
+                .filter(audit_log::Column::BusinessId.eq(business))
+                .filter(audit_log::Column::ResourceId.eq(id))
+                .one(database)
+                .await?
+                .ok_or("no audit record")?,
+            document,
+            entry,
+        })
+    }
+
+    /// How many rows one document is.
+    pub(crate) fn rows(&self) -> usize {
+        3 + self.traded.len() + self.lines.len() + self.open.len() + self.moves.len()
+    }
+
+    /// Adds the same document once more, for a day.
+    fn again(&self, rows: &mut Rows, clock: &Clock, head: &mut books::Model, date: Day) {
+        head.entry_number += 1;
+        head.audit_sequence += 1;
+        let (id, entry) = (RecordId(clock.identifier()), RecordId(clock.identifier()));
+        let number = format!("INV-{:09}", head.entry_number);
+        rows.documents.push(documents::Model {
+            id,
+            date,
+            number: Some(number.clone()),
+            sequence: Some(head.entry_number),
+            entries: AsJson(vec![EntryRef { id: entry, number: head.entry_number, date }]),
+            search: number.to_lowercase(),
+            ..self.document.clone()
+        });
+        rows.traded.extend(self.traded.iter().map(|line| document_lines::Model {
+            document_id: id,
+            id: RecordId(clock.identifier()),
+            date,
+            ..line.clone()
+        }));
+        rows.entries.push(entries::Model {
+            id: entry,
+            number: head.entry_number,
+            date,
+            document_id: id,
+            document_number: Some(number.clone()),
+            ..self.entry.clone()
+        });
+        rows.lines.extend(self.lines.iter().map(|line| entry_lines::Model {
+            entry_number: head.entry_number,
+            date,
+            ..line.clone()
+        }));
+        rows.open.extend(self.open.iter().map(|item| open_items::Model { id, document_id: id, date, ..item.clone() }));
+        rows.moves.extend(self.moves.iter().map(|moved| open_item_moves::Model {
+            id: RecordId(clock.identifier()),
+            open_item_id: id,
+            document_id: id,
+            date,
+            ..moved.clone()
+        }));
+        rows.audits.push(audit_log::Model {
+            sequence: head.audit_sequence,
+            id: RecordId(clock.identifier()),
+            resource_id: id,
+            ..self.audit.clone()
+        });
+    }
+
+    /// Writes the document once for each of these days, in one transaction.
+    pub(crate) async fn write(&self, database: &DatabaseConnection, clock: &Clock, days: &[Day]) -> Result<()> {
+        let options = TransactionOptions {
+            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+            ..TransactionOptions::default()
+        };
+        let transaction = database.begin_with_options(options).await?;
+        let mut row = books::Entity::find_by_id(self.business);
+        if transaction.get_database_backend() == DbBackend::Postgres {
+            row = row.lock_exclusive();
+        }
+        let mut head = row.one(&transaction).await?.ok_or("no books")?;
+        let mut rows = Rows::default();
+        for &day in days {
+            self.again(&mut rows, clock, &mut head, day);
+        }
+        rows.write(&transaction).await?;
+        books::Entity::update_many()
+            .col_expr(books::Column::Version, (head.version + 1).into())
+            .col_expr(books::Column::EntryNumber, head.entry_number.into())
+            .col_expr(books::Column::AuditSequence, head.audit_sequence.into())
+            .filter(books::Column::BusinessId.eq(self.business))
+            .exec(&transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+impl Rows {
+    async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
+        let sums = sums(&self.lines);
+        insert::<documents::Entity>(connection, self.documents).await?;
+        insert::<entry_lines::Entity>(connection, self.lines).await?;
+        insert::<entries::Entity>(connection, self.entries).await?;
+        sums.write(connection).await?;
+        insert::<document_lines::Entity>(connection, self.traded).await?;
+        insert::<open_items::Entity>(connection, self.open).await?;
+        insert::<open_item_moves::Entity>(connection, self.moves).await?;
+        insert::<audit_log::Entity>(connection, self.audits).await
+    }
+}
+
+struct Sums {
+    days: Vec<account_days::Model>,
+    months: Vec<account_months::Model>,
+    parties: Vec<party_balances::Model>,
+}
+
+fn sums(lines: &[entry_lines::Model]) -> Sums {
+    let money = Money::from_units;
+    let mut days: BTreeMap<_, account_days::Model> = BTreeMap::new();
+    let mut months: BTreeMap<_, account_months::Model> = BTreeMap::new();
+    let mut parties: BTreeMap<_, party_balances::Model> = BTreeMap::new();
+    for line in lines {
+        let (business_id, account_id, currency) = (line.business_id, line.account_id, line.currency.clone());
+        let (debit, credit) = (Ord::max(line.amount.units(), 0), Ord::max(-line.amount.units(), 0));
+        let own = line.currency_amount.units();
+        let more = |sum: Money, units: i64| money(sum.units() + units);
+        let zero = Money::ZERO;
+        let day = days.entry((account_id, line.date)).or_insert_with(|| account_days::Model {
+            business_id,
+            account_id,
+            currency: currency.clone(),
+            date: line.date,
+            debit: zero,
+            credit: zero,
+            currency_amount: zero,
+        });
+        (day.debit, day.credit, day.currency_amount) =
+            (more(day.debit, debit), more(day.credit, credit), more(day.currency_amount, own));
+        let month = months.entry((account_id, line.date.year_and_month())).or_insert_with(|| account_months::Model {
+            business_id,
+            account_id,
+            currency: currency.clone(),
+            month: line.date.year_and_month(),
+            debit: zero,
+            credit: zero,
+            currency_amount: zero,
+        });
+        (month.debit, month.credit, month.currency_amount) =
+            (more(month.debit, debit), more(month.credit, credit), more(month.currency_amount, own));
+        if let Some(party_id) = line.party_id {
+            let party = parties.entry((party_id, account_id)).or_insert_with(|| party_balances::Model {
+                business_id,
+                party_id,
+                account_id,
+                currency,
+                amount: zero,
+                currency_amount: zero,
+            });
+            (party.amount, party.currency_amount) =
+                (more(party.amount, debit - credit), more(party.currency_amount, own));
+        }
+    }
+    Sums {
+        days: days.into_values().collect(),
+        months: months.into_values().collect(),
+        parties: parties.into_values().collect(),
+    }
+}
+
+impl Sums {
+    async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
+        {
+            use account_days::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Date, Debit};
+            let (same, sums) = ([BusinessId, AccountId, Currency, Date], [Debit, Credit, CurrencyAmount]);
+            add::<account_days::Entity>(connection, self.days, &same, &sums).await?;
+        }
+        {
+            use account_months::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Debit, Month};
+            let (same, sums) = ([BusinessId, AccountId, Currency, Month], [Debit, Credit, CurrencyAmount]);
+            add::<account_months::Entity>(connection, self.months, &same, &sums).await?;
+        }
+        use party_balances::Column::{AccountId, Amount, BusinessId, Currency, CurrencyAmount, PartyId};
+        let (same, sums) = ([BusinessId, PartyId, AccountId, Currency], [Amount, CurrencyAmount]);
+        add::<party_balances::Entity>(connection, self.parties, &same, &sums).await
+    }
+}
+
+async fn add<E>(
+    connection: &impl ConnectionTrait,
+    rows: Vec<E::Model>,
+    same: &[E::Column],
+    sums: &[E::Column],
+) -> Result<()>
+where
+    E: EntityTrait,
+    E::ActiveModel: ActiveModelTrait<Entity = E>,
+    E::Model: IntoActiveModel<E::ActiveModel>,
+{
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut conflict = OnConflict::columns(same.iter().copied());
+    for &sum in sums {
+        conflict.value(sum, Expr::col((E::default(), sum)).add(Expr::col((Alias::new("excluded"), sum))));
+    }
+    let rows = rows.into_iter().map(IntoActiveModel::into_active_model);
+    E::insert_many(rows).on_conflict(conflict).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+async fn insert<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
+where
+    E: EntityTrait,
+    E::ActiveModel: ActiveModelTrait<Entity = E>,
+    E::Model: IntoActiveModel<E::ActiveModel>,
+{
+    let mut rest = rows.into_iter();
+    while rest.len() > 0 {
+        let portion: Vec<_> = rest.by_ref().take(800).map(IntoActiveModel::into_active_model).collect();
+        E::insert_many(portion).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}

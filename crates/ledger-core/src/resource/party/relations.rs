@@ -1,0 +1,323 @@
+//! What stands between a company and a party: open items, what is overdue, and two parties that turn out to be one.
+
+use super::table::{self, Column};
+use super::{Parties, PartyStatus, PartyView};
+use crate::access::Action;
+use crate::books::audit::AuditAction;
+use crate::books::tables::{DocumentKind, allocations, document_lines, documents, open_items};
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::{Error, FieldErrors, Result};
+use crate::field::{Faults, Field};
+use crate::ids::RecordId;
+use crate::money::{Amount, Money};
+use crate::resource::extra::{Act, Does, Extra, On, Produced, Reading, action};
+use crate::resource::list::{ListQuery, Page};
+use crate::resource::master::note;
+use crate::resource::rows::{self, Rows};
+use crate::resource::settlement::allocating::Settled;
+use schemars::JsonSchema;
+use sea_orm::sea_query::{Expr, Func, LikeExpr};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+pub(super) fn extras() -> Vec<Extra> {
+    vec![open_items_of_party(), action::<Merge>()]
+}
+
+/// What is overdue of a party, and what of its money settles nothing yet, in the company's currency.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Late {
+    pub(super) overdue: i64,
+    pub(super) unallocated: i64,
+}
+
+pub(super) async fn overdue_and_unallocated(cx: &Cx<'_>, parties: &[RecordId]) -> Result<HashMap<RecordId, Late>> {
+    let rows = open_items::Entity::find()
+        .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_items::Column::PartyId.is_in(parties.iter().copied()))
+        .filter(open_items::Column::Open.ne(Money::ZERO))
+        .filter(
+            Condition::any()
+                .add(open_items::Column::DueDate.lt(cx.today()?))
+                .add(open_items::Column::Kind.is_in([DocumentKind::Receipt, DocumentKind::CreditNote])),
+        )
+        .all(&cx.db)
+        .await?;
+    let today = cx.today()?;
+    let mut late: HashMap<RecordId, Late> = HashMap::new();
+    for row in rows {
+        let sums = late.entry(row.party_id).or_default();
+        let base = row.base_open.units();
+        match row.kind {
+            DocumentKind::Receipt | DocumentKind::CreditNote => {
+                sums.unallocated = sums.unallocated.saturating_sub(base)
+            }
+            // Only what they owe: a debit.
+            _ if base > 0 && row.due_date.is_some_and(|due| due < today) => {
+                sums.overdue = sums.overdue.saturating_add(base);
+            }
+            _ => {}
+        }
+    }
+    Ok(late)
+}
+
+/// The parties that became part of these, with what they became part of.
+pub(super) async fn merged_into(cx: &Cx<'_>, parties: &[RecordId]) -> Result<HashMap<RecordId, RecordId>> {
+    let rows: Vec<(RecordId, Option<RecordId>)> = table::Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::MergedIntoId])
+        .filter(Parties::reach(cx)?)
+        .filter(Column::MergedIntoId.is_in(parties.iter().copied()))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(rows.into_iter().filter_map(|(id, into)| Some((id, into?))).collect())
+}
+
+// ── Open items ──
+
+/// What is open with a party.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenItem {
+    /// The document, or the line of a journal; allocations name it.
+    id: RecordId,
+    /// What it is.
+    r#type: Settled,
+    /// The document.
+    document_id: RecordId,
+    /// The document's number.
+    document_number: Option<String>,
+    /// The document's reference.
+    reference: Option<String>,
+    /// The account that it is open on.
+    account_id: RecordId,
+    /// The day it counts for.
+    date: Day,
+    /// When it is due.
+    due_date: Option<Day>,
+    /// How many days it is overdue.
+    days_overdue: i64,
+    /// Its currency.
+    currency: String,
+    /// What it began with; what you owe is negative.
+    amount: Amount,
+    /// What is left of it.
+    open_amount: Amount,
+    /// What that is carried at, in the company's currency.
+    base_open_amount: Amount,
+}
+
+/// A page of what is open with a party.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenItemPage {
+    /// What is open, oldest first.
+    items: Vec<OpenItem>,
+    /// Where the page stands.
+    pagination: crate::resource::list::Pagination,
+}
+
+fn open_items_of_party() -> Extra {
+    Extra {
+        name: "OpenItems",
+        segment: "open-items",
+        on: On::Record,
+        action: Action::View,
+        summary: "Get what is open with {one}",
+        description: "Invoices that are not paid, credit that is not used up, lines of journals: everything that can be \
+                      settled, oldest first.",
+        does: Does::Reads(Reading {
+            paged: true,
+            ..Reading::json::<OpenItemPage>(
+                |cx, id, query| Box::pin(read_open_items(cx, id, query)),
+                || {
+                    json!({"items": [{
+                        "id": "019a9f6e-6c00-7b29-8218-d4f516879229", "type": "salesInvoice",
+                        "documentId": "019a9f6e-6c00-7b29-8218-d4f516879229", "documentNumber": "INV-2026-0042",
+                        "reference": "PO-4711", "accountId": "019a9f6e-6c00-7b27-8016-b2d3f4657027",
+                        "date": "2026-11-20", "dueDate": "2026-12-20", "daysOverdue": 0, "currency": "EUR",
+                        "amount": 274.9, "openAmount": 174.9, "baseOpenAmount": 174.9
+                    }], "pagination": {"totalCount": 1, "totalPages": 1, "currentPage": 1}})
+                },
+            )
+        }),
+    }
+}
+
+async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Produced> {
+    let id = id.ok_or(Error::NotFound)?;
+    rows::row::<Parties>(cx, id).await?;
+    let (today, base_decimals) = (cx.today()?, cx.business()?.currency_decimals);
+    let open = open_items::Entity::find()
+        .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_items::Column::PartyId.eq(id))
+        .filter(open_items::Column::Open.ne(Money::ZERO));
+    let total = open.clone().count(&cx.db).await?;
+    let found = open
+        .order_by_asc(open_items::Column::Date)
+        .order_by_asc(open_items::Column::Id)
+        .limit(query.page_size)
+        .offset((query.page - 1) * query.page_size)
+        .all(&cx.db)
+        .await?;
+    let named: Vec<(RecordId, Option<String>, Option<String>)> = documents::Entity::find()
+        .select_only()
+        .columns([documents::Column::Id, documents::Column::Number, documents::Column::Reference])
+        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::Id.is_in(found.iter().map(|row| row.document_id)))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let named: HashMap<RecordId, (Option<String>, Option<String>)> =
+        named.into_iter().map(|(id, number, reference)| (id, (number, reference))).collect();
+    let item = |row: open_items::Model| {
+        let own = |money| Amount { money, currency_decimals: crate::currency::decimals(&row.currency).unwrap_or(2) };
+        let (document_number, reference) = named.get(&row.document_id).cloned().unwrap_or_default();
+        OpenItem {
+            id: row.id,
+            r#type: row.kind.into(),
+            document_id: row.document_id,
+            document_number,
+            reference,
+            account_id: row.account_id,
+            date: row.date,
+            due_date: row.due_date,
+            days_overdue: row.due_date.filter(|due| *due < today).map_or(0, |due| today.days_since(due)),
+            amount: own(row.amount),
+            open_amount: own(row.open),
+            base_open_amount: Amount { money: row.base_open, currency_decimals: base_decimals },
+            currency: row.currency,
+        }
+    };
+    Produced::page(query, &Page { items: found.into_iter().map(item).collect::<Vec<_>>(), total })
+}
+
+// ── Merging ──
+
+/// Which party another becomes part of.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct MergeInput {
+    /// The party that stays.
+    into_party_id: Field<RecordId>,
+}
+
+struct Merge;
+
+impl Act for Merge {
+    type Resource = Parties;
+    type Input = MergeInput;
+    type Words = RecordId;
+    const NAME: &'static str = "Merge";
+    const SEGMENT: &'static str = "merge";
+    const ACTION: Action = Action::Delete;
+    const SUMMARY: &'static str = "Merge {one} into another";
+    const DESCRIPTION: &'static str = "Two parties turn out to be one: the documents and open items of this one are \
+                                       the other's from now on, and it is archived. Its ledger lines stay as they were \
+                                       written and count as the other's. The party that stays is answered.";
+
+    fn check(input: MergeInput) -> Result<RecordId, FieldErrors> {
+        let mut faults = Faults::default();
+        let into = faults.required("intoPartyId", input.into_party_id);
+        faults.finish(into)
+    }
+
+    fn example() -> Option<fn() -> Value> {
+        Some(|| json!({"intoPartyId": "019a9f6e-6c00-7b23-8c12-7e9fb0213c23"}))
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, into: &RecordId) -> Result<PartyView> {
+        let into = *into;
+        let gone = rows::row::<Parties>(cx, id).await?;
+        cx.check_expectation(id, gone.version)?;
+        let stays = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::Id.eq(into)).one(&cx.db).await?;
+        let stays = stays.ok_or_else(|| Error::field("intoPartyId", "names no party"))?;
+        if into == id {
+            return Err(Error::field("intoPartyId", "must be another party"));
+        }
+        if gone.merged_into_id.is_some() || stays.merged_into_id.is_some() {
+            return Err(Error::conflict("invalid_state", "One of them is part of another party already"));
+        }
+        let before = [rows::get::<Parties>(cx, id).await?, rows::get::<Parties>(cx, into).await?];
+        rename_everywhere(cx, id, into).await?;
+        let stamp = |row: &table::Model| {
+            table::Entity::update_many()
+                .col_expr(Column::Version, (row.version + 1).into())
+                .col_expr(Column::UpdatedAt, cx.now.into())
+                .col_expr(Column::UpdatedBy, cx.user.into())
+                .filter(Column::BusinessId.eq(row.business_id))
+                .filter(Column::Id.eq(row.id))
+        };
+        stamp(&gone)
+            .col_expr(Column::Status, PartyStatus::Archived.into())
+            .col_expr(Column::MergedIntoId, Some(into).into())
+            .exec(&cx.db)
+            .await?;
+        stamp(&stays)
+            .col_expr(Column::IsCustomer, (stays.is_customer || gone.is_customer).into())
+            .col_expr(Column::IsSupplier, (stays.is_supplier || gone.is_supplier).into())
+            .exec(&cx.db)
+            .await?;
+        let [gone_before, stays_before] = before;
+        let gone_after = rows::get::<Parties>(cx, id).await?;
+        let stays_after = rows::get::<Parties>(cx, into).await?;
+        note::<Parties>(cx, AuditAction::Updated, id, Some(&gone_before), Some(&gone_after))?;
+        note::<Parties>(cx, AuditAction::Updated, into, Some(&stays_before), Some(&stays_after))?;
+        Ok(stays_after)
+    }
+}
+
+/// Gives everything that names a party to another, but for the ledger, which is never rewritten.
+async fn rename_everywhere(cx: &Cx<'_>, from: RecordId, into: RecordId) -> Result<()> {
+    cx.flush().await?;
+    let business = cx.business_id()?;
+    documents::Entity::update_many()
+        .col_expr(documents::Column::PartyId, Some(into).into())
+        .filter(documents::Column::BusinessId.eq(business))
+        .filter(documents::Column::PartyId.eq(from))
+        .exec(&cx.db)
+        .await?;
+    // An identifier stands in a document's own fields as it is written.
+    let renamed = Func::cust("REPLACE").args([
+        Expr::col(documents::Column::Content),
+        Expr::val(from.to_string()),
+        Expr::val(into.to_string()),
+    ]);
+    documents::Entity::update_many()
+        .col_expr(documents::Column::Content, renamed.into())
+        .filter(documents::Column::BusinessId.eq(business))
+        .filter(documents::Column::Content.like(LikeExpr::new(format!("%\"{from}\"%"))))
+        .exec(&cx.db)
+        .await?;
+    open_items::Entity::update_many()
+        .col_expr(open_items::Column::PartyId, into.into())
+        .filter(open_items::Column::BusinessId.eq(business))
+        .filter(open_items::Column::PartyId.eq(from))
+        .exec(&cx.db)
+        .await?;
+    allocations::Entity::update_many()
+        .col_expr(allocations::Column::PartyId, into.into())
+        .filter(allocations::Column::BusinessId.eq(business))
+        .filter(allocations::Column::PartyId.eq(from))
+        .exec(&cx.db)
+        .await?;
+    document_lines::Entity::update_many()
+        .col_expr(document_lines::Column::PartyId, Some(into).into())
+        .filter(document_lines::Column::BusinessId.eq(business))
+        .filter(document_lines::Column::PartyId.eq(from))
+        .exec(&cx.db)
+        .await?;
+    table::Entity::update_many()
+        .col_expr(Column::MergedIntoId, Some(into).into())
+        .filter(Column::BusinessId.eq(business))
+        .filter(Column::MergedIntoId.eq(from))
+        .exec(&cx.db)
+        .await?;
+    Ok(())
+}
