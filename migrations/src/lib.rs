@@ -19,6 +19,7 @@ mod m0006_access_changes;
 mod m0007_exchange_rates;
 mod m0008_kept_answers;
 mod m0009_trade;
+mod m0010_document_counts;
 
 pub struct Migrator;
 
@@ -35,6 +36,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0007_exchange_rates::Migration),
             Box::new(m0008_kept_answers::Migration),
             Box::new(m0009_trade::Migration),
+            Box::new(m0010_document_counts::Migration),
         ]
     }
 }

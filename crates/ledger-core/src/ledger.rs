@@ -1,6 +1,7 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
 use crate::access::{self, Business, Principal, Role, membership};
+use crate::answers::{self, Answers};
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{self, Subjects};
 use crate::auth::token::Tokens;
@@ -48,6 +49,7 @@ pub struct Ledger {
     passwords: Passwords,
     in_flight: InFlight,
     remembered: Remembered,
+    answers: Answers,
 }
 
 /// What a command in a lane comes to.
@@ -143,6 +145,7 @@ impl Ledger {
             passwords: Passwords::try_new()?,
             in_flight: InFlight::default(),
             remembered: Remembered::default(),
+            answers: Answers::default(),
         }))
     }
 
@@ -237,6 +240,28 @@ impl Ledger {
         }
         let query = ListQuery::parse(&call.resource.offer(call.verb), &call.query)?;
         let id = named_record(&call)?;
+        let question = business.as_ref().filter(|_| call.resource.scope == Scope::Business);
+        let question =
+            question.and_then(|business| answers::Asked::of(&call, business, business.today(self.clock.now())));
+        let Some(question) = question else { return self.read(principal, business, &call, &query, id).await };
+        // Before the answer is made: what changes meanwhile has another version.
+        let version = self.answers.version(&self.database.read, question.business()).await?;
+        if let Some(kept) = self.answers.find(&question, version) {
+            return Ok(Reply::clone(&kept));
+        }
+        let reply = self.read(principal, business, &call, &query, id).await?;
+        self.answers.keep(question, version, &reply);
+        Ok(reply)
+    }
+
+    async fn read(
+        &self,
+        principal: &Principal,
+        business: Option<Arc<Business>>,
+        call: &Call,
+        query: &ListQuery,
+        id: Option<RecordId>,
+    ) -> Result<Reply> {
         let asked = Asked {
             user: principal.user,
             business: business.as_deref(),
@@ -247,7 +272,7 @@ impl Ledger {
         };
         if call.resource.key == ResourceKey::Verification {
             let snapshot = self.database.snapshot().await?;
-            let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, &query).await;
+            let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, query).await;
             snapshot.rollback().await?;
             let (_, produced) = read?;
             return Ok(Reply::plain(ReplyKind::Found, produced.text));
@@ -255,12 +280,12 @@ impl Ledger {
         let cx = Cx::reading(asked, &self.database.read);
         match (call.verb, id) {
             (Verb::List, _) => {
-                let produced = call.resource.list(&cx, &query).await?;
+                let produced = call.resource.list(&cx, query).await?;
                 Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, produced.text) })
             }
             (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, call.resource.get(&cx, id).await?)),
             (verb, id) => {
-                let (media, produced) = call.resource.read_extra(verb, &cx, id, &query).await?;
+                let (media, produced) = call.resource.read_extra(verb, &cx, id, query).await?;
                 let reply = Reply::plain(ReplyKind::Listed, produced.text);
                 Ok(Reply { media, pagination: produced.pagination, ..reply })
             }

@@ -4,6 +4,7 @@
 //! [`resource::each_resource`].
 
 pub mod access;
+mod answers;
 pub mod auth;
 pub mod books;
 pub mod clock;

@@ -38,11 +38,32 @@ mod table {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Changes(i64);
 
+/// A question to the database that many ask: those who wait take the next answer that was asked for after they came.
 #[derive(Default)]
-pub(crate) struct Remembered {
+pub(crate) struct Question<T> {
     asked: AtomicU64,
     /// The last question that was answered, by its number.
-    answered: tokio::sync::Mutex<(u64, Changes)>,
+    answered: tokio::sync::Mutex<(u64, T)>,
+}
+
+impl<T: Copy> Question<T> {
+    /// The answer, asked for after this call began.
+    pub(crate) async fn ask(&self, ask: impl AsyncFnOnce() -> Result<T>) -> Result<T> {
+        let arrived = self.asked.load(Ordering::SeqCst);
+        let mut answered = self.answered.lock().await;
+        if answered.0 > arrived {
+            return Ok(answered.1);
+        }
+        let question = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        let answer = ask().await?;
+        *answered = (question, answer);
+        Ok(answer)
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Remembered {
+    changes: Question<Changes>,
     facts: Mutex<Facts>,
 }
 
@@ -59,16 +80,12 @@ const MOST: usize = 20_000;
 impl Remembered {
     /// The count of changes, asked for after this call began.
     pub(crate) async fn changes(&self, connection: &impl ConnectionTrait) -> Result<Changes> {
-        let arrived = self.asked.load(Ordering::SeqCst);
-        let mut answered = self.answered.lock().await;
-        if answered.0 > arrived {
-            return Ok(answered.1);
-        }
-        let question = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
-        let row = table::Entity::find_by_id(1).one(connection).await?;
-        let changes = Changes(row.ok_or_else(|| Error::internal("access_changes has no row"))?.count);
-        *answered = (question, changes);
-        Ok(changes)
+        self.changes
+            .ask(async || {
+                let row = table::Entity::find_by_id(1).one(connection).await?;
+                Ok(Changes(row.ok_or_else(|| Error::internal("access_changes has no row"))?.count))
+            })
+            .await
     }
 
     /// What is remembered under a count; anything else is forgotten.

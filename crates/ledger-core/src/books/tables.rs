@@ -159,6 +159,17 @@ table! {
 }
 
 table! {
+    /// How many documents of a kind there are, counted by triggers.
+    document_counts = "document_counts" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub kind: String,
+        pub count: i64,
+    }
+}
+
+table! {
     entries = "entries" {
         #[sea_orm(primary_key, auto_increment = false)]
         pub business_id: BusinessId,

@@ -9,7 +9,9 @@ use crate::ids::RecordId;
 use crate::resource::Resource;
 use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use sea_orm::sea_query::{LikeExpr, NullOrdering};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
 
 pub(crate) type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
 pub(crate) type Row<M> = <<M as Rows>::Entity as EntityTrait>::Model;
@@ -70,6 +72,10 @@ pub(crate) trait Rows: Resource {
     const SORTS: &'static [Column<Self>];
 
     fn filters() -> Vec<Filter<Column<Self>>>;
+    /// How many rows the caller can reach, where that is known without counting.
+    fn known_total(_cx: &Cx<'_>) -> impl Future<Output = Result<Option<u64>>> + Send {
+        async { Ok(None) }
+    }
     /// What the caller can reach at all.
     fn reach(cx: &Cx<'_>) -> Result<Condition>;
     fn views(cx: &Cx<'_>, rows: Vec<Row<Self>>) -> impl Future<Output = Result<Vec<Self::View>>> + Send;
@@ -81,23 +87,49 @@ pub(crate) fn parameters<M: Rows>() -> Vec<Parameter> {
 
 pub(crate) async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
     let mut rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
-    let total = rows.clone().count(&cx.db).await?;
+    let all = query.search.is_none() && query.updated_since.is_none() && query.filters.is_empty();
+    let known = if all { M::known_total(cx).await? } else { None };
+    let total = match known {
+        Some(total) => total,
+        None => rows.clone().count(&cx.db).await?,
+    };
     let mut order = query.sort.clone();
     if order.is_empty() {
         order.extend(M::ABOUT.sorts.first().map(|&name| (name, Direction::Ascending)));
     }
+    // What lies beyond the middle is nearer from the end: the same order, read backwards.
+    let offset = (query.page - 1) * query.page_size;
+    let backwards = known.is_some() && offset > total / 2 && offset < total;
+    let last = order.first().map_or(Direction::Ascending, |(_, direction)| *direction);
     for (name, direction) in order {
         let column = M::ABOUT.sorts.iter().zip(M::SORTS).find(|(known, _)| **known == name).map(|(_, column)| *column);
         let column = column.ok_or_else(|| Error::internal(format!("no column sorts by {name}")))?;
-        rows = match direction {
-            Direction::Ascending => rows.order_by_with_nulls(column, Order::Asc, NullOrdering::Last),
-            Direction::Descending => rows.order_by_with_nulls(column, Order::Desc, NullOrdering::Last),
-        };
+        rows = ordered(rows, column, direction, backwards);
     }
     // The identifier breaks ties, so that pages never overlap.
-    let rows =
-        rows.order_by_asc(M::ID).limit(query.page_size).offset((query.page - 1) * query.page_size).all(&cx.db).await?;
+    rows = ordered(rows, M::ID, last, backwards);
+    let rows = if backwards {
+        let after = total.saturating_sub(offset + query.page_size);
+        let size = query.page_size.min(total - offset);
+        let mut rows = rows.limit(size).offset(after).all(&cx.db).await?;
+        rows.reverse();
+        rows
+    } else {
+        rows.limit(query.page_size).offset(offset).all(&cx.db).await?
+    };
     Ok(Page { items: M::views(cx, rows).await?, total })
+}
+
+/// Rows without a value come last; where every row has one, an index serves the order as it stands.
+fn ordered<E: EntityTrait>(rows: Select<E>, column: E::Column, direction: Direction, backwards: bool) -> Select<E> {
+    let ascending = (direction == Direction::Ascending) != backwards;
+    let order = if ascending { Order::Asc } else { Order::Desc };
+    if column.def().is_null() {
+        let nulls = if backwards { NullOrdering::First } else { NullOrdering::Last };
+        rows.order_by_with_nulls(column, order, nulls)
+    } else {
+        rows.order_by(column, order)
+    }
 }
 
 fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {

@@ -4,7 +4,9 @@
 
 use super::{Check, Findings, Walk, Wide, shown};
 use crate::books::balances::sum;
-use crate::books::tables::{EntryRef, allocations, open_item_moves, open_items, stock, stock_lines, stock_moves};
+use crate::books::tables::{
+    EntryRef, allocations, document_counts, documents, open_item_moves, open_items, stock, stock_lines, stock_moves,
+};
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
 use crate::day::Day;
@@ -52,6 +54,7 @@ pub(super) async fn checks(cx: &Cx<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
         allocations_explain_items(cx, walk).await?,
         stock_follows_ledger(cx, walk, &inventory).await?,
         stock_follows_history(cx).await?,
+        documents_are_counted(cx).await?,
     ])
 }
 
@@ -262,6 +265,35 @@ async fn stock_follows_ledger(cx: &Cx<'_>, walk: &Walk, inventory: &HashSet<Reco
         shown(right),
         findings,
     ))
+}
+
+async fn documents_are_counted(cx: &Cx<'_>) -> Result<Check> {
+    let mine = documents::Column::BusinessId.eq(cx.business_id()?);
+    let there: Vec<(String, i64)> = documents::Entity::find()
+        .select_only()
+        .column(documents::Column::Kind)
+        .column_as(documents::Column::Id.count(), "count")
+        .filter(mine)
+        .group_by(documents::Column::Kind)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let there: BTreeMap<String, i64> = there.into_iter().collect();
+    let counted = document_counts::Entity::find()
+        .filter(document_counts::Column::BusinessId.eq(cx.business_id()?))
+        .all(&cx.db)
+        .await?;
+    let counted: BTreeMap<String, i64> =
+        counted.into_iter().filter(|row| row.count != 0).map(|row| (row.kind, row.count)).collect();
+    let mut findings = Findings::default();
+    for kind in there.keys().chain(counted.keys()).collect::<HashSet<_>>() {
+        let (is, said) = (there.get(kind).copied().unwrap_or(0), counted.get(kind).copied().unwrap_or(0));
+        if is != said {
+            findings.add(format!("{said} documents of kind {kind} are counted, {is} are there"));
+        }
+    }
+    let (left, right) = (counted.values().sum::<i64>(), there.values().sum::<i64>());
+    Ok(Check::of("V4f", "Documents are counted as they are", left, right, findings))
 }
 
 async fn stock_follows_history(cx: &Cx<'_>) -> Result<Check> {

@@ -2,7 +2,7 @@
 
 use super::Document;
 use crate::books::tables::documents::{self as table, Column};
-use crate::books::tables::{DocumentStatus, entries, entry_lines};
+use crate::books::tables::{DocumentStatus, document_counts, entries, entry_lines};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -78,6 +78,12 @@ fn named_by_draft(id: RecordId) -> Condition {
     Condition::all()
         .add(Column::Status.eq(DocumentStatus::Draft))
         .add(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
+}
+
+/// How many documents of a kind there are.
+pub(crate) async fn total<D: Document>(cx: &Cx<'_>) -> Result<Option<u64>> {
+    let row = document_counts::Entity::find_by_id((cx.business_id()?, D::KIND.to_string())).one(&cx.db).await?;
+    Ok(Some(row.map_or(0, |row| u64::try_from(row.count).unwrap_or_default())))
 }
 
 /// Whether any document at all names a record.

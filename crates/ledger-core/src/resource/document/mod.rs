@@ -27,7 +27,7 @@ use crate::resource::Resource;
 use crate::resource::rows::Rows;
 pub(crate) use actions::extras;
 pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
-pub(crate) use list::{SORTED_BY, SORTS, filters, is_mentioned, is_named, naming, reach};
+pub(crate) use list::{SORTED_BY, SORTS, filters, is_mentioned, is_named, naming, reach, total};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -270,6 +270,10 @@ macro_rules! document_rows {
         const CHANGED: crate::books::tables::documents::Column = crate::books::tables::documents::Column::UpdatedAt;
         const SEARCH: crate::books::tables::documents::Column = crate::books::tables::documents::Column::Search;
         const SORTS: &'static [crate::books::tables::documents::Column] = crate::resource::document::SORTED_BY;
+
+        async fn known_total(cx: &crate::cx::Cx<'_>) -> crate::error::Result<Option<u64>> {
+            crate::resource::document::total::<Self>(cx).await
+        }
 
         fn reach(cx: &crate::cx::Cx<'_>) -> crate::error::Result<sea_orm::Condition> {
             crate::resource::document::reach::<Self>(cx)
