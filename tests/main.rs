@@ -22,4 +22,5 @@ mod settling;
 mod stock;
 mod tidy;
 mod trade;
+mod trade_model;
 mod writes;

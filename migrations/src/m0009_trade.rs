@@ -306,6 +306,7 @@ fn stock(manager: &SchemaManager<'_>) -> TableCreateStatement {
         .col(number("value").not_null())
         .col(bytewise(manager, "last_date"))
         .col(number("last_sequence").not_null())
+        .col(text("known_cost"))
         .col(text("layers").not_null())
         .primary_key(&mut key(&["item_id"]))
         .take()

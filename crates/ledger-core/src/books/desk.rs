@@ -659,11 +659,11 @@ impl Standing {
                     .await?;
             }
             Self::Stock(state) => {
-                use stock::Column::{BusinessId, ItemId, LastDate, LastSequence, Layers, Quantity, Value};
+                use stock::Column::{BusinessId, ItemId, KnownCost, LastDate, LastSequence, Layers, Quantity, Value};
                 stock::Entity::insert(state.into_active_model())
                     .on_conflict(
                         OnConflict::columns([BusinessId, ItemId])
-                            .update_columns([Quantity, Value, LastDate, LastSequence, Layers])
+                            .update_columns([Quantity, Value, LastDate, LastSequence, KnownCost, Layers])
                             .to_owned(),
                     )
                     .exec_without_returning(connection)

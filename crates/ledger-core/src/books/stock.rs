@@ -158,7 +158,7 @@ impl Valuation {
             quantity: state.quantity,
             value: state.value,
             layers: state.layers.0.clone(),
-            last: (state.quantity > Quantity::ZERO).then_some((state.quantity, state.value)),
+            last: state.known_cost.as_ref().map(|known| (known.0.quantity, known.0.value)),
             ..Self::new(method)
         }
     }
@@ -434,6 +434,7 @@ fn state_of(
         value: valuation.value,
         last_date,
         last_sequence: sequence,
+        known_cost: valuation.last.map(|(quantity, value)| AsJson(Layer { quantity, value })),
         layers: AsJson(valuation.layers.clone()),
     })
 }

@@ -335,6 +335,8 @@ table! {
         pub value: Money,
         pub last_date: Option<Day>,
         pub last_sequence: i64,
+        /// What was known last of its cost: so many cost so much.
+        pub known_cost: Option<AsJson<Layer>>,
         pub layers: AsJson<Vec<Layer>>,
     }
 }
