@@ -3,6 +3,7 @@
 use crate::harness::books::behind_the_back;
 use crate::harness::examples::creatable;
 use crate::harness::server::DIALECTS;
+use crate::harness::shop::Shop;
 use crate::harness::{Company, Dialect, Engine, Options, Server, on_both_engines};
 use ledger_core::resource::operation::Verb;
 use serde_json::{Value, json};
@@ -115,7 +116,7 @@ on_both_engines! {
 
 /// Takes the guards off, so that a hand behind the server's back can do its worst.
 fn unguarded(engine: Engine) -> Vec<String> {
-    let tables = ["entries", "entry_lines", "audit_log"];
+    let tables = ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves"];
     match engine {
         Engine::Postgres => tables.map(|table| format!("ALTER TABLE {table} DISABLE TRIGGER ALL")).to_vec(),
         Engine::Sqlite => tables
@@ -201,6 +202,50 @@ const CORRUPTIONS: &[(&str, &str, &[&str])] = &[
     ("an entry behind a hard lock", "UPDATE locks SET hard_lock_date = '2026-12-31', created_at = 0", &["V12"]),
 ];
 
+/// The same for what stands beside the ledger.
+const CORRUPTIONS_OF_TRADE: &[(&str, &str, &[&str])] = &[
+    ("what is open of a document", "UPDATE open_items SET open = open + 100", &["V4d", "V5"]),
+    ("what it is carried at", "UPDATE open_items SET base_open = base_open + 100", &["V4d", "V5"]),
+    ("an open item that is gone", "DELETE FROM open_items WHERE kind = 'salesInvoice'", &["V4d", "V5"]),
+    ("a move of another day", "UPDATE open_item_moves SET date = '2026-01-01' WHERE allocation_id IS NULL", &["V3b"]),
+    ("a move of less", "UPDATE open_item_moves SET base = base - 100 WHERE allocation_id IS NULL", &["V3b", "V4d"]),
+    ("a move that is gone", "DELETE FROM open_item_moves WHERE allocation_id IS NOT NULL", &["V3b", "V4d"]),
+    ("an allocation of more", "UPDATE allocations SET amount = amount + 100", &["V5"]),
+    ("an allocation that was taken away", "UPDATE allocations SET removed_at = 1", &["V5", "V11"]),
+    ("an allocation of another party", "UPDATE allocations SET party_id = id", &["V5"]),
+    ("an allocation in another currency", "UPDATE allocations SET currency = 'GBP'", &["V5"]),
+    ("an allocation without its entry", "UPDATE allocations SET entry = NULL", &["V11"]),
+    ("a quantity in stock", "UPDATE stock SET quantity = quantity + 1000000", &["V4e"]),
+    ("a value of the stock", "UPDATE stock SET value = value + 100", &["V4e"]),
+    ("what a movement cost", "UPDATE stock_lines SET cost = cost - 100", &["V4e"]),
+    ("a movement of another day", "UPDATE stock_moves SET date = '2026-01-01' WHERE quantity < 0", &["V3c"]),
+    ("a movement that is gone", "DELETE FROM stock_moves WHERE quantity < 0", &["V3c", "V4e"]),
+    ("a count of documents", "UPDATE document_counts SET count = count + 1", &["V4f"]),
+];
+
+/// Goods bought and sold abroad, and paid at another rate.
+fn books_of_trade(server: &Server) -> Company<'_> {
+    let shop = Shop::open(server, Dialect::B);
+    let item = shop.item(json!({}));
+    shop.purchase("2026-03-05", json!([{"itemId": item, "quantity": 10, "unitPrice": 4}]));
+    let sold = shop.make(
+        "salesInvoices",
+        &json!({
+            "date": "2026-03-10", "partyId": shop.customer, "currency": "USD", "exchangeRate": "0.9",
+            "lines": [{"itemId": item, "quantity": 3, "unitPrice": 100}]
+        }),
+    );
+    let mut receipt = shop.receipt("2026-03-20", "200");
+    (receipt["currency"], receipt["exchangeRate"]) = ("USD".into(), "0.93".into());
+    receipt["allocations"] = json!([{"targetId": sold["id"], "amount": 150}]);
+    shop.make("receipts", &receipt);
+    shop.company
+}
+
+type Books = fn(&Server) -> Company<'_>;
+type Corruption = (&'static str, &'static str, &'static [&'static str]);
+const ALL: [(Books, &[Corruption]); 2] = [(books, CORRUPTIONS), (books_of_trade, CORRUPTIONS_OF_TRADE)];
+
 /// Books in which each corruption finds something to spoil.
 fn books(server: &Server) -> Company<'_> {
     let company = server.company();
@@ -225,7 +270,9 @@ fn each_corruption_is_found(engine: Engine) {
     assert_eq!(whole.failed_checks(), [""; 0]);
     let proof = server.command(&["verify"], "");
     assert_eq!(proof.status.code(), Some(0), "{}", String::from_utf8_lossy(&proof.stdout));
-    for (what, statements, checks) in CORRUPTIONS {
+    assert_eq!(books_of_trade(&server).failed_checks(), [""; 0]);
+    let each = ALL.into_iter().flat_map(|(books, corruptions)| corruptions.iter().map(move |one| (books, one)));
+    for (books, (what, statements, checks)) in each {
         let company = books(&server);
         let id = company.id.replace('-', "");
         let only = match engine {

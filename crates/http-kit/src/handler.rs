@@ -138,11 +138,15 @@ async fn answer<D: Dialect>(
     let (mut parts, body) = request.into_parts();
     let patience = shell.limits.request;
     // Before the body: nobody unknown makes us read a megabyte.
-    let (ledger, token) = (shell.ledger.clone(), request::bearer(&parts.headers)?.to_owned());
-    let principal =
-        unhurried(patience, Unavailable::Overloaded, async move { ledger.authenticate(&token).await }).await?;
     let path = RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Failure::not_found())?;
     let parameter = |name: &str| path.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
+    let named = business::<D>(resource, &parts, parameter("businessId"));
+    let token = request::bearer(&parts.headers)?;
+    let of_company = named.as_ref().ok().and_then(Option::as_deref);
+    let principal = match tokio::time::timeout(patience, shell.ledger.authenticate(token, of_company)).await {
+        Ok(principal) => principal?,
+        Err(_) => return Err(Error::Unavailable(Unavailable::Overloaded).into()),
+    };
     let writes = resource.writes(verb);
     let body = match resource.body_need(verb) {
         BodyNeed::None => Vec::new(),
@@ -153,7 +157,7 @@ async fn answer<D: Dialect>(
     let call = Call {
         resource,
         verb,
-        business: business::<D>(resource, &parts, parameter("businessId"))?,
+        business: named?,
         id: parameter("id"),
         query: request::query(&parts)?,
         body,
@@ -167,10 +171,13 @@ async fn answer<D: Dialect>(
         },
     };
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());
+    if let Some(known) = shell.ledger.known(&principal, &call) {
+        return Ok(render::<D>(&parts, &known, page_size.as_deref(), false));
+    }
     let ledger = shell.ledger.clone();
     let late = if writes { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
     let reply = unhurried(patience, late, async move { ledger.execute(&principal, call).await }).await?;
-    Ok(render::<D>(&parts, reply, page_size.as_deref()))
+    Ok(render::<D>(&parts, &reply, page_size.as_deref(), resource.names_record(verb)))
 }
 
 /// The company a request is about, named exactly once or twice alike.
@@ -202,7 +209,8 @@ pub(crate) fn message(kind: ReplyKind) -> &'static str {
     }
 }
 
-fn render<D: Dialect>(parts: &Parts, reply: Reply, page_size: Option<&str>) -> Response {
+/// `by_action` says that the request acted on a record, whatever came of it.
+fn render<D: Dialect>(parts: &Parts, reply: &Reply, page_size: Option<&str>, by_action: bool) -> Response {
     let path = parts.extensions.get::<Arrival>().map(|arrival| arrival.path.as_str()).unwrap_or_default();
     let tag = reply.record.map(|(id, version)| version_tag(id, version));
     if let Some(tag) =
@@ -215,7 +223,7 @@ fn render<D: Dialect>(parts: &Parts, reply: Reply, page_size: Option<&str>) -> R
     }
     let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
     if reply.media == Media::NdJson {
-        let mut response = json(StatusCode::OK, reply.json);
+        let mut response = json(StatusCode::OK, reply.json.clone());
         set(&mut response, header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8");
         return response;
     }
@@ -228,7 +236,7 @@ fn render<D: Dialect>(parts: &Parts, reply: Reply, page_size: Option<&str>) -> R
         set(&mut response, header::ETAG, &format!("\"{tag}\""));
     }
     if let (ReplyKind::Created, Some((id, _))) = (reply.kind, reply.record) {
-        set(&mut response, header::LOCATION, &location(path, id));
+        set(&mut response, header::LOCATION, &location(path, id, by_action));
     }
     if let Some(pagination) = reply.pagination {
         set(&mut response, header::LINK, &links(path, parts.uri.query().unwrap_or_default(), page_size, pagination));
@@ -239,17 +247,11 @@ fn render<D: Dialect>(parts: &Parts, reply: Reply, page_size: Option<&str>) -> R
     response
 }
 
-/// Where a new record is: below its collection, also when it was made from another record of it.
-fn location(path: &str, id: RecordId) -> String {
-    let own = path.trim_end_matches('/');
-    match own.rsplit_once('/').and_then(|(rest, _)| rest.rsplit_once('/')) {
-        Some((collection, other))
-            if RecordId::parse(other).is_some() && !collection.is_empty() && own.ends_with("/copy") =>
-        {
-            format!("{collection}/{id}")
-        }
-        _ => format!("{path}/{id}"),
-    }
+/// Where a new record is: below its collection, also when it was made by an action on another record of it.
+fn location(path: &str, id: RecordId, by_action: bool) -> String {
+    let collection = path.trim_end_matches('/');
+    let above = |path: &str| path.rsplit_once('/').map_or(String::new(), |(above, _)| above.to_owned());
+    if by_action { format!("{}/{id}", above(&above(collection))) } else { format!("{collection}/{id}") }
 }
 
 fn set(response: &mut Response, name: HeaderName, value: &str) {

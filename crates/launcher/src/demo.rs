@@ -10,9 +10,13 @@ use ledger_core::resource::Resource;
 use ledger_core::resource::account::Accounts;
 use ledger_core::resource::business::Businesses;
 use ledger_core::resource::contra_entry::ContraEntries;
+use ledger_core::resource::item::Items;
 use ledger_core::resource::journal::Journals;
 use ledger_core::resource::operation::{Verb, operations};
 use ledger_core::resource::party::Parties;
+use ledger_core::resource::settlement::{Payments, Receipts};
+use ledger_core::resource::tax_code::TaxCodeRecords;
+use ledger_core::resource::trade::{PurchaseInvoices, SalesInvoices};
 use serde_json::{Map, Value, json};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -62,7 +66,7 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
     }
     let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let session = ledger.login(LoginName::Email, EMAIL, PASSWORD.into(), here).await?;
-    let principal = ledger.authenticate(&session.token).await?;
+    let principal = ledger.authenticate(&session.token, None).await?;
     let company = create::<Businesses>(ledger, &principal, None, &Businesses::example()).await?;
     let mut known = Vec::new();
     for party in parties() {
@@ -71,9 +75,12 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
     // The hotel comes second.
     let customer = known.get(1).cloned().unwrap_or_default();
     let accounts = accounts(ledger, &principal, &company).await?;
-    for journal in a_year_of_journals(&accounts, &customer) {
+    for journal in a_year_of_journals(&accounts) {
         create::<Journals>(ledger, &principal, Some(company.clone()), &journal).await?;
     }
+    // The roastery comes first among the suppliers.
+    let supplier = known.get(6).cloned().unwrap_or_default();
+    a_year_of_trade(ledger, &principal, &company, &accounts, (&customer, &supplier)).await?;
     for month in 1..=12 {
         let body = json!({
             "date": format!("2026-{month:02}-26"), "narration": "Takings to the bank", "amount": 5000,
@@ -119,7 +126,7 @@ async fn accounts(ledger: &Arc<Ledger>, principal: &Principal, company: &str) ->
 }
 
 /// What a small wholesaler of coffee books by hand in a year.
-fn a_year_of_journals(accounts: &Map<String, Value>, customer: &str) -> Vec<Value> {
+fn a_year_of_journals(accounts: &Map<String, Value>) -> Vec<Value> {
     let line = |code: &str, side: &str, amount: i32| json!({"accountId": accounts[code], side: amount});
     let journal = |date: String, narration: &str, lines: Vec<Value>| json!({"date": date, "narration": narration, "lines": lines});
     let opening = vec![line("1010", "debit", 18_500), line("1600", "debit", 7_200), line("3000", "credit", 20_000)];
@@ -128,9 +135,6 @@ fn a_year_of_journals(accounts: &Map<String, Value>, customer: &str) -> Vec<Valu
     for month in 1..=12 {
         let takings = 5_200 + 310 * ((month * 7) % 5);
         let day = |day: i32| format!("2026-{month:02}-{day:02}");
-        let mut owed = line("1200", "debit", 1_450);
-        owed["partyId"] = customer.into();
-        owed["dueDate"] = day(28).into();
         year.extend([
             journal(day(3), "Rent", vec![line("6200", "debit", 1_200), line("1010", "credit", 1_200)]),
             journal(
@@ -138,8 +142,6 @@ fn a_year_of_journals(accounts: &Map<String, Value>, customer: &str) -> Vec<Valu
                 "Takings of the shop",
                 vec![line("1000", "debit", takings), line("4000", "credit", takings)],
             ),
-            journal(day(14), "Beans for the hotel", vec![owed, line("4000", "credit", 1_450)]),
-            journal(day(15), "Beans bought", vec![line("5000", "debit", 2_650), line("1010", "credit", 2_650)]),
             journal(
                 day(25),
                 "Wages",
@@ -156,6 +158,54 @@ fn a_year_of_journals(accounts: &Map<String, Value>, customer: &str) -> Vec<Valu
         year.push(power);
     }
     year
+}
+
+/// Beans bought and sold, month by month: bills and invoices, most of them paid.
+async fn a_year_of_trade(
+    ledger: &Arc<Ledger>,
+    principal: &Principal,
+    company: &str,
+    accounts: &Map<String, Value>,
+    (customer, supplier): (&str, &str),
+) -> Result<()> {
+    let company = Some(company.to_owned());
+    let vat = json!({"code": "VAT19", "name": "VAT 19 %", "components": [{"name": "VAT", "rate": 19}]});
+    let vat = create::<TaxCodeRecords>(ledger, principal, company.clone(), &vat).await?;
+    let mut beans = Items::example();
+    (beans["salesTaxCodeId"], beans["purchaseTaxCodeId"]) = (vat.clone().into(), vat.clone().into());
+    let beans = create::<Items>(ledger, principal, company.clone(), &beans).await?;
+    let course = json!({"name": "Barista course", "code": "COURSE", "type": "service", "unit": "day", "salePrice": 390, "salesTaxCodeId": vat});
+    let course = create::<Items>(ledger, principal, company.clone(), &course).await?;
+    for month in 1..=12 {
+        let day = |day: i32| format!("2026-{month:02}-{day:02}");
+        let cost = ["9.10", "9.25", "9.60", "9.40"][month as usize % 4];
+        let bill = json!({
+            "date": day(5), "partyId": supplier, "reference": format!("R-{}", 8_100 + month),
+            "lines": [{"itemId": beans, "quantity": 160, "unitPrice": cost}]
+        });
+        let bill = create::<PurchaseInvoices>(ledger, principal, company.clone(), &bill).await?;
+        let sale = json!({
+            "date": day(14), "partyId": customer,
+            "lines": [{"itemId": beans, "quantity": 120 + month, "unitPrice": "18.50"}, {"itemId": course, "quantity": 1, "discountPercent": 10}]
+        });
+        let sale = create::<SalesInvoices>(ledger, principal, company.clone(), &sale).await?;
+        // The last month is still open, and so is part of the one before.
+        if month == 12 {
+            continue;
+        }
+        let part = if month == 11 { 1_000 } else { 2_500 };
+        let receipt = json!({
+            "date": day(27), "partyId": customer, "accountId": accounts["1010"], "amount": part,
+            "allocations": [{"targetId": sale, "amount": part}]
+        });
+        create::<Receipts>(ledger, principal, company.clone(), &receipt).await?;
+        let payment = json!({
+            "date": day(28), "partyId": supplier, "accountId": accounts["1010"], "amount": 1_600,
+            "allocations": [{"targetId": bill, "amount": 1_600}]
+        });
+        create::<Payments>(ledger, principal, company.clone(), &payment).await?;
+    }
+    Ok(())
 }
 
 fn parties() -> Vec<Value> {

@@ -138,6 +138,8 @@ pub struct Principal {
     pub user: UserId,
     /// What was known when the request arrived.
     pub(crate) changes: Changes,
+    /// The version of the books of the company that the request names, when it arrived.
+    pub(crate) books: Option<(BusinessId, i64)>,
     /// May make companies; says nothing about the companies of others.
     pub is_system_admin: bool,
     pub expires_at: Instant,

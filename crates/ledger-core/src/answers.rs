@@ -6,15 +6,11 @@
 //! before they asked, whichever process made it.
 
 use crate::access::{Business, Role};
-use crate::books::tables::books;
 use crate::day::Day;
-use crate::error::Result;
 use crate::ids::BusinessId;
 use crate::ledger::{Call, Reply};
-use crate::remembered::Question;
 use crate::resource::ResourceKey;
 use crate::resource::operation::Verb;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,8 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MOST_BYTES: usize = 64 << 20;
 /// An answer that weighs more is not kept.
 const LARGEST: usize = 1 << 20;
-/// As many companies are asked about at once as the memory is kept for.
-const MOST_COMPANIES: usize = 10_000;
 
 /// What was asked, by whom and when, as far as the answer depends on it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -38,10 +32,6 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) const fn business(&self) -> BusinessId {
-        self.business
-    }
-
     pub(crate) fn of(call: &Call, business: &Business, today: Day) -> Option<Self> {
         let kept = matches!(call.verb, Verb::List | Verb::Get);
         kept.then(|| Self {
@@ -57,10 +47,7 @@ impl Asked {
 }
 
 #[derive(Default)]
-pub(crate) struct Answers {
-    versions: Mutex<HashMap<BusinessId, Arc<Question<i64>>>>,
-    kept: Mutex<Kept>,
-}
+pub(crate) struct Answers(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
@@ -69,31 +56,8 @@ struct Kept {
 }
 
 impl Answers {
-    /// The version of a company's books, asked for after this call began.
-    pub(crate) async fn version(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<i64> {
-        let question = {
-            let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-            if versions.len() > MOST_COMPANIES {
-                versions.clear();
-            }
-            versions.entry(business).or_default().clone()
-        };
-        question
-            .ask(async || {
-                let version: Option<i64> = books::Entity::find()
-                    .select_only()
-                    .column(books::Column::Version)
-                    .filter(books::Column::BusinessId.eq(business))
-                    .into_tuple()
-                    .one(connection)
-                    .await?;
-                Ok(version.unwrap_or(-1))
-            })
-            .await
-    }
-
     pub(crate) fn find(&self, asked: &Asked, version: i64) -> Option<Arc<Reply>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.answers.get(asked).filter(|(known, _)| *known == version).map(|(_, reply)| reply.clone())
     }
 
@@ -102,7 +66,7 @@ impl Answers {
         if bytes > LARGEST {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.bytes + bytes > MOST_BYTES {
             *kept = Kept::default();
         }

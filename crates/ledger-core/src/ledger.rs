@@ -213,19 +213,32 @@ impl Ledger {
         })
     }
 
-    /// The user behind a token, if it is still good this instant.
-    pub async fn authenticate(&self, token: &str) -> Result<Principal> {
+    /// The user behind a token, if it is still good this instant. `business` is the company that the request names. The
+    /// caller may stop waiting at any time.
+    pub async fn authenticate(self: &Arc<Self>, token: &str, business: Option<&str>) -> Result<Principal> {
         let claims = self.tokens.verify(token, self.clock.now())?;
-        let changes = self.remembered.changes(&self.database.read).await?;
-        let user = self
-            .remembered
-            .user(&self.database.read, changes, claims.sub)
-            .await?
+        let (changes, books) = match business.and_then(BusinessId::parse) {
+            Some(id) => {
+                let (changes, version) = self.remembered.changes_and_books(&self.database.read, id).await?;
+                (changes, version.map(|version| (id, version)))
+            }
+            None => (self.remembered.changes(&self.database.read).await?, None),
+        };
+        let user = match self.remembered.known_user(changes, claims.sub) {
+            Some(known) => Some(known),
+            None => {
+                let ledger = self.clone();
+                let find = async move { ledger.remembered.user(&ledger.database.read, changes, claims.sub).await };
+                tokio::spawn(find).await.map_err(Error::internal)??
+            }
+        };
+        let user = user
             .filter(|user| user.status == UserStatus::Active && user.token_version == claims.ver)
             .ok_or(Error::Unauthenticated("The access token has been revoked; log in again"))?;
         Ok(Principal {
             user: user.id,
             changes,
+            books,
             is_system_admin: user.is_system_admin,
             expires_at: crate::clock::Instant::from_micros(claims.exp.saturating_mul(1_000_000)),
         })
@@ -240,18 +253,31 @@ impl Ledger {
         }
         let query = ListQuery::parse(&call.resource.offer(call.verb), &call.query)?;
         let id = named_record(&call)?;
-        let question = business.as_ref().filter(|_| call.resource.scope == Scope::Business);
-        let question =
-            question.and_then(|business| answers::Asked::of(&call, business, business.today(self.clock.now())));
-        let Some(question) = question else { return self.read(principal, business, &call, &query, id).await };
-        // Before the answer is made: what changes meanwhile has another version.
-        let version = self.answers.version(&self.database.read, question.business()).await?;
-        if let Some(kept) = self.answers.find(&question, version) {
-            return Ok(Reply::clone(&kept));
-        }
+        let question = business.as_ref().and_then(|business| self.question(principal, &call, business));
         let reply = self.read(principal, business, &call, &query, id).await?;
-        self.answers.keep(question, version, &reply);
+        if let Some((question, version)) = question {
+            // The version is older than the answer: what changed meanwhile has another one.
+            self.answers.keep(question, version, &reply);
+        }
         Ok(reply)
+    }
+
+    /// The answer to a read that was answered before, as long as nothing changed since. It asks nobody.
+    pub fn known(&self, principal: &Principal, call: &Call) -> Option<Arc<Reply>> {
+        if call.resource.scope != Scope::Business || call.resource.writes(call.verb) {
+            return None;
+        }
+        let id = call.business.as_deref().and_then(BusinessId::parse)?;
+        let business = self.remembered.known_company(principal.changes, principal.user, id)?;
+        business.require(call.resource.key, call.resource.action(call.verb)).ok()?;
+        let (question, version) = self.question(principal, call, &business)?;
+        self.answers.find(&question, version)
+    }
+
+    fn question(&self, principal: &Principal, call: &Call, business: &Business) -> Option<(answers::Asked, i64)> {
+        let (_, version) = principal.books.filter(|(id, _)| *id == business.id)?;
+        let today = business.today(self.clock.now());
+        Some((answers::Asked::of(call, business, today)?, version))
     }
 
     async fn read(

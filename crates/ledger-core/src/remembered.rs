@@ -10,9 +10,12 @@
 
 use crate::access::Business;
 use crate::auth::user;
+use crate::books::tables::books;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, UserId};
 use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{Query, SimpleExpr};
+use sea_orm::{DatabaseConnection, QuerySelect};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,16 +49,17 @@ pub(crate) struct Question<T> {
     answered: tokio::sync::Mutex<(u64, T)>,
 }
 
-impl<T: Copy> Question<T> {
-    /// The answer, asked for after this call began.
-    pub(crate) async fn ask(&self, ask: impl AsyncFnOnce() -> Result<T>) -> Result<T> {
+impl<T: Copy + Send + 'static> Question<T> {
+    /// The answer, asked for after this call began. The asking is a task of its own: whoever waits for it may go away, and
+    /// no query of the database is left half done.
+    pub(crate) async fn ask(&self, asking: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
         let arrived = self.asked.load(Ordering::SeqCst);
         let mut answered = self.answered.lock().await;
         if answered.0 > arrived {
             return Ok(answered.1);
         }
         let question = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
-        let answer = ask().await?;
+        let answer = tokio::spawn(asking).await.map_err(Error::internal)??;
         *answered = (question, answer);
         Ok(answer)
     }
@@ -64,6 +68,7 @@ impl<T: Copy> Question<T> {
 #[derive(Default)]
 pub(crate) struct Remembered {
     changes: Question<Changes>,
+    with_books: Mutex<HashMap<BusinessId, Arc<Question<(Changes, Option<i64>)>>>>,
     facts: Mutex<Facts>,
 }
 
@@ -79,13 +84,59 @@ const MOST: usize = 20_000;
 
 impl Remembered {
     /// The count of changes, asked for after this call began.
-    pub(crate) async fn changes(&self, connection: &impl ConnectionTrait) -> Result<Changes> {
+    pub(crate) async fn changes(&self, connection: &DatabaseConnection) -> Result<Changes> {
+        let connection = connection.clone();
         self.changes
-            .ask(async || {
-                let row = table::Entity::find_by_id(1).one(connection).await?;
+            .ask(async move {
+                let row = table::Entity::find_by_id(1).one(&connection).await?;
                 Ok(Changes(row.ok_or_else(|| Error::internal("access_changes has no row"))?.count))
             })
             .await
+    }
+
+    /// The count of changes and the version of a company's books, in one question; no version where there is no such
+    /// company.
+    pub(crate) async fn changes_and_books(
+        &self,
+        connection: &DatabaseConnection,
+        business: BusinessId,
+    ) -> Result<(Changes, Option<i64>)> {
+        let question = {
+            let mut asked = self.with_books.lock().unwrap_or_else(PoisonError::into_inner);
+            if asked.len() > MOST {
+                asked.clear();
+            }
+            asked.entry(business).or_default().clone()
+        };
+        let connection = connection.clone();
+        question
+            .ask(async move {
+                let version = Query::select()
+                    .column(books::Column::Version)
+                    .from(books::Entity)
+                    .and_where(books::Column::BusinessId.eq(business))
+                    .take();
+                let row: Option<(i64, Option<i64>)> = table::Entity::find()
+                    .select_only()
+                    .column(table::Column::Count)
+                    .expr_as(SimpleExpr::SubQuery(None, Box::new(version.into())), "version")
+                    .into_tuple()
+                    .one(&connection)
+                    .await?;
+                let (count, version) = row.ok_or_else(|| Error::internal("access_changes has no row"))?;
+                Ok((Changes(count), version))
+            })
+            .await
+    }
+
+    /// A user, if they are remembered.
+    pub(crate) fn known_user(&self, changes: Changes, id: UserId) -> Option<Arc<user::Model>> {
+        self.under(changes, |facts| facts.users.get(&id).cloned()).flatten()
+    }
+
+    /// The company as this user sees it, if that is remembered.
+    pub(crate) fn known_company(&self, changes: Changes, user: UserId, id: BusinessId) -> Option<Arc<Business>> {
+        self.under(changes, |facts| facts.companies.get(&(user, id)).cloned()).flatten()
     }
 
     /// What is remembered under a count; anything else is forgotten.
