@@ -238,6 +238,9 @@ on_both_engines! {
         // Words may change, and an allocation that names no day counts for the first open one.
         let mut worded = invoice.clone();
         (worded["notes"], worded["dueDate"]) = ("Reminded".into(), "2026-03-01".into());
+        let worded = shop.ask("PUT", "salesInvoices", &path(&invoice), Some(&worded)).expect(200).data;
+        assert_eq!((&worded["dueDate"], &worded["entryIds"]), (&json!("2026-03-01"), &invoice["entryIds"]));
+        assert_eq!(shop.ask("GET", "salesInvoices", "?dueFrom=2026-03-01&dueTo=2026-03-01", None).expect(200).data["pagination"]["totalCount"], 1);
         let after = shop.act("POST", "receipts", &receipt, "allocations", Some(&json!({"targetId": id(&invoice), "amount": 10}))).expect(201).data;
         assert_eq!(after["allocations"][0]["date"], "2026-02-01");
         // A void of what lies behind the lock counts for the first open day.

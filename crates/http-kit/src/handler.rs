@@ -10,6 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use bytes::Bytes;
 use indexmap::IndexMap;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
@@ -108,8 +109,8 @@ fn failure_response(arrival: Option<&Arrival>, body: String, failure: Failure) -
     response
 }
 
-fn json(status: StatusCode, body: String) -> Response {
-    let mut response = Response::new(Body::from(body));
+fn json(status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
     response
@@ -172,12 +173,18 @@ async fn answer<D: Dialect>(
     };
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());
     if let Some(known) = shell.ledger.known(&principal, &call) {
-        return Ok(render::<D>(&parts, &known, page_size.as_deref(), false));
+        let body = known.rendered(D::LETTER, |reply| D::success(message(reply.kind), &reply.json));
+        let body = Body::from(Bytes::from_owner(body));
+        return Ok(render::<D>(&parts, &known.reply, body, page_size.as_deref(), false));
     }
     let ledger = shell.ledger.clone();
     let late = if writes { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
     let reply = unhurried(patience, late, async move { ledger.execute(&principal, call).await }).await?;
-    Ok(render::<D>(&parts, &reply, page_size.as_deref(), resource.names_record(verb)))
+    let body = match reply.media {
+        Media::Json => D::success(message(reply.kind), &reply.json).into(),
+        Media::NdJson => reply.json.clone().into(),
+    };
+    Ok(render::<D>(&parts, &reply, body, page_size.as_deref(), resource.names_record(verb)))
 }
 
 /// The company a request is about, named exactly once or twice alike.
@@ -210,7 +217,7 @@ pub(crate) fn message(kind: ReplyKind) -> &'static str {
 }
 
 /// `by_action` says that the request acted on a record, whatever came of it.
-fn render<D: Dialect>(parts: &Parts, reply: &Reply, page_size: Option<&str>, by_action: bool) -> Response {
+fn render<D: Dialect>(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, by_action: bool) -> Response {
     let path = parts.extensions.get::<Arrival>().map(|arrival| arrival.path.as_str()).unwrap_or_default();
     let tag = reply.record.map(|(id, version)| version_tag(id, version));
     if let Some(tag) =
@@ -223,11 +230,11 @@ fn render<D: Dialect>(parts: &Parts, reply: &Reply, page_size: Option<&str>, by_
     }
     let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
     if reply.media == Media::NdJson {
-        let mut response = json(StatusCode::OK, reply.json.clone());
+        let mut response = json(StatusCode::OK, body);
         set(&mut response, header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8");
         return response;
     }
-    let mut response = json(status, D::success(message(reply.kind), &reply.json));
+    let mut response = json(status, body);
     if reply.dry_run {
         set(&mut response, request::DRY_RUN, "true");
         return response;

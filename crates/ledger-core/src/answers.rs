@@ -12,7 +12,7 @@ use crate::ledger::{Call, Reply};
 use crate::resource::ResourceKey;
 use crate::resource::operation::Verb;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What the kept answers may weigh together.
 const MOST_BYTES: usize = 64 << 20;
@@ -49,20 +49,39 @@ impl Asked {
 #[derive(Default)]
 pub(crate) struct Answers(Mutex<Kept>);
 
+/// An answer that was given before, with what each dialect made of it.
+pub struct Known {
+    pub reply: Reply,
+    rendered: [OnceLock<Arc<[u8]>>; 2],
+}
+
+impl Known {
+    /// The body in a dialect's words, written once.
+    pub fn rendered(&self, dialect: &str, render: impl FnOnce(&Reply) -> String) -> Arc<[u8]> {
+        let place = usize::from(dialect != "A");
+        self.rendered[place].get_or_init(|| render(&self.reply).into_bytes().into()).clone()
+    }
+}
+
 #[derive(Default)]
 struct Kept {
     bytes: usize,
-    answers: HashMap<Asked, (i64, Arc<Reply>)>,
+    answers: HashMap<Asked, (i64, Arc<Known>)>,
+}
+
+/// The answer itself, and what two dialects may make of it.
+fn weight(reply: &Reply) -> usize {
+    reply.json.len() * 3 + 512
 }
 
 impl Answers {
-    pub(crate) fn find(&self, asked: &Asked, version: i64) -> Option<Arc<Reply>> {
+    pub(crate) fn find(&self, asked: &Asked, version: i64) -> Option<Arc<Known>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.answers.get(asked).filter(|(known, _)| *known == version).map(|(_, reply)| reply.clone())
+        kept.answers.get(asked).filter(|(known, _)| *known == version).map(|(_, known)| known.clone())
     }
 
     pub(crate) fn keep(&self, asked: Asked, version: i64, reply: &Reply) {
-        let bytes = reply.json.len() + 512;
+        let bytes = weight(reply);
         if bytes > LARGEST {
             return;
         }
@@ -71,8 +90,9 @@ impl Answers {
             *kept = Kept::default();
         }
         kept.bytes += bytes;
-        if let Some((_, old)) = kept.answers.insert(asked, (version, Arc::new(reply.clone()))) {
-            kept.bytes -= old.json.len() + 512;
+        let known = Known { reply: reply.clone(), rendered: Default::default() };
+        if let Some((_, old)) = kept.answers.insert(asked, (version, Arc::new(known))) {
+            kept.bytes -= weight(&old.reply);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
 use crate::access::{self, Business, Principal, Role, membership};
-use crate::answers::{self, Answers};
+use crate::answers::{self, Answers, Known};
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{self, Subjects};
 use crate::auth::token::Tokens;
@@ -224,13 +224,12 @@ impl Ledger {
             }
             None => (self.remembered.changes(&self.database.read).await?, None),
         };
-        let user = match self.remembered.known_user(changes, claims.sub) {
-            Some(known) => Some(known),
-            None => {
-                let ledger = self.clone();
-                let find = async move { ledger.remembered.user(&ledger.database.read, changes, claims.sub).await };
-                tokio::spawn(find).await.map_err(Error::internal)??
-            }
+        let user = if let Some(known) = self.remembered.known_user(changes, claims.sub) {
+            Some(known)
+        } else {
+            let ledger = self.clone();
+            let find = async move { ledger.remembered.user(&ledger.database.read, changes, claims.sub).await };
+            tokio::spawn(find).await.map_err(Error::internal)??
         };
         let user = user
             .filter(|user| user.status == UserStatus::Active && user.token_version == claims.ver)
@@ -263,7 +262,7 @@ impl Ledger {
     }
 
     /// The answer to a read that was answered before, as long as nothing changed since. It asks nobody.
-    pub fn known(&self, principal: &Principal, call: &Call) -> Option<Arc<Reply>> {
+    pub fn known(&self, principal: &Principal, call: &Call) -> Option<Arc<Known>> {
         if call.resource.scope != Scope::Business || call.resource.writes(call.verb) {
             return None;
         }

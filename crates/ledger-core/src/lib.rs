@@ -4,7 +4,7 @@
 //! [`resource::each_resource`].
 
 pub mod access;
-mod answers;
+pub mod answers;
 pub mod auth;
 pub mod books;
 pub mod clock;

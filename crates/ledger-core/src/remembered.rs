@@ -65,10 +65,13 @@ impl<T: Copy + Send + 'static> Question<T> {
     }
 }
 
+/// The count of changes, and the version of a company's books.
+type QuestionWithBooks = Question<(Changes, Option<i64>)>;
+
 #[derive(Default)]
 pub(crate) struct Remembered {
     changes: Question<Changes>,
-    with_books: Mutex<HashMap<BusinessId, Arc<Question<(Changes, Option<i64>)>>>>,
+    with_books: Mutex<HashMap<BusinessId, Arc<QuestionWithBooks>>>,
     facts: Mutex<Facts>,
 }
 

@@ -11,7 +11,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
 /// What a document leaves open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,9 +103,11 @@ pub(crate) async fn of(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<open_i
     }
     let rows = open_items::Entity::find()
         .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
-        .filter(open_items::Column::DocumentId.is_in(documents.iter().copied()))
-        .order_by_asc(open_items::Column::Id);
-    Ok(rows.all(&cx.db).await?)
+        .filter(open_items::Column::DocumentId.is_in(documents.iter().copied()));
+    // Sorted here: asked for an order, the engine may walk all items of the company for it.
+    let mut rows = rows.all(&cx.db).await?;
+    rows.sort_by_key(|row| row.id);
+    Ok(rows)
 }
 
 /// One open item, with all that is on the desk already.

@@ -148,6 +148,15 @@ pub(crate) trait Document:
         figures.clone()
     }
 
+    /// What stands beside a posted version of which only words change, such as when it is due.
+    fn reword_beside(
+        _cx: &Cx<'_>,
+        _row: &table::Model,
+        _asked: &Self::Asked,
+    ) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
     /// Refuses while others need it in the books as it is; undoes what lives and dies with it. `leaving` says whether
     /// it goes for good or comes back at once.
     fn release(_cx: &Cx<'_>, _row: &table::Model, _leaving: Leaving) -> impl Future<Output = Result<()>> + Send {

@@ -509,6 +509,7 @@ fn check_allocated(before: &[open_items::Model], after: &[NewOpen], document: Re
 
 /// Changes words that the ledger does not carry.
 async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Asked) -> Result<D::View> {
+    D::reword_beside(cx, &old.row, &asked).await?;
     let figures = D::reworded(cx, &old.content.figures, &asked);
     let search = search_text(old.row.number.as_ref(), &head, &D::words(&asked));
     let content: Kept<D> = Content { asked, figures };

@@ -53,7 +53,7 @@ pub(super) async fn overdue_and_unallocated(cx: &Cx<'_>, parties: &[RecordId]) -
         let base = row.base_open.units();
         match row.kind {
             DocumentKind::Receipt | DocumentKind::CreditNote => {
-                sums.unallocated = sums.unallocated.saturating_sub(base)
+                sums.unallocated = sums.unallocated.saturating_sub(base);
             }
             // Only what they owe: a debit.
             _ if base > 0 && row.due_date.is_some_and(|due| due < today) => {

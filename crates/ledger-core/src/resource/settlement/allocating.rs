@@ -256,9 +256,10 @@ pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<
             Condition::any()
                 .add(allocations::Column::SourceDocumentId.is_in(documents.iter().copied()))
                 .add(allocations::Column::TargetDocumentId.is_in(documents.iter().copied())),
-        )
-        .order_by_asc(allocations::Column::Id);
-    Ok(rows.all(&cx.db).await?)
+        );
+    let mut rows = rows.all(&cx.db).await?;
+    rows.sort_by_key(|row| row.id);
+    Ok(rows)
 }
 
 fn too_large() -> Error {

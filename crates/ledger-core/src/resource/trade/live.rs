@@ -12,7 +12,7 @@ use crate::money::Money;
 use crate::resource::document::Leaving;
 use crate::resource::list::FilterValue;
 use crate::resource::settlement::allocating;
-use sea_orm::sea_query::{Expr, ExprTrait, Query, SelectStatement, SimpleExpr};
+use sea_orm::sea_query::{Expr, ExprTrait, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 use std::collections::HashMap;
 
@@ -149,6 +149,20 @@ pub(super) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<
     Ok(standings)
 }
 
+/// When a document is due may change at any time; its ledger entry says when it was due at first.
+pub(super) async fn fall_due(cx: &Cx<'_>, row: &documents::Model, due: Option<Day>) -> Result<()> {
+    if due.is_some_and(|due| due < row.date) {
+        return Err(Error::field("dueDate", "must not be before the date"));
+    }
+    open_items::Entity::update_many()
+        .col_expr(open_items::Column::DueDate, due.into())
+        .filter(open_items::Column::BusinessId.eq(row.business_id))
+        .filter(open_items::Column::DocumentId.eq(row.id))
+        .exec(&cx.db)
+        .await?;
+    Ok(())
+}
+
 /// Refuses while something else needs the document as it is.
 pub(super) async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
     cx.flush().await?;
@@ -172,13 +186,19 @@ pub(super) async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leavin
 
 // ── Filters ──
 
-fn open_where(cx: &Cx<'_>, wanted: SimpleExpr) -> Result<SelectStatement> {
-    Ok(Query::select()
-        .column(open_items::Column::DocumentId)
+/// Whether a document has an open item like this. Asked document by document, so that a page needs no more of them
+/// than it shows.
+fn open_where(cx: &Cx<'_>, wanted: SimpleExpr) -> Result<SimpleExpr> {
+    let open = Query::select()
+        .expr(Expr::val(1))
         .from(open_items::Entity)
         .and_where(open_items::Column::BusinessId.eq(cx.business_id()?))
+        .and_where(
+            Expr::col((open_items::Entity, open_items::Column::DocumentId)).equals((documents::Entity, Column::Id)),
+        )
         .and_where(wanted)
-        .take())
+        .take();
+    Ok(Expr::exists(open))
 }
 
 fn is_left() -> SimpleExpr {
@@ -212,11 +232,7 @@ fn standing_like(cx: &Cx<'_>, value: &FilterValue, partly: &str, done: &str) -> 
             text if text == done => is_left().not(),
             _ => continue,
         };
-        any = any.add(
-            Condition::all()
-                .add(Column::Status.eq(DocumentStatus::Posted))
-                .add(Column::Id.in_subquery(open_where(cx, by_open)?)),
-        );
+        any = any.add(Condition::all().add(Column::Status.eq(DocumentStatus::Posted)).add(open_where(cx, by_open)?));
     }
     Ok(any)
 }
@@ -231,18 +247,18 @@ pub(super) fn notes_that_stand(cx: &Cx<'_>, value: &FilterValue) -> Result<Condi
 
 pub(super) fn overdue(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::Flag(wanted) = value else { return Ok(Condition::any()) };
-    let late = Condition::all().add(Column::Id.in_subquery(open_where(cx, is_late(cx)?)?));
+    let late = Condition::all().add(open_where(cx, is_late(cx)?)?);
     Ok(if *wanted { late } else { late.not() })
 }
 
 pub(super) fn due_from(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::Day(day) = value else { return Ok(Condition::any()) };
-    Ok(Condition::all().add(Column::Id.in_subquery(open_where(cx, open_items::Column::DueDate.gte(*day))?)))
+    Ok(Condition::all().add(open_where(cx, open_items::Column::DueDate.gte(*day))?))
 }
 
 pub(super) fn due_to(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::Day(day) = value else { return Ok(Condition::any()) };
-    Ok(Condition::all().add(Column::Id.in_subquery(open_where(cx, open_items::Column::DueDate.lte(*day))?)))
+    Ok(Condition::all().add(open_where(cx, open_items::Column::DueDate.lte(*day))?))
 }
 
 pub(super) fn trading(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {

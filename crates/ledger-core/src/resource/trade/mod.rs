@@ -389,7 +389,11 @@ impl<K: TradeKind> Document for Trade<K> {
             reason: None,
             ..asked.clone()
         };
-        if in_books(old) == in_books(new) && old.due_date == new.due_date { Change::Words } else { Change::Books }
+        if in_books(old) == in_books(new) { Change::Words } else { Change::Books }
+    }
+
+    async fn reword_beside(cx: &Cx<'_>, row: &documents::Model, asked: &TradeAsked) -> Result<()> {
+        live::fall_due(cx, row, asked.due_date).await
     }
 
     async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
