@@ -175,7 +175,7 @@ async fn answer<D: Dialect>(
     if let Some(known) = shell.ledger.known(&principal, &call) {
         let body = known.rendered(D::LETTER, |reply| D::success(message(reply.kind), &reply.json));
         let body = Body::from(Bytes::from_owner(body));
-        return Ok(render::<D>(&parts, &known.reply, body, page_size.as_deref(), false));
+        return Ok(render(&parts, &known.reply, body, page_size.as_deref(), false));
     }
     let ledger = shell.ledger.clone();
     let late = if writes { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
@@ -184,7 +184,7 @@ async fn answer<D: Dialect>(
         Media::Json => D::success(message(reply.kind), &reply.json).into(),
         Media::NdJson => reply.json.clone().into(),
     };
-    Ok(render::<D>(&parts, &reply, body, page_size.as_deref(), resource.names_record(verb)))
+    Ok(render(&parts, &reply, body, page_size.as_deref(), resource.names_record(verb)))
 }
 
 /// The company a request is about, named exactly once or twice alike.
@@ -217,7 +217,7 @@ pub(crate) fn message(kind: ReplyKind) -> &'static str {
 }
 
 /// `by_action` says that the request acted on a record, whatever came of it.
-fn render<D: Dialect>(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, by_action: bool) -> Response {
+fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, by_action: bool) -> Response {
     let path = parts.extensions.get::<Arrival>().map(|arrival| arrival.path.as_str()).unwrap_or_default();
     let tag = reply.record.map(|(id, version)| version_tag(id, version));
     if let Some(tag) =

@@ -2,6 +2,10 @@
 //!
 //! A library, so that the black-box tests start the very same program as a second process.
 
+/// Requests are made of many small pieces that one thread takes and another gives back.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod admin;
 mod cli;
 mod config;
