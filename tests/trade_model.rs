@@ -129,6 +129,9 @@ struct Model {
     sequence: usize,
 }
 
+/// The place of a document that is left out, and what stands instead of it.
+type Instead<'t> = (Option<usize>, Option<(&'t Trade, usize)>);
+
 /// Quantity, value and what went out cost in all; and the lowest quantity from a day on.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Stock {
@@ -189,7 +192,7 @@ fn valued(mut movements: Vec<(usize, usize, i64, i64)>, from: usize) -> Stock {
 
 impl Model {
     /// The stock of an item, as if `instead` took the place of the document at a place.
-    fn stock(&self, item: usize, instead: Option<(Option<usize>, Option<(&Trade, usize)>)>, from: usize) -> Stock {
+    fn stock(&self, item: usize, instead: Option<Instead<'_>>, from: usize) -> Stock {
         let (without, with) = instead.unwrap_or((None, None));
         let there = self.documents.iter().enumerate().filter(|(at, document)| document.live && Some(*at) != without);
         let all = there.map(|(_, document)| (&document.trade, document.sequence)).chain(with);

@@ -162,6 +162,9 @@ async fn planned(
     ended.and(counted)
 }
 
+/// The rest of a list's query, by the number of its last page.
+type PageOf = fn(usize) -> String;
+
 /// Reading one and listing fifty, beside a bare handler that answers the same bytes; then a long list beside a short one.
 pub(crate) async fn read(place: &Place, many: usize, few: usize, seconds: u64, turns: usize) -> Result<()> {
     let database = place.fresh("reading").await?;
@@ -211,7 +214,7 @@ pub(crate) async fn read(place: &Place, many: usize, few: usize, seconds: u64, t
     // Each page size is asked for once, so that no answer was there before.
     say("lists of 50 to 90, never asked before, microseconds, median of 41 turns");
     say(&format!("{:<45} {few:>12} {many:>11}   ratio", ""));
-    let pages: [(&str, fn(usize) -> String); 5] = [
+    let pages: [(&str, PageOf); 5] = [
         ("first page", |_| "&page=1".into()),
         ("in the middle", |last| format!("&page={}", last / 2)),
         ("last page", |last| format!("&page={last}")),

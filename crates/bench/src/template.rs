@@ -249,9 +249,11 @@ impl Sums {
             let (same, sums) = ([BusinessId, AccountId, Currency, Month], [Debit, Credit, CurrencyAmount]);
             add::<account_months::Entity>(connection, self.months, &same, &sums).await?;
         }
-        use party_balances::Column::{AccountId, Amount, BusinessId, Currency, CurrencyAmount, PartyId};
-        let (same, sums) = ([BusinessId, PartyId, AccountId, Currency], [Amount, CurrencyAmount]);
-        add::<party_balances::Entity>(connection, self.parties, &same, &sums).await
+        {
+            use party_balances::Column::{AccountId, Amount, BusinessId, Currency, CurrencyAmount, PartyId};
+            let (same, sums) = ([BusinessId, PartyId, AccountId, Currency], [Amount, CurrencyAmount]);
+            add::<party_balances::Entity>(connection, self.parties, &same, &sums).await
+        }
     }
 }
 

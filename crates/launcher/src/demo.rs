@@ -176,9 +176,8 @@ async fn a_year_of_trade(
     let beans = create::<Items>(ledger, principal, company.clone(), &beans).await?;
     let course = json!({"name": "Barista course", "code": "COURSE", "type": "service", "unit": "day", "salePrice": 390, "salesTaxCodeId": vat});
     let course = create::<Items>(ledger, principal, company.clone(), &course).await?;
-    for month in 1..=12 {
+    for (month, cost) in (1..=12).zip(["9.25", "9.60", "9.40", "9.10"].into_iter().cycle()) {
         let day = |day: i32| format!("2026-{month:02}-{day:02}");
-        let cost = ["9.10", "9.25", "9.60", "9.40"][month as usize % 4];
         let bill = json!({
             "date": day(5), "partyId": supplier, "reference": format!("R-{}", 8_100 + month),
             "lines": [{"itemId": beans, "quantity": 160, "unitPrice": cost}]

@@ -102,6 +102,8 @@ struct AdjustmentLineAsked {
     description: Option<String>,
 }
 
+document::identified!(AdjustmentLineAsked);
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AdjustmentFigures {
     account: Option<RecordId>,
@@ -317,19 +319,8 @@ impl Document for StockAdjustments {
         old: Option<Before<'_, AdjustmentAsked>>,
     ) -> Result<AdjustmentAsked> {
         let mut asked = asked.clone();
-        let mut faults = FieldErrors::default();
-        let mut seen = HashSet::new();
-        for (index, line) in asked.lines.iter_mut().enumerate() {
-            let known = |id| old.as_ref().is_some_and(|old| old.asked.lines.iter().any(|known| known.id == Some(id)));
-            match (line.id, &old) {
-                (Some(id), Some(_)) if !known(id) || !seen.insert(id) => {
-                    faults.add(format!("lines[{index}].id"), "names no other line of this document");
-                }
-                (Some(_), Some(_)) => {}
-                (_, None) | (None, _) => line.id = Some(RecordId(cx.new_id())),
-            }
-        }
-        if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
+        document::identify(cx, &mut asked.lines, old.map(|old| old.asked.lines.as_slice()))?;
+        Ok(asked)
     }
 
     async fn complete(cx: &Cx<'_>, _: &Head, mut asked: AdjustmentAsked) -> Result<AdjustmentAsked> {

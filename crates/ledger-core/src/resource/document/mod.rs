@@ -9,6 +9,7 @@
 
 mod actions;
 pub(crate) mod head;
+mod lines;
 mod list;
 mod write;
 
@@ -27,6 +28,7 @@ use crate::resource::Resource;
 use crate::resource::rows::Rows;
 pub(crate) use actions::extras;
 pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
+pub(crate) use lines::{Identified, identified, identify};
 pub(crate) use list::{SORTED_BY, SORTS, filters, is_mentioned, is_named, naming, reach, total};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -133,6 +133,8 @@ struct JournalLineAsked {
     exchange_rate: Option<Rate>,
 }
 
+document::identified!(JournalLineAsked);
+
 /// What the lines come to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JournalFigures {
@@ -432,23 +434,8 @@ impl Document for Journals {
     }
 
     fn identify(cx: &Cx<'_>, asked: &JournalAsked, old: Option<Before<'_, JournalAsked>>) -> Result<JournalAsked> {
-        let old = old.map(|old| old.asked);
-        let mut faults = FieldErrors::default();
-        let mut seen = HashSet::new();
         let mut asked = asked.clone();
-        for (index, line) in asked.lines.iter_mut().enumerate() {
-            match (line.id, old) {
-                (Some(id), Some(old)) if !old.lines.iter().any(|known| known.id == Some(id)) => {
-                    faults.add(format!("lines[{index}].id"), "names no line of this journal");
-                }
-                (Some(id), Some(_)) if !seen.insert(id) => {
-                    faults.add(format!("lines[{index}].id"), "names a line that stands here already");
-                }
-                (Some(_), Some(_)) => {}
-                // A new document has lines of its own, whatever it was copied from.
-                (_, None) | (None, _) => line.id = Some(RecordId(cx.new_id())),
-            }
-        }
+        document::identify(cx, &mut asked.lines, old.map(|old| old.asked.lines.as_slice()))?;
         // The company's own currency is the same as none said.
         let base = &cx.business()?.base_currency;
         let journal_currency = asked.currency.take().filter(|currency| currency != base);
@@ -460,7 +447,7 @@ impl Document for Journals {
                 line.exchange_rate.filter(|rate| line.currency.is_some() || Some(*rate) != rate_of_journal);
         }
         asked.currency = journal_currency;
-        if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
+        Ok(asked)
     }
 
     async fn complete(cx: &Cx<'_>, head: &Head, mut asked: JournalAsked) -> Result<JournalAsked> {

@@ -108,6 +108,8 @@ pub struct DirectLineAsked {
     description: Option<String>,
 }
 
+document::identified!(DirectLineAsked);
+
 /// A receipt or payment, checked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MoneyAsked {
@@ -580,22 +582,11 @@ impl<K: MoneyKind> Document for Moved<K> {
 
     fn identify(cx: &Cx<'_>, asked: &MoneyAsked, old: Option<Before<'_, MoneyAsked>>) -> Result<MoneyAsked> {
         let mut asked = asked.clone();
-        let mut faults = FieldErrors::default();
-        let mut seen = HashSet::new();
-        for (index, line) in asked.lines.iter_mut().enumerate() {
-            let known = |id| old.as_ref().is_some_and(|old| old.asked.lines.iter().any(|known| known.id == Some(id)));
-            match (line.id, &old) {
-                (Some(id), Some(_)) if !known(id) || !seen.insert(id) => {
-                    faults.add(format!("lines[{index}].id"), "names no other line of this document");
-                }
-                (Some(_), Some(_)) => {}
-                (_, None) | (None, _) => line.id = Some(RecordId(cx.new_id())),
-            }
-        }
+        document::identify(cx, &mut asked.lines, old.as_ref().map(|old| old.asked.lines.as_slice()))?;
         if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {
             asked.allocations.clone_from(&old.asked.allocations);
         }
-        if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
+        Ok(asked)
     }
 
     async fn complete(cx: &Cx<'_>, head: &Head, asked: MoneyAsked) -> Result<MoneyAsked> {

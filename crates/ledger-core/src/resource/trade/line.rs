@@ -2,7 +2,6 @@
 
 use super::figures::{Discount, LineFigures};
 use crate::database::stored::wire_enum;
-use crate::error::FieldErrors;
 use crate::field::{Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
@@ -87,6 +86,8 @@ pub struct TradeLineAsked {
     pub(super) tax: TaxChoice,
     pub(super) source_line: Option<RecordId>,
 }
+
+crate::resource::document::identified!(TradeLineAsked);
 
 impl TradeLineAsked {
     /// Whether it only says something.
@@ -179,29 +180,6 @@ pub(super) fn check_lines(faults: &mut Faults, field: Field<Vec<Field<TradeLineI
         faults.add("lines", "must trade something: a line needs an itemId, an accountId or a unitPrice");
     }
     lines
-}
-
-/// Gives new lines an identity; those of the old version that come back keep theirs.
-pub(super) fn identify(
-    lines: &mut [TradeLineAsked],
-    old: Option<&[TradeLineAsked]>,
-    mut new_id: impl FnMut() -> RecordId,
-    faults: &mut FieldErrors,
-) {
-    let mut seen = std::collections::HashSet::new();
-    for (index, line) in lines.iter_mut().enumerate() {
-        match (line.id, old) {
-            (Some(id), Some(old)) if !old.iter().any(|known| known.id == Some(id)) => {
-                faults.add(format!("lines[{index}].id"), "names no line of this document");
-            }
-            (Some(id), Some(_)) if !seen.insert(id) => {
-                faults.add(format!("lines[{index}].id"), "names a line that stands here already");
-            }
-            (Some(_), Some(_)) => {}
-            // A new document has lines of its own, whatever it was copied from.
-            (_, None) | (None, _) => line.id = Some(new_id()),
-        }
-    }
 }
 
 /// One line of a document that buys or sells.

@@ -355,15 +355,13 @@ impl<K: TradeKind> Document for Trade<K> {
 
     fn identify(cx: &Cx<'_>, asked: &TradeAsked, old: Option<Before<'_, TradeAsked>>) -> Result<TradeAsked> {
         let mut asked = asked.clone();
-        let mut faults = FieldErrors::default();
-        let known = old.as_ref().map(|old| old.asked.lines.as_slice());
-        line::identify(&mut asked.lines, known, || RecordId(cx.new_id()), &mut faults);
+        document::identify(cx, &mut asked.lines, old.as_ref().map(|old| old.asked.lines.as_slice()))?;
         if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {
             // What came with the document when it was posted has a life of its own now.
             asked.allocations.clone_from(&old.asked.allocations);
             asked.cash.clone_from(&old.asked.cash);
         }
-        if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
+        Ok(asked)
     }
 
     async fn complete(cx: &Cx<'_>, head: &Head, asked: TradeAsked) -> Result<TradeAsked> {
