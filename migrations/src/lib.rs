@@ -66,3 +66,64 @@ pub async fn up(database: &DatabaseConnection) -> Result<(), DbErr> {
 pub async fn pending(database: &DatabaseConnection) -> Result<usize, DbErr> {
     Ok(Migrator::get_pending_migrations(database).await?.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sea_orm_migration::sea_orm::{ConnectOptions, ConnectionTrait, Database, Statement};
+
+    /// A company, a receivable account, another, a party; a journal of 30.00 that was changed to 20.00.
+    const OLD_BOOKS: &[&str] = &[
+        "INSERT INTO businesses (id, name, name_key, base_currency, timezone, fiscal_year_start_month, \
+         fiscal_year_start_day, settings, status, tags, search, version, created_at, created_by, updated_at, updated_by) \
+         VALUES (X'01', 'B', 'b', 'EUR', 'UTC', 1, 1, '{}', 'active', '[]', 'b', 1, 0, X'09', 0, X'09')",
+        "INSERT INTO number_series (business_id, id, type, name, name_key, pattern, first_number, reset_on, allow_manual, \
+         chronological, is_default, status, search, version, created_at, created_by, updated_at, updated_by) VALUES \
+         (X'01', X'08', 'journal', 'J', 'j', 'J{000}', 1, 'never', 0, 'off', 1, 'active', 'j', 1, 0, X'09', 0, X'09')",
+        "INSERT INTO accounts (business_id, id, code, name, name_key, type, class, is_group, allow_manual_posting, status, \
+         tags, search, version, created_at, created_by, updated_at, updated_by) VALUES \
+         (X'01', X'02', '1200', 'R', 'r', 'receivable', 'asset', 0, 1, 'active', '[]', 'r', 1, 0, X'09', 0, X'09'), \
+         (X'01', X'03', '4000', 'I', 'i', 'income', 'income', 0, 1, 'active', '[]', 'i', 1, 0, X'09', 0, X'09')",
+        "INSERT INTO parties (business_id, id, name, name_key, is_customer, is_supplier, kind, contacts, status, blocked, \
+         tags, search, version, created_at, created_by, updated_at, updated_by) VALUES \
+         (X'01', X'04', 'P', 'p', 1, 0, 'company', '[]', 'active', 'none', '[]', 'p', 1, 0, X'09', 0, X'09')",
+    ];
+
+    async fn number(database: &DatabaseConnection, sql: &str) -> i64 {
+        let asked = Statement::from_string(DbBackend::Sqlite, sql);
+        database.query_one_raw(asked).await.unwrap().unwrap().try_get_by_index(0).unwrap()
+    }
+
+    #[tokio::test]
+    async fn old_books_get_open_items_for_what_journals_had_posted() {
+        let mut options = ConnectOptions::new("sqlite::memory:");
+        options.max_connections(1);
+        let database = Database::connect(options).await.unwrap();
+        Migrator::up(&database, Some(8)).await.unwrap();
+        for statement in OLD_BOOKS {
+            database.execute_unprepared(statement).await.unwrap();
+        }
+        for (entry, cents) in [(1, 300_000), (2, -300_000), (3, 200_000)] {
+            for (position, account, party, amount) in [(1, "X'02'", "X'04'", cents), (2, "X'03'", "NULL", -cents)] {
+                let line = format!(
+                    "INSERT INTO entry_lines (business_id, entry_number, position, account_id, party_id, date, amount, \
+                     currency, currency_amount) VALUES (X'01', {entry}, {position}, {account}, {party}, '2026-01-05', \
+                     {amount}, 'EUR', {amount})"
+                );
+                database.execute_unprepared(&line).await.unwrap();
+            }
+            let seal = format!(
+                "INSERT INTO entries (business_id, id, number, date, recorded_at, recorded_by, kind, document_kind, \
+                 document_id, document_version, total, search) VALUES (X'01', X'1{entry}', {entry}, '2026-01-05', {entry}, \
+                 X'09', 'normal', 'journal', X'07', 1, 0, '')"
+            );
+            database.execute_unprepared(&seal).await.unwrap();
+        }
+        Migrator::up(&database, None).await.unwrap();
+        assert_eq!(number(&database, "SELECT COUNT(*) FROM open_items").await, 1);
+        assert_eq!(number(&database, "SELECT base_open FROM open_items").await, 200_000);
+        assert_eq!(number(&database, "SELECT SUM(base) FROM open_item_moves").await, 200_000);
+        assert_eq!(number(&database, "SELECT COUNT(*) FROM open_item_moves").await, 3);
+        assert_eq!(number(&database, "SELECT COUNT(*) FROM number_series").await, 9);
+    }
+}
