@@ -307,4 +307,20 @@ on_both_engines! {
             shop.proves();
         }
     }
+
+    fn currencies_say_their_places_and_what_they_are_worth(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            shop.make("exchangeRates", &json!({"currency": "USD", "date": "2026-01-01", "rate": "0.9"}));
+            shop.make("exchangeRates", &json!({"currency": "USD", "date": "2026-02-01", "rate": "0.95"}));
+            let found = |query: &str| shop.ask("GET", "currencies", query, None).expect(200).data;
+            let usd = &found("?code=USD")["items"][0];
+            assert_eq!((&usd["digits"], text(&usd["exchangeRate"]), &usd["exchangeRateDate"]), (&json!(2), "0.95".into(), &json!("2026-02-01")));
+            let active = found("?isActive=true&sort=-code");
+            let codes: Vec<&str> = active["items"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+            assert_eq!(codes, ["USD", "EUR"]);
+            assert_eq!(found("?q=jp")["items"][0]["digits"], 0);
+            assert!(found("?page=2&pageSize=100")["items"].as_array().unwrap().len() > 40);
+        }
+    }
 }

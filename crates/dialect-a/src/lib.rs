@@ -40,6 +40,7 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::NumberSeries => "number-series",
         ResourceKey::FiscalYears => "fiscal-years",
         ResourceKey::Locks => "locks",
+        ResourceKey::Currencies => "currencies",
         ResourceKey::ExchangeRates => "exchange-rates",
         ResourceKey::AuditLog => "audit-log",
         ResourceKey::Verification => "verify",

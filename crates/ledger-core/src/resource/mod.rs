@@ -10,6 +10,7 @@ mod bank;
 pub mod body;
 pub mod business;
 pub mod contra_entry;
+pub mod currency_list;
 pub(crate) mod document;
 pub mod entry;
 pub mod exchange_rate;
@@ -70,13 +71,14 @@ pub enum ResourceKey {
     NumberSeries,
     FiscalYears,
     Locks,
+    Currencies,
     ExchangeRates,
     AuditLog,
     Verification,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
@@ -98,6 +100,7 @@ impl ResourceKey {
         Self::NumberSeries,
         Self::FiscalYears,
         Self::Locks,
+        Self::Currencies,
         Self::ExchangeRates,
         Self::AuditLog,
         Self::Verification,
@@ -127,6 +130,7 @@ impl ResourceKey {
             Self::NumberSeries => "numberSeries",
             Self::FiscalYears => "fiscalYear",
             Self::Locks => "lock",
+            Self::Currencies => "currency",
             Self::ExchangeRates => "exchangeRate",
             Self::AuditLog => "audit",
             Self::Verification => "verification",
@@ -157,6 +161,7 @@ impl ResourceKey {
             Self::NumberSeries => "numberSeries",
             Self::FiscalYears => "fiscalYears",
             Self::Locks => "locks",
+            Self::Currencies => "currencies",
             Self::ExchangeRates => "exchangeRates",
             Self::AuditLog => "auditLog",
             Self::Verification => "verification",
@@ -187,7 +192,7 @@ impl ResourceKey {
             | Self::Journals
             | Self::ContraEntries => &[View, Create, Edit, Delete, Post, Void],
             Self::Allocations => &[View, Create, Delete],
-            Self::Entries | Self::Verification => &[View],
+            Self::Entries | Self::Currencies | Self::Verification => &[View],
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
         }
@@ -295,6 +300,7 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<number_series::NumberSeries>()
         .visit::<fiscal_year::FiscalYears>()
         .visit::<lock::Locks>()
+        .visit::<currency_list::Currencies>()
         .visit::<exchange_rate::ExchangeRates>()
         .visit::<audit_log::AuditLog>()
         .visit::<verification::Verification>()

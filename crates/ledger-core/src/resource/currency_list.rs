@@ -1,0 +1,149 @@
+//! Currencies: those of ISO 4217, with the places of their amounts and what they are worth by now.
+
+use crate::currency;
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::Rate;
+use crate::resource::exchange_rate::table as rates;
+use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
+use crate::resource::operation::Verb;
+use crate::resource::rows::read_only;
+use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::HashMap;
+
+pub struct Currencies;
+
+/// Nothing is sent.
+#[derive(Deserialize, JsonSchema)]
+pub struct CurrencyInput {}
+
+/// A currency.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Currency")]
+pub struct CurrencyView {
+    /// Its code of ISO 4217.
+    code: String,
+    /// How many decimal places its amounts have.
+    digits: u32,
+    /// Whether it is the company's own.
+    is_base: bool,
+    /// Whether documents can be written in it today without a rate of their own.
+    is_active: bool,
+    /// What one unit of it is worth in the company's by the latest rate; 1 for the company's own.
+    exchange_rate: Option<Rate>,
+    /// The day from which that rate counts.
+    exchange_rate_date: Option<Day>,
+}
+
+impl Record for CurrencyView {
+    fn id(&self) -> RecordId {
+        RecordId::default()
+    }
+
+    fn version(&self) -> i64 {
+        1
+    }
+}
+
+const PARAMETERS: [Parameter; 2] = [
+    Parameter { name: "code", about: "The currency with this code.", reads: Reads::Text },
+    Parameter { name: "isActive", about: "Only currencies with a rate, or only others.", reads: Reads::Flag },
+];
+
+impl Resource for Currencies {
+    const KEY: ResourceKey = ResourceKey::Currencies;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Currencies",
+        one: "a currency",
+        many: "currencies",
+        description: "The currencies of ISO 4217, and what they are worth in the company's by now. Rates are given \
+                      under exchange rates.",
+        sorts: &["code"],
+        searched: "code",
+    };
+    const VERBS: &'static [Verb] = &[Verb::List];
+    type Input = CurrencyInput;
+    type Draft = ();
+    type View = CurrencyView;
+
+    fn parameters() -> Vec<Parameter> {
+        PARAMETERS.to_vec()
+    }
+
+    fn example() -> serde_json::Value {
+        json!({})
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({
+            "code": "USD", "digits": 2, "isBase": false, "isActive": true, "exchangeRate": 0.8642,
+            "exchangeRateDate": "2026-11-20"
+        })
+    }
+
+    async fn list(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<CurrencyView>> {
+        let base = cx.business()?.base_currency.clone();
+        let known = rates::Entity::find()
+            .filter(rates::Column::BusinessId.eq(cx.business_id()?))
+            .filter(rates::Column::Date.lte(cx.today()?))
+            .order_by_asc(rates::Column::Date)
+            .all(&cx.db)
+            .await?;
+        // The latest comes last, and stays.
+        let latest: HashMap<String, (Rate, Day)> =
+            known.into_iter().map(|row| (row.currency, (row.rate, row.date))).collect();
+        let mut all: Vec<CurrencyView> = currency::all()
+            .map(|(code, digits)| {
+                let is_base = code == base;
+                let known = latest.get(code);
+                CurrencyView {
+                    code: code.to_owned(),
+                    digits,
+                    is_base,
+                    is_active: is_base || known.is_some(),
+                    exchange_rate: known.map(|(rate, _)| *rate).or(is_base.then_some(Rate::ONE)),
+                    exchange_rate_date: known.map(|(_, day)| *day),
+                }
+            })
+            .filter(|one| matches(one, query))
+            .collect();
+        all.sort_by(|left, right| left.code.cmp(&right.code));
+        if query.sort.first().is_some_and(|(_, direction)| *direction == Direction::Descending) {
+            all.reverse();
+        }
+        let total = all.len() as u64;
+        let skipped = usize::try_from((query.page - 1).saturating_mul(query.page_size)).unwrap_or(usize::MAX);
+        let size = usize::try_from(query.page_size).unwrap_or(usize::MAX);
+        Ok(Page { items: all.into_iter().skip(skipped).take(size).collect(), total })
+    }
+
+    async fn get(_: &Cx<'_>, _: RecordId) -> Result<CurrencyView> {
+        Err(Error::NotFound)
+    }
+
+    read_only!();
+}
+
+fn matches(one: &CurrencyView, query: &ListQuery) -> bool {
+    let code = match query.filter("code") {
+        Some(FilterValue::Text(code)) => *code == one.code,
+        _ => true,
+    };
+    let active = match query.filter("isActive") {
+        Some(FilterValue::Flag(wanted)) => *wanted == one.is_active,
+        _ => true,
+    };
+    // Currencies never change by themselves; there is nothing to have been updated since.
+    let words = query.search.iter().flat_map(|text| text.split_whitespace());
+    code && active
+        && query.updated_since.is_none()
+        && words.into_iter().all(|word| one.code.contains(&word.to_uppercase()))
+}
