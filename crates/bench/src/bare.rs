@@ -19,6 +19,7 @@ use std::sync::Arc;
 const SECRET: &[u8] = b"a secret of the benchmark, as long as a real one is";
 
 pub(crate) fn token() -> Result<String> {
+    ledger_core::auth::install_signing();
     let claims = json!({"sub": "bench", "exp": 4_000_000_000_i64, "aud": "bench", "iss": "bench"});
     Ok(jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &EncodingKey::from_secret(SECRET))?)
 }
@@ -31,6 +32,7 @@ struct Answering {
 
 /// Serves the bytes of a file until it is ended.
 pub(crate) async fn serve(file: &Path) -> Result<()> {
+    ledger_core::auth::install_signing();
     let mut validation = Validation::new(Algorithm::HS256);
     validation.set_audience(&["bench"]);
     let state =

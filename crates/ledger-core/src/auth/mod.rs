@@ -6,7 +6,7 @@ pub(crate) mod token;
 pub(crate) mod user;
 
 pub use password::random as random_password;
-pub use token::TokenOptions;
+pub use token::{TokenOptions, install_signing};
 pub use user::{NewUser, UserStatus, UserSummary};
 
 use crate::clock::Instant;

@@ -47,7 +47,7 @@ pub(crate) struct Tokens {
 impl Tokens {
     pub(crate) fn new(options: &TokenOptions) -> Self {
         // A second installation in one process finds ours already there.
-        let _already = PROVIDER.install_default();
+        install_signing();
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_issuer(&[&options.issuer]);
         validation.set_audience(&[&options.audience]);
@@ -135,6 +135,11 @@ fn hs256(algorithm: Algorithm, family: AlgorithmFamily, secret: &[u8]) -> Result
         return Err(ErrorKind::InvalidKeyFormat.into());
     }
     Ok(Hs256(hmac::Key::new(hmac::HMAC_SHA256, secret)))
+}
+
+/// Signs and checks tokens by the one algorithm there is here; whoever uses `jsonwebtoken` in this process needs it.
+pub fn install_signing() {
+    let _already = PROVIDER.install_default();
 }
 
 static PROVIDER: CryptoProvider = CryptoProvider {
