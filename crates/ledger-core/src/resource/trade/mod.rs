@@ -2,8 +2,10 @@
 //!
 //! Owns: what they have in common, which is nearly everything: lines with prices, discounts and tax, totals, what
 //! is open, what goods cost. A kind says which way it goes and what its own fields are called ([`kinds`]).
-//! [`figures`] computes, [`posting`] posts, [`settle`] judges by the books; the first two know no database.
+//! [`figures`] computes, [`posting`] posts; they know no database. [`complete`] fills in what is left out, [`settle`]
+//! judges by the books, [`live`] says where a document stands.
 
+mod complete;
 pub(crate) mod figures;
 mod kinds;
 pub(crate) mod line;
@@ -365,7 +367,7 @@ impl<K: TradeKind> Document for Trade<K> {
     }
 
     async fn complete(cx: &Cx<'_>, head: &Head, asked: TradeAsked) -> Result<TradeAsked> {
-        settle::complete(cx, K::DIRECTION, head, asked).await
+        complete::complete(cx, K::DIRECTION, head, asked).await
     }
 
     async fn settle(cx: &Cx<'_>, head: &Head, asked: &TradeAsked, purpose: Purpose) -> Result<Settled<TradeFigures>> {

@@ -1,9 +1,9 @@
-//! Judges a trade document by the books: what it leaves out, what it names, what it comes to.
+//! Judges a trade document by the books: what it names, what it comes to.
 
 use super::figures::{Discount, Priced, Refused, Rules, TooLarge, compute, sum};
-use super::line::{LineKept, TaxChoice, TradeLineAsked};
+use super::line::{LineKept, TradeLineAsked};
 use super::posting::{Accounts, Amounts, Exchange, InBase, cost_of, lines, stock_kind};
-use super::{Direction, NoteKind, ReturnCost, SummaryKept, TradeAsked, TradeFigures};
+use super::{Direction, ReturnCost, SummaryKept, TradeAsked, TradeFigures};
 use crate::access::Business;
 use crate::books::chart::{Chart, SystemRole};
 use crate::books::open_items::NewOpen;
@@ -14,230 +14,39 @@ use crate::books::tables::{
 };
 use crate::currency;
 use crate::cx::Cx;
-use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, Rate, UnitPrice};
+use crate::money::{Money, Quantity, Rate};
 use crate::resource::account::AccountType;
 use crate::resource::business::CreditLimitPolicy;
 use crate::resource::document::{Content, Head, Purpose, Settled, SettledEntry, TradedLine};
-use crate::resource::exchange_rate;
 use crate::resource::item::{self, CostMethod, ItemType};
 use crate::resource::party::{self, PartyBlock, PartyStatus};
 use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::{References, Wanted};
 use crate::resource::tax_code::{TaxCodes, TaxComponent};
-use rust_decimal::Decimal;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-type Party = Arc<party::table::Model>;
-type Items = HashMap<RecordId, Arc<item::table::Model>>;
+pub(super) type Party = Arc<party::table::Model>;
+pub(super) type Items = HashMap<RecordId, Arc<item::table::Model>>;
 
-async fn party_of(cx: &Cx<'_>, id: RecordId) -> Result<Option<Party>> {
+pub(super) async fn party_of(cx: &Cx<'_>, id: RecordId) -> Result<Option<Party>> {
     Ok(cx.parties(&HashSet::from([id])).await?.remove(&id))
 }
 
-async fn items_of(cx: &Cx<'_>, lines: &[TradeLineAsked]) -> Result<Items> {
+pub(super) async fn items_of(cx: &Cx<'_>, lines: &[TradeLineAsked]) -> Result<Items> {
     let named: HashSet<RecordId> = lines.iter().filter_map(|line| line.item).collect();
     if named.is_empty() { Ok(Items::new()) } else { cx.items(&named).await }
 }
 
-// ── What is left out ──
-
-/// What the document leaves out and party, items, terms and rates say.
-pub(super) async fn complete(
-    cx: &Cx<'_>,
-    direction: Direction,
-    head: &Head,
-    mut asked: TradeAsked,
-) -> Result<TradeAsked> {
-    let business = cx.business()?;
-    take_from_source(cx, direction, &mut asked).await?;
-    let party = party_of(cx, asked.party).await?;
-    let currency = asked.currency.take().or_else(|| party.as_ref().and_then(|party| party.currency.clone()));
-    let currency = currency.unwrap_or_else(|| business.base_currency.clone());
-    if currency == business.base_currency {
-        // The company's own currency is worth 1 and needs no saying.
-        asked.exchange_rate = asked.exchange_rate.filter(|rate| *rate != Rate::ONE);
-    } else if asked.exchange_rate.is_none() {
-        asked.exchange_rate = exchange_rate::on(cx, &currency, head.date).await?;
-    }
-    asked.currency = Some(currency);
-    if asked.inclusive.is_none() {
-        let by_party = party.as_ref().and_then(|party| party.prices_include_tax);
-        asked.inclusive = Some(by_party.unwrap_or(business.settings.prices_include_tax_default));
-    }
-    if let Some(party) = &party {
-        complete_from_party(cx, direction, head, party, &mut asked).await?;
-    }
-    if direction.is_note() && asked.note_kind.is_none() {
-        asked.note_kind = Some(NoteKind::default());
-    }
-    if asked.update_stock.is_none() {
-        asked.update_stock = Some(!asked.is_opening && asked.note_kind.is_none_or(|kind| kind == NoteKind::Return));
-    }
-    let items = items_of(cx, &asked.lines).await?;
-    let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
-    if asked.control_account.is_none() {
-        let role = if direction.is_sale() { SystemRole::Receivable } else { SystemRole::Payable };
-        asked.control_account = Some(chart.in_role(role)?.id);
-    }
-    let moves_stock = asked.update_stock.unwrap_or(true) && !asked.is_opening;
-    let rate = asked.exchange_rate.unwrap_or(Rate::ONE);
-    let inclusive = asked.inclusive.unwrap_or_default();
-    for line in &mut asked.lines {
-        let item = line.item.and_then(|id| items.get(&id));
-        complete_line(
-            (direction, moves_stock),
-            line,
-            item.map(AsRef::as_ref),
-            party.as_deref(),
-            (&chart, &taxes),
-            (head.date, rate, inclusive),
-        );
-    }
-    Ok(asked)
-}
-
-async fn complete_from_party(
-    cx: &Cx<'_>,
-    direction: Direction,
-    head: &Head,
-    party: &Party,
-    asked: &mut TradeAsked,
-) -> Result<()> {
-    if asked.billing_address.is_none() {
-        asked.billing_address = party.billing_address.as_ref().map(|address| address.0.clone());
-    }
-    if asked.shipping_address.is_none() {
-        asked.shipping_address = party.shipping_address.as_ref().map(|address| address.0.clone());
-    }
-    if asked.control_account.is_none() {
-        asked.control_account =
-            if direction.is_sale() { party.receivable_account_id } else { party.payable_account_id };
-    }
-    if direction.is_note() || asked.due_date.is_some() {
-        return Ok(());
-    }
-    let terms = cx.terms().await?;
-    asked.payment_term = asked.payment_term.or(party.payment_term_id);
-    let by_term = asked.payment_term.and_then(|id| terms.get(id)).map(|term| term.due(head.date));
-    let by_days = || party.payment_term_days.map(|days| head.date.plus_days(days));
-    asked.due_date = Some(by_term.or_else(by_days).unwrap_or(head.date));
-    Ok(())
-}
-
-fn complete_line(
-    (direction, moves_stock): (Direction, bool),
-    line: &mut TradeLineAsked,
-    item: Option<&item::table::Model>,
-    party: Option<&party::table::Model>,
-    (chart, taxes): (&Chart, &TaxCodes),
-    (date, rate, inclusive): (Day, Rate, bool),
-) {
-    if line.is_text() {
-        line.quantity = None;
-        return;
-    }
-    line.quantity = Some(line.quantity());
-    let sale = direction.is_sale();
-    if line.tax == TaxChoice::Unsaid {
-        let of_item = item.and_then(|item| if sale { item.sales_tax_code_id } else { item.purchase_tax_code_id });
-        let of_party = party.and_then(|party| if sale { party.sales_tax_code_id } else { party.purchase_tax_code_id });
-        line.tax = of_item.or(of_party).map_or(TaxChoice::None, TaxChoice::Code);
-    }
-    if line.account.is_none() {
-        let in_role = |role| chart.in_role(role).ok().map(|account| account.id);
-        line.account = if sale {
-            let own = item.and_then(|item| item.income_account_id).or(party.and_then(|party| party.sales_account_id));
-            own.or_else(|| in_role(SystemRole::Income))
-        } else if item.is_some_and(|item| item.r#type == ItemType::Stock) {
-            // Goods that come another way, such as by a receipt note, wait on an account of their own.
-            let own = item.and_then(|item| item.inventory_account_id).or_else(|| in_role(SystemRole::Inventory));
-            if moves_stock { own } else { in_role(SystemRole::GoodsReceivedNotInvoiced) }
-        } else {
-            let own =
-                item.and_then(|item| item.expense_account_id).or(party.and_then(|party| party.purchase_account_id));
-            own.or_else(|| in_role(SystemRole::Expense))
-        };
-    }
-    let Some(item) = item else { return };
-    if line.description.is_none() {
-        let own = if sale { None } else { item.purchase_description.clone() };
-        line.description = own.or_else(|| item.description.clone()).or_else(|| Some(item.name.clone()));
-    }
-    if line.unit.is_none() {
-        line.unit.clone_from(&item.unit);
-    }
-    if line.price.is_none() {
-        let price = if sale { item.sale_price } else { item.purchase_price };
-        let included = item.price_includes_tax.unwrap_or(inclusive);
-        let tax = line.tax.code().and_then(|id| taxes.get(id)).map_or(Decimal::ZERO, |code| code.share_on(date));
-        line.price = price.and_then(|price| price_in(price, rate, included, inclusive, tax));
-    }
-}
-
-/// An item's price in the currency of the document, with or without tax as its prices are.
-fn price_in(price: UnitPrice, rate: Rate, included: bool, inclusive: bool, tax: Decimal) -> Option<UnitPrice> {
-    if rate == Rate::ONE && included == inclusive {
-        return Some(price);
-    }
-    let mut exact = price.decimal().checked_div(rate.decimal())?;
-    if included && !inclusive {
-        exact = exact.checked_div(Decimal::ONE + tax)?;
-    } else if inclusive && !included {
-        exact = exact.checked_mul(Decimal::ONE + tax)?;
-    }
-    let places = if rate == Rate::ONE { UnitPrice::PLACES } else { 2 };
-    UnitPrice::parse(
-        &exact.round_dp_with_strategy(places, rust_decimal::RoundingStrategy::MidpointAwayFromZero).to_string(),
-    )
-    .ok()
-}
-
-/// What a note leaves out of its lines stands in the lines that it credits.
-async fn take_from_source(cx: &Cx<'_>, direction: Direction, asked: &mut TradeAsked) -> Result<()> {
-    let Some(source) = asked.source.filter(|_| direction.is_note()) else { return Ok(()) };
-    let Some(invoice) = invoice(cx, direction, source).await? else { return Ok(()) };
-    let content: Content<TradeAsked, TradeFigures> = serde_json::from_str(&invoice.content).map_err(Error::internal)?;
-    let credited = content.asked;
-    if asked.party == RecordId::default() {
-        asked.party = invoice.party_id.unwrap_or(credited.party);
-    }
-    asked.currency = asked.currency.take().or(credited.currency);
-    asked.exchange_rate = asked.exchange_rate.or(credited.exchange_rate);
-    asked.inclusive = asked.inclusive.or(credited.inclusive);
-    asked.control_account = asked.control_account.or(content.figures.control_account);
-    for line in &mut asked.lines {
-        let Some(source) = line.source_line else { continue };
-        let Some(of) = credited.lines.iter().find(|known| known.id == Some(source)) else { continue };
-        line.item = line.item.or(of.item);
-        // A line of stock goes back to where such goods are, whatever account the invoice named.
-        line.account = line.account.or(of.account);
-        line.description = line.description.take().or_else(|| of.description.clone());
-        line.quantity = line.quantity.or(of.quantity);
-        line.unit = line.unit.take().or_else(|| of.unit.clone());
-        if line.price.is_none() {
-            line.price = of.price;
-            line.discount = line.discount.or(of.discount.filter(|discount| matches!(discount, Discount::Percent(_))));
-        }
-        if line.tax == TaxChoice::Unsaid {
-            line.tax = of.tax;
-        }
-    }
-    Ok(())
-}
-
-async fn invoice(cx: &Cx<'_>, direction: Direction, id: RecordId) -> Result<Option<documents::Model>> {
+pub(super) async fn invoice(cx: &Cx<'_>, direction: Direction, id: RecordId) -> Result<Option<documents::Model>> {
     cx.flush().await?;
     let kind = if direction.is_sale() { DocumentKind::SalesInvoice } else { DocumentKind::PurchaseInvoice };
     let row = documents::Entity::find_by_id((cx.business_id()?, id)).filter(documents::Column::Kind.eq(kind));
     Ok(row.one(&cx.db).await?)
 }
-
-// ── Judging ──
 
 pub(super) async fn settle(
     cx: &Cx<'_>,
