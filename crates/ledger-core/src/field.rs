@@ -136,6 +136,7 @@ fn expectation(expected: &str) -> &str {
         "a boolean" => "true or false",
         "a sequence" => "an array",
         "a map" => "an object",
+        "a formatted UUID string" => "an identifier",
         structure if structure.starts_with("struct ") => "an object",
         other => other,
     }

@@ -571,7 +571,9 @@ impl Write {
         {
             return Ok(reply);
         }
-        let mark = desk.mark(None);
+        if self.dry_run {
+            desk.rehearse();
+        }
         let reply = match self.prepared.run(&cx, self.id).await? {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
@@ -580,7 +582,7 @@ impl Write {
             desk.keep_key(idempotency::kept(claim, &reply, cx.now)?);
         }
         if self.dry_run {
-            return self.rehearsed(&cx, reply, desk.posted_since(&mark)).await;
+            return self.rehearsed(&cx, reply, desk.rehearsed()).await;
         }
         Ok(reply)
     }

@@ -48,6 +48,10 @@ struct Inner {
     /// Whose version was compared in this batch.
     confirmed: HashSet<BusinessId>,
     pending: Pending,
+    /// How often what was pending was written.
+    flushes: u64,
+    /// What a rehearsal has posted so far; it is shown even when a query had it written before the end.
+    rehearsed: Option<Vec<Rehearsed>>,
 }
 
 /// What is remembered of one company.
@@ -112,6 +116,7 @@ pub(crate) enum Standing {
 pub(crate) struct Mark {
     company: Option<(BusinessId, Head, bool)>,
     lengths: [usize; 12],
+    flushes: u64,
 }
 
 /// What is to become an entry.
@@ -320,13 +325,16 @@ impl Desk {
         Mark {
             company: known.map(|(id, company)| (id, company.head.clone(), company.changed)),
             lengths: inner.pending.lengths(),
+            flushes: inner.flushes,
         }
     }
 
     /// Takes back what was left here since the mark.
     pub(crate) fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
-        inner.pending.truncate(mark.lengths);
+        // What was pending then may be written by now; what is pending since is the command's own.
+        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 12] };
+        inner.pending.truncate(lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)
         {
@@ -335,17 +343,14 @@ impl Desk {
         }
     }
 
-    /// What was posted since the mark, for a rehearsal to show.
-    pub(crate) fn posted_since(&self, mark: &Mark) -> Vec<Rehearsed> {
-        let inner = self.inner();
-        let [_, entries, lines, ..] = mark.lengths;
-        let dates: Vec<(i64, Day)> =
-            inner.pending.entries.iter().skip(entries).map(|entry| (entry.number, entry.date)).collect();
-        let line = |line: &entry_lines::Model| {
-            let entry = dates.iter().position(|(number, _)| *number == line.entry_number)?;
-            Some(Rehearsed { entry, date: dates[entry].1, line: line.clone() })
-        };
-        inner.pending.lines.iter().skip(lines).filter_map(line).collect()
+    /// From now on, what is posted is kept for a rehearsal to show.
+    pub(crate) fn rehearse(&self) {
+        self.inner().rehearsed = Some(Vec::new());
+    }
+
+    /// What the rehearsal has posted. It ends with this.
+    pub(crate) fn rehearsed(&self) -> Vec<Rehearsed> {
+        self.inner().rehearsed.take().unwrap_or_default()
     }
 
     pub(crate) fn keep_key(&self, key: idempotency::Model) {
@@ -453,7 +458,12 @@ impl Desk {
             search: crate::resource::address::search_text(&searched),
         });
         let lines = new.posting.lines().iter().zip(1..);
-        inner.pending.lines.extend(lines.map(|(line, position)| line_row(business, entry, position, line)));
+        let lines: Vec<_> = lines.map(|(line, position)| line_row(business, entry, position, line)).collect();
+        if let Some(rehearsed) = &mut inner.rehearsed {
+            let place = rehearsed.last().map_or(0, |last| last.entry + 1);
+            rehearsed.extend(lines.iter().map(|line| Rehearsed { entry: place, date: entry.date, line: line.clone() }));
+        }
+        inner.pending.lines.extend(lines);
         Ok(entry)
     }
 
@@ -490,6 +500,7 @@ impl Desk {
     pub(crate) async fn flush(&self, connection: &impl ConnectionTrait) -> Result<()> {
         let (pending, heads) = {
             let mut inner = self.inner();
+            inner.flushes += 1;
             let pending = std::mem::take(&mut inner.pending);
             let changed = inner.companies.iter_mut().filter(|(_, company)| company.changed);
             let heads: Vec<_> = changed

@@ -329,7 +329,7 @@ fn movement(line: &stock_lines::Model) -> Movement {
 }
 
 /// Values what a document asks for, with everything that follows from it. Nothing is written.
-pub(crate) async fn plan(cx: &Cx<'_>, document: RecordId, date: Day, wanted: Vec<Wanted>) -> Result<Option<Plan>> {
+pub(crate) async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<Plan>> {
     if wanted.is_empty() {
         return Ok(None);
     }
@@ -344,7 +344,7 @@ pub(crate) async fn plan(cx: &Cx<'_>, document: RecordId, date: Day, wanted: Vec
     let mut costs: HashMap<RecordId, stock_lines::Model> = HashMap::new();
     for item in items {
         let of_item: Vec<&Wanted> = wanted.iter().filter(|one| one.item.id == item.id).collect();
-        plan_item(cx, document, date, &item, &of_item, &mut plan, &mut costs).await?;
+        plan_item(cx, date, &item, &of_item, &mut plan, &mut costs).await?;
     }
     plan.lines = wanted.iter().filter_map(|one| costs.remove(&one.line)).collect();
     Ok(Some(plan))
@@ -352,7 +352,6 @@ pub(crate) async fn plan(cx: &Cx<'_>, document: RecordId, date: Day, wanted: Vec
 
 async fn plan_item(
     cx: &Cx<'_>,
-    document: RecordId,
     date: Day,
     item: &Item,
     wanted: &[&Wanted],
@@ -371,7 +370,8 @@ async fn plan_item(
             item_id: item.id,
             date,
             sequence,
-            document_id: document,
+            // The document has no identity yet; it is given one when the line is kept.
+            document_id: RecordId::default(),
             line_no: one.line_no,
             line_id: one.line,
             kind: one.kind,
@@ -638,7 +638,9 @@ pub(crate) async fn take_back(
     if leaving == Leaving::Replaced {
         return stale(cx, &items).await;
     }
-    revalue(cx, row, &items, day(row.date)).await
+    // Giving goods back cannot leave too few; taking back what came in can.
+    let takes_out = lines.iter().any(|line| line.quantity > Quantity::ZERO);
+    revalue(cx, row, &items, day(row.date), takes_out).await
 }
 
 /// The last day of a stock that waits to be valued anew.
@@ -666,11 +668,17 @@ pub(crate) async fn settle_rest(cx: &Cx<'_>, row: &documents::Model, plan: Optio
         .await?;
     let planned = |item: RecordId| plan.is_some_and(|plan| plan.states.iter().any(|state| state.item_id == item));
     let rest: HashSet<RecordId> = waiting.iter().map(|state| state.item_id).filter(|item| !planned(*item)).collect();
-    revalue(cx, row, &rest, row.date).await
+    revalue(cx, row, &rest, row.date, true).await
 }
 
 /// Values items from the beginning, and corrects what costs something else now.
-async fn revalue(cx: &Cx<'_>, row: &documents::Model, items: &HashSet<RecordId>, from: Day) -> Result<()> {
+async fn revalue(
+    cx: &Cx<'_>,
+    row: &documents::Model,
+    items: &HashSet<RecordId>,
+    from: Day,
+    takes_out: bool,
+) -> Result<()> {
     if items.is_empty() {
         return Ok(());
     }
@@ -680,7 +688,7 @@ async fn revalue(cx: &Cx<'_>, row: &documents::Model, items: &HashSet<RecordId>,
         let all = lines_of_item(cx, *id).await?;
         let mut plan = Plan::default();
         let valuation = replayed(method_of(cx, item)?, &all, &mut plan, &all)?;
-        check_quantity(cx, item, from, &valuation, &all, true)?;
+        check_quantity(cx, item, from, &valuation, &all, takes_out)?;
         let old = stock::Entity::find_by_id((row.business_id, *id)).one(&cx.db).await?;
         let sequence = old.map_or(0, |old| old.last_sequence);
         let last_date = all.last().map(|line| line.date);

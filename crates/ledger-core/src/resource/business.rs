@@ -406,7 +406,8 @@ impl Resource for Businesses {
         row.set(Column::Name, name.clone());
         let legal_name = text(&mut faults, "legalName", input.legal_name);
         row.set(Column::LegalName, legal_name.clone());
-        row.set(Column::BaseCurrency, faults.required("baseCurrency", input.base_currency).into_inner());
+        let base_currency = faults.required("baseCurrency", input.base_currency).into_inner();
+        row.set(Column::BaseCurrency, base_currency.clone());
         row.set(Column::Country, faults.optional("country", input.country).map(CountryCode::into_inner));
         row.set(
             Column::Timezone,
@@ -424,7 +425,7 @@ impl Resource for Businesses {
         row.set(Column::Website, address::website(&mut faults, "website", input.website));
         row.set(Column::ChartTemplate, faults.optional("chartTemplate", input.chart_template).unwrap_or_default());
         row.set(Column::SystemAccounts, AsJson(check_system_accounts(&mut faults, input.system_accounts)));
-        row.set(Column::Settings, AsJson(check_settings(&mut faults, input.settings)));
+        row.set(Column::Settings, AsJson(check_settings(&mut faults, &base_currency, input.settings)));
         row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
         row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
         row.set(Column::Tags, AsJson(address::tags(&mut faults, input.tags)));
@@ -437,7 +438,7 @@ impl Resource for Businesses {
     master_operations!();
 }
 
-fn check_settings(faults: &mut Faults, field: Maybe<BusinessSettingsInput>) -> BusinessSettings {
+fn check_settings(faults: &mut Faults, currency: &str, field: Maybe<BusinessSettingsInput>) -> BusinessSettings {
     let Some(input) = faults.optional("settings", field) else { return BusinessSettings::default() };
     faults.inside("settings", input, |faults, input| BusinessSettings {
         require_if_match: faults.optional("requireIfMatch", input.require_if_match).unwrap_or_default(),
@@ -463,6 +464,10 @@ fn check_settings(faults: &mut Faults, field: Maybe<BusinessSettingsInput>) -> B
             let increment = faults.optional("cashRoundingIncrement", input.cash_rounding_increment);
             if increment.is_some_and(|increment| increment <= Money::ZERO) {
                 faults.add("cashRoundingIncrement", "must be more than 0");
+            }
+            let places = crate::currency::decimals(currency).unwrap_or(2);
+            if increment.is_some_and(|increment| !increment.fits(places)) {
+                faults.add("cashRoundingIncrement", format!("must have at most {places} decimal places in {currency}"));
             }
             increment
         },

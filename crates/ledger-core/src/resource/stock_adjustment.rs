@@ -387,7 +387,7 @@ impl Document for StockAdjustments {
                 cost_account: account,
             });
         }
-        settled.stock = stock::plan(cx, RecordId::default(), head.date, movements).await?;
+        settled.stock = stock::plan(cx, head.date, movements).await?;
         let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
         let value = moved.iter().try_fold(Money::ZERO, |sum, line| sum.checked_add(line.cost));
         let value = value.ok_or_else(|| Error::field("lines", "come to more than can be kept"))?;
@@ -498,13 +498,15 @@ async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Q
             .all(&cx.db)
             .await?;
         for line in lines {
-            *there.entry(line.item_id).or_default() += line.quantity.units();
+            let sum = there.entry(line.item_id).or_default();
+            *sum = sum.saturating_add(line.quantity.units());
         }
     }
     let delta = |line: &AdjustmentLineAsked| match (line.delta, line.counted) {
         (Some(delta), _) => delta,
         (None, Some(counted)) => {
-            Quantity::from_units(counted.units() - there.get(&line.item).copied().unwrap_or_default())
+            let there = there.get(&line.item).copied().unwrap_or_default();
+            Quantity::from_units(counted.units().saturating_sub(there))
         }
         (None, None) => Quantity::ZERO,
     };

@@ -203,7 +203,7 @@ fn decimals(currency: &str) -> u32 {
     crate::currency::decimals(currency).unwrap_or(2)
 }
 
-pub(crate) fn view(row: &allocations::Model, _of: RecordId, base_decimals: u32) -> AllocationView {
+pub(crate) fn view(row: &allocations::Model, base_decimals: u32) -> AllocationView {
     let own = |money| Amount { money, currency_decimals: decimals(&row.currency) };
     AllocationView {
         id: Some(row.id),
@@ -587,7 +587,7 @@ fn note(cx: &Cx<'_>, action: AuditAction, row: &documents::Model, allocation: &a
         removed_on: Option<Day>,
     }
     let base_decimals = cx.business()?.currency_decimals;
-    let noted = Noted { allocation: view(allocation, row.id, base_decimals), removed_on: allocation.removed_on };
+    let noted = Noted { allocation: view(allocation, base_decimals), removed_on: allocation.removed_on };
     note_change(cx, key_of(row.kind), action, (row.id, row.version), &noted)
 }
 

@@ -688,7 +688,7 @@ impl<K: MoneyKind> Document for Moved<K> {
         let allocations = if row.status == DocumentStatus::Draft {
             asked.allocations.iter().map(|one| allocating::planned(one, own_decimals)).collect()
         } else {
-            standing.allocations.iter().map(|one| allocating::view(one, row.id, base_decimals)).collect()
+            standing.allocations.iter().map(|one| allocating::view(one, base_decimals)).collect()
         };
         let body = MoneyBody {
             party_id: row.party_id,

@@ -220,7 +220,7 @@ pub(crate) fn compute(
 fn to_increment(amount: Money, increment: Money) -> Money {
     let (units, step) = (amount.units(), increment.units());
     let below = units - units.rem_euclid(step);
-    let up = units.rem_euclid(step) * 2 >= step;
+    let up = units.rem_euclid(step).saturating_mul(2) >= step;
     Money::from_units(if up { below.saturating_add(step) } else { below })
 }
 

@@ -493,7 +493,7 @@ fn shown(
         allocations: if row.status == DocumentStatus::Draft {
             asked.allocations.iter().map(|one| allocating::planned(one, own_decimals)).collect()
         } else {
-            standing.allocations.iter().map(|one| allocating::view(one, row.id, base_decimals)).collect()
+            standing.allocations.iter().map(|one| allocating::view(one, base_decimals)).collect()
         },
     };
     let control_account = figures.control_account;

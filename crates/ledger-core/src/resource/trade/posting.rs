@@ -264,3 +264,275 @@ pub(super) const fn stock_kind(direction: Direction) -> StockKind {
         Direction::PurchaseInvoice => StockKind::Receipt,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::{Priced, Rules, compute};
+    use super::super::line::TaxChoice;
+    use super::*;
+    use crate::books::posting::Posting;
+    use crate::ids::BusinessId;
+    use crate::money::{Percent, Quantity, UnitPrice};
+    use crate::resource::business::TaxRounding;
+    use std::collections::BTreeMap;
+
+    /// An account by its code in the general chart.
+    fn account(code: u128) -> RecordId {
+        RecordId(uuid::Uuid::from_u128(code))
+    }
+
+    fn accounts() -> Accounts {
+        Accounts {
+            control: account(1),
+            output_tax: account(2200),
+            input_tax: account(1400),
+            rounding: account(6900),
+            variance: account(5100),
+            opening: None,
+        }
+    }
+
+    struct Case {
+        name: &'static str,
+        direction: Direction,
+        /// Quantity, price, discount and the account of the net amount.
+        lines: &'static [(&'static str, &'static str, &'static str, u128)],
+        tax: &'static [(&'static str, TaxKind, &'static str)],
+        inclusive: bool,
+        rate: &'static str,
+        /// What each line's goods cost, with the sign of their quantity; on 1300 and the account beside.
+        goods: Option<(&'static str, u128)>,
+        opening: bool,
+        posts: &'static str,
+    }
+
+    const PLAIN: Case = Case {
+        name: "",
+        direction: Direction::SalesInvoice,
+        lines: &[],
+        tax: &[],
+        inclusive: false,
+        rate: "1",
+        goods: None,
+        opening: false,
+        posts: "",
+    };
+
+    const ALL_BACK: &str = "100";
+
+    fn posted(case: &Case) -> String {
+        let component = |(sequence, (rate, kind, recoverable)): (i64, &(&str, TaxKind, &str))| TaxComponent {
+            id: account(9_000 + u128::try_from(sequence).unwrap()),
+            name: format!("T{sequence}"),
+            rate: Percent::parse(rate).unwrap(),
+            rates: Vec::new(),
+            kind: *kind,
+            is_compound: sequence > 1,
+            sequence,
+            recoverable_percent: Percent::parse(recoverable).unwrap(),
+            payable_account_id: (sequence > 1).then(|| account(2205)),
+            receivable_account_id: None,
+        };
+        let components: Vec<TaxComponent> = (1..).zip(case.tax).map(component).collect();
+        let code = account(8_000);
+        let line = |(place, (quantity, price, discount, net)): (u128, &(&str, &str, &str, u128))| TradeLineAsked {
+            id: Some(account(7_000 + place)),
+            account: Some(account(*net)),
+            quantity: Some(Quantity::parse(quantity).unwrap()),
+            price: Some(UnitPrice::parse(price).unwrap()),
+            discount: (*discount != "0")
+                .then(|| super::super::figures::Discount::Percent(Percent::parse(discount).unwrap())),
+            tax: if components.is_empty() { TaxChoice::None } else { TaxChoice::Code(code) },
+            ..TradeLineAsked::default()
+        };
+        let asked = TradeAsked { lines: (0..).zip(case.lines).map(line).collect(), ..TradeAsked::default() };
+        let exchange = Exchange {
+            base: "EUR",
+            currency: if case.rate == "1" { "EUR" } else { "USD" },
+            rate: Rate::parse(case.rate).unwrap(),
+            decimals: 2,
+            rounding: Rounding::HalfUp,
+        };
+        let rules = Rules {
+            decimals: 2,
+            rounding: Rounding::HalfUp,
+            tax_rounding: TaxRounding::Document,
+            inclusive: case.inclusive,
+            date: "2026-03-10".parse().unwrap(),
+            rate: exchange.rate,
+            increment: None,
+        };
+        let priced = |line: &TradeLineAsked| Priced {
+            quantity: line.quantity(),
+            price: line.price.unwrap(),
+            discount: line.discount,
+            tax: line.tax.code().map(|code| (code, components.as_slice())),
+        };
+        let priced: Vec<Priced<'_>> = asked.lines.iter().map(priced).collect();
+        let (figures, totals) = compute(&rules, &priced, None).unwrap();
+        let base = InBase::of(&figures, &totals, &exchange).unwrap();
+        let moved = case.goods.map(|(cost, other)| stock_lines::Model {
+            business_id: BusinessId::default(),
+            item_id: RecordId::default(),
+            date: rules.date,
+            sequence: 1,
+            document_id: RecordId::default(),
+            line_no: 1,
+            line_id: account(7_000),
+            kind: stock_kind(case.direction),
+            quantity: Quantity::ZERO,
+            cost: Money::parse(cost).unwrap(),
+            booked: Money::parse(cost).unwrap(),
+            returns_line_id: None,
+            inventory_account_id: account(1300),
+            cost_account_id: account(other),
+        });
+        let accounts = Accounts { opening: case.opening.then(|| account(3900)), ..accounts() };
+        let by_id = components.iter().map(|one| (one.id, one.clone())).collect();
+        let amounts = Amounts { figures: &figures, totals: &totals, base: &base };
+        let moved: Vec<_> = moved.into_iter().collect();
+        let lines = lines(case.direction, &asked, &accounts, &exchange, &amounts, &by_id, &moved).unwrap();
+        let posting = Posting::balanced(lines).unwrap_or_else(|fault| panic!("{}: {fault:?}", case.name));
+        let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
+        for line in posting.lines() {
+            *sums.entry(line.account.0.as_u128()).or_default() += line.amount.units();
+        }
+        let shown = sums.into_iter().filter(|(_, sum)| *sum != 0);
+        shown.map(|(code, sum)| format!("{code} {}", Money::from_units(sum))).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn each_direction_posts_what_the_worked_examples_say() {
+        use Direction::{CreditNote, DebitNote, PurchaseInvoice, SalesInvoice};
+        use TaxKind::{ReverseCharge, Standard, Withholding};
+        let vat20: &[_] = &[("20", Standard, ALL_BACK)];
+        for case in [
+            Case {
+                name: "E1",
+                lines: &[("10", "25", "10", 4000)],
+                tax: vat20,
+                posts: "1 270; 2200 -45; 4000 -225",
+                ..PLAIN
+            },
+            Case {
+                name: "E2",
+                direction: CreditNote,
+                lines: &[("2", "25", "10", 4000)],
+                tax: vat20,
+                posts: "1 -54; 2200 9; 4000 45",
+                ..PLAIN
+            },
+            Case { name: "E5", lines: &[("1", "1000", "0", 4000)], rate: "0.9", posts: "1 900; 4000 -900", ..PLAIN },
+            Case {
+                name: "E8",
+                lines: &[("1", "379", "0", 4000), ("1", "379", "0", 4000)],
+                tax: &[("21", Standard, ALL_BACK)],
+                inclusive: true,
+                posts: "1 758; 2200 -131.55; 4000 -626.45",
+                ..PLAIN
+            },
+            Case {
+                name: "E10",
+                lines: &[("1", "100", "0", 4000)],
+                tax: &[("5", Standard, ALL_BACK), ("9.975", Standard, ALL_BACK)],
+                posts: "1 115.47; 2200 -5; 2205 -10.47; 4000 -100",
+                ..PLAIN
+            },
+            Case {
+                name: "E11, the sale",
+                lines: &[("12", "9", "0", 4000)],
+                goods: Some(("-69.6", 5000)),
+                posts: "1 108; 1300 -69.6; 4000 -108; 5000 69.6",
+                ..PLAIN
+            },
+            Case {
+                name: "E11, the return",
+                direction: CreditNote,
+                lines: &[("2", "9", "0", 4000)],
+                goods: Some(("11.6", 5000)),
+                posts: "1 -18; 1300 11.6; 4000 18; 5000 -11.6",
+                ..PLAIN
+            },
+            Case {
+                name: "goods bought at their price",
+                direction: PurchaseInvoice,
+                lines: &[("10", "6.5", "0", 1300)],
+                goods: Some(("65", 5100)),
+                posts: "1 -65; 1300 65",
+                ..PLAIN
+            },
+            Case {
+                name: "goods bought beyond their standard cost",
+                direction: PurchaseInvoice,
+                lines: &[("10", "5.5", "0", 1300)],
+                goods: Some(("50", 5100)),
+                posts: "1 -55; 1300 50; 5100 5",
+                ..PLAIN
+            },
+            Case {
+                name: "T29, goods go back at their cost",
+                direction: DebitNote,
+                lines: &[("2", "6", "0", 1300)],
+                tax: vat20,
+                goods: Some(("-10", 5100)),
+                posts: "1 14.4; 1300 -10; 1400 -2.4; 5100 -2",
+                ..PLAIN
+            },
+            Case {
+                name: "E17",
+                direction: PurchaseInvoice,
+                lines: &[("1", "200", "0", 6000)],
+                tax: &[("20", Standard, "50")],
+                posts: "1 -240; 1400 20; 6000 220",
+                ..PLAIN
+            },
+            Case {
+                name: "reverse charge on a purchase",
+                direction: PurchaseInvoice,
+                lines: &[("1", "100", "0", 6000)],
+                tax: &[("19", ReverseCharge, ALL_BACK)],
+                posts: "1 -100; 1400 19; 2200 -19; 6000 100",
+                ..PLAIN
+            },
+            Case {
+                name: "reverse charge on a sale",
+                lines: &[("1", "100", "0", 4000)],
+                tax: &[("19", ReverseCharge, ALL_BACK)],
+                posts: "1 100; 4000 -100",
+                ..PLAIN
+            },
+            Case {
+                name: "withholding changes nothing until it is paid",
+                lines: &[("1", "100", "0", 4000)],
+                tax: &[("10", Withholding, ALL_BACK)],
+                posts: "1 100; 4000 -100",
+                ..PLAIN
+            },
+            Case {
+                name: "T9, tax abroad is converted with the rest",
+                lines: &[("1", "10.01", "0", 4000), ("1", "10.02", "0", 4001)],
+                tax: vat20,
+                rate: "0.3333",
+                posts: "1 8.01; 2200 -1.33; 4000 -3.34; 4001 -3.34",
+                ..PLAIN
+            },
+            Case {
+                name: "what was open before these books earns nothing",
+                lines: &[("1", "100", "0", 4000)],
+                tax: vat20,
+                opening: true,
+                posts: "1 120; 3900 -120",
+                ..PLAIN
+            },
+            Case {
+                name: "T41, given away",
+                direction: SalesInvoice,
+                lines: &[("1", "5", "100", 4000)],
+                tax: vat20,
+                ..PLAIN
+            },
+        ] {
+            assert_eq!(posted(&case), case.posts, "{}", case.name);
+        }
+    }
+}

@@ -76,7 +76,11 @@ pub(super) async fn settle(
         inclusive: asked.inclusive.unwrap_or_default(),
         date: head.date,
         rate,
-        increment: business.settings.cash_rounding_increment.filter(|_| direction.is_sale()),
+        // The coin is one of the company's own currency.
+        increment: business
+            .settings
+            .cash_rounding_increment
+            .filter(|_| direction.is_sale() && currency == business.base_currency),
     };
     let priced: Vec<Priced<'_>> = asked.lines.iter().map(|line| priced(line, &taxes)).collect();
     let (line_figures, totals) = compute(&rules, &priced, asked.discount).map_err(refused)?;
@@ -125,7 +129,7 @@ pub(super) async fn settle(
     check_limits(cx, business, direction, head, asked, &party, base.total).await?;
     let movements =
         movements(direction, asked, &chart, &items, (&settled.figures, &base, &exchange)).await_sources(cx).await?;
-    settled.stock = stock::plan(cx, RecordId::default(), head.date, movements).await?;
+    settled.stock = stock::plan(cx, head.date, movements).await?;
     settled.figures.moves_stock = settled.stock.is_some();
     let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
     let components = components(&taxes, asked);
@@ -344,7 +348,7 @@ async fn check_credited(
     let mut credited: HashMap<RecordId, (i64, i64)> = HashMap::new();
     for line in &earlier {
         let sums = credited.entry(line.source_line_id.unwrap_or_default()).or_default();
-        *sums = (sums.0 + line.quantity.units(), sums.1 + line.net.units());
+        *sums = (sums.0.saturating_add(line.quantity.units()), sums.1.saturating_add(line.net.units()));
     }
     let mut errors = FieldErrors::default();
     for (index, (line, kept)) in asked.lines.iter().zip(&figures.lines).enumerate() {
@@ -352,7 +356,7 @@ async fn check_credited(
         let Some(place) = invoice.asked.lines.iter().position(|known| known.id == Some(source)) else { continue };
         let (of, of_kept) = (&invoice.asked.lines[place], &invoice.figures.lines[place]);
         let sums = credited.entry(source).or_default();
-        *sums = (sums.0 + line.quantity().units(), sums.1 + kept.figures.net.units());
+        *sums = (sums.0.saturating_add(line.quantity().units()), sums.1.saturating_add(kept.figures.net.units()));
         if sums.0 > of.quantity().units() {
             let left = Quantity::from_units(of.quantity().units() - (sums.0 - line.quantity().units()));
             errors.add(format!("lines[{index}].quantity"), format!("must be at most {left}, what is left to credit"));
