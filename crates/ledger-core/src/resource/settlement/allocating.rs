@@ -5,12 +5,13 @@
 //! posts only what it must: exchange differences, discounts, what is written off or kept back, and the move from an
 //! account of advances.
 
+use super::relief::{Accounts, Coin, Taken, relieve};
 use crate::books::audit::{AuditAction, Change as AuditChange};
 use crate::books::chart::SystemRole;
 use crate::books::desk::NewEntry;
 use crate::books::open_items::{find, shift};
 use crate::books::periods::Module;
-use crate::books::posting::{Line, Posting};
+use crate::books::posting::Posting;
 use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, entry_lines, open_items};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -274,18 +275,6 @@ fn plus(left: Money, right: Money) -> Result<Money> {
     left.checked_add(right).ok_or_else(too_large)
 }
 
-/// What a part of an open item is carried at. The last part takes what is left, so that nothing stays behind.
-fn relieved(cx: &Cx<'_>, item: &open_items::Model, part: Money) -> Result<Money> {
-    let (open, carried) = (size(item.open), size(item.base_open));
-    if part == open {
-        return Ok(carried);
-    }
-    let business = cx.business()?;
-    let exact = carried.decimal().checked_mul(part.decimal()).and_then(|product| product.checked_div(open.decimal()));
-    let rounding = business.settings.rounding_mode.rounding();
-    rounding.money(exact.ok_or_else(too_large)?, business.currency_decimals).map_err(|_| too_large())
-}
-
 /// A document that takes part in an allocation, as it is now.
 async fn document(cx: &Cx<'_>, id: RecordId) -> Result<documents::Model> {
     let row = documents::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
@@ -438,7 +427,16 @@ pub(crate) async fn allocate(
         }
         None => periods.first_open(module, earliest, cx.asker()),
     };
-    let (source_base, target_base) = (relieved(cx, &source, used)?, relieved(cx, &target, settled)?);
+    let business = cx.business()?;
+    let coin = Coin {
+        currency: &business.base_currency,
+        decimals: business.currency_decimals,
+        rounding: business.settings.rounding_mode.rounding(),
+    };
+    let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
+    let relief = relieve(&source, &target, &taken, &accounts(cx, asked.write_off_account, sign).await?, &coin)
+        .ok_or_else(too_large)?;
+    let (source_base, target_base) = (relief.source_base, relief.target_base);
     let id = RecordId(cx.new_id());
     let mut row = allocations::Model {
         business_id: cx.business_id()?,
@@ -461,15 +459,14 @@ pub(crate) async fn allocate(
         withheld: asked.withheld,
         source_base,
         target_base,
-        exchange_gain: Money::ZERO,
+        exchange_gain: relief.gain,
         entry: None,
         removed_on: None,
         removed_at: None,
         created_at: cx.now,
         created_by: cx.user,
     };
-    let lines = lines_of(cx, &source, &target, &mut row, settled, sign).await?;
-    let posting = Posting::balanced(lines)
+    let posting = Posting::balanced(relief.lines)
         .map_err(|fault| Error::internal(format!("an allocation does not balance: {fault:?}")))?;
     let document_of_source = document(cx, source.document_id).await?;
     if !posting.is_empty() {
@@ -499,83 +496,21 @@ pub(crate) async fn allocate(
     Ok(row)
 }
 
-/// What an allocation posts. The gain or loss is what the two sides were carried at differently.
-async fn lines_of(
-    cx: &Cx<'_>,
-    source: &open_items::Model,
-    target: &open_items::Model,
-    row: &mut allocations::Model,
-    settled: Money,
-    sign: i64,
-) -> Result<Vec<Line>> {
+/// The accounts of what is taken off, by the side of what is settled.
+async fn accounts(cx: &Cx<'_>, write_off: Option<RecordId>, sign: i64) -> Result<Accounts> {
     let chart = cx.chart().await?;
-    let base = cx.business()?.base_currency.clone();
-    let signed = |money: Money, sign: i64| Money::from_units(money.units().saturating_mul(sign));
-    let side = |item: &open_items::Model, amount: Money, own: Money| Line {
-        account: item.account_id,
-        party: Some(item.party_id),
-        amount,
-        currency: item.currency.clone(),
-        currency_amount: own,
-        ..Line::default()
+    let of = |debit: SystemRole, credit: SystemRole| {
+        chart.in_role(if sign > 0 { debit } else { credit }).map(|account| account.id)
     };
-    let mut lines = Vec::new();
-    let of_target = (signed(row.target_base, -sign), signed(settled, -sign));
-    let of_source = (signed(row.source_base, sign), signed(row.source_amount, sign));
-    if (target.account_id, &target.currency) == (source.account_id, &source.currency) {
-        lines.push(side(target, plus(of_target.0, of_source.0)?, plus(of_target.1, of_source.1)?));
-    } else {
-        lines.push(side(target, of_target.0, of_target.1));
-        lines.push(side(source, of_source.0, of_source.1));
-    }
-    // What is taken off is carried at its share of the target.
-    let mut left = row.target_base;
-    let mut beside = Money::ZERO;
-    for (amount, account) in [
-        (
-            row.discount,
-            if sign > 0 {
-                chart.in_role(SystemRole::DiscountGiven)?.id
-            } else {
-                chart.in_role(SystemRole::DiscountReceived)?.id
-            },
-        ),
-        (
-            row.write_off,
-            match row.write_off_account_id {
-                Some(account) => account,
-                None if sign > 0 => chart.in_role(SystemRole::BadDebt)?.id,
-                None => chart.in_role(SystemRole::DiscountReceived)?.id,
-            },
-        ),
-        (
-            row.withheld,
-            if sign > 0 {
-                chart.in_role(SystemRole::WithholdingReceivable)?.id
-            } else {
-                chart.in_role(SystemRole::WithholdingPayable)?.id
-            },
-        ),
-    ] {
-        if amount == Money::ZERO {
-            continue;
-        }
-        let share = Ord::min(relieved(cx, target, amount)?, left);
-        left = left.checked_sub(share).ok_or_else(too_large)?;
-        beside = plus(beside, share)?;
-        lines.push(in_base(account, signed(share, sign), &base));
-    }
-    let difference = row.target_base.units() - row.source_base.units() - beside.units();
-    row.exchange_gain = Money::from_units(difference.saturating_mul(-sign));
-    if difference != 0 {
-        let account = chart.in_role(SystemRole::RealisedExchange)?.id;
-        lines.push(in_base(account, signed(Money::from_units(difference), sign), &base));
-    }
-    Ok(lines)
-}
-
-fn in_base(account: RecordId, amount: Money, base: &str) -> Line {
-    Line { account, amount, currency: base.to_owned(), currency_amount: amount, ..Line::default() }
+    Ok(Accounts {
+        discount: of(SystemRole::DiscountGiven, SystemRole::DiscountReceived)?,
+        write_off: match write_off {
+            Some(account) => account,
+            None => of(SystemRole::BadDebt, SystemRole::DiscountReceived)?,
+        },
+        withheld: of(SystemRole::WithholdingReceivable, SystemRole::WithholdingPayable)?,
+        exchange: chart.in_role(SystemRole::RealisedExchange)?.id,
+    })
 }
 
 /// The figures of a document moved: it has a new version, and its log says by what.

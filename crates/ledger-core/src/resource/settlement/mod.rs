@@ -1,12 +1,13 @@
 //! Receipts and payments: money that comes in and goes out.
 //!
 //! Owns: the bank's side, fees, what is earned or spent right away, and what is left to settle invoices with.
-//! [`allocating`] settles; an advance is a receipt or payment that settles nothing yet.
+//! [`allocating`] settles, by the rules of [`relief`]; an advance is a receipt or payment that settles nothing yet.
 
 pub(crate) mod actions;
 pub(crate) mod allocating;
 pub mod allocation;
 mod posting;
+mod relief;
 
 use crate::access::{Action, Business};
 use crate::books::chart::{Chart, SystemRole};

@@ -1,0 +1,254 @@
+//! What an allocation relieves and posts: rules without a database, tested by tables.
+//!
+//! Each side is relieved of its share of what it is carried at; the last share takes what is left, so that nothing stays
+//! behind. What the two sides were carried at differently is a gain or a loss.
+
+use crate::books::posting::Line;
+use crate::books::tables::open_items;
+use crate::ids::RecordId;
+use crate::money::{Money, Rounding};
+
+/// How amounts in the company's currency are rounded.
+pub(super) struct Coin<'c> {
+    pub(super) currency: &'c str,
+    pub(super) decimals: u32,
+    pub(super) rounding: Rounding,
+}
+
+/// Where what is taken off goes.
+pub(super) struct Accounts {
+    pub(super) discount: RecordId,
+    pub(super) write_off: RecordId,
+    pub(super) withheld: RecordId,
+    pub(super) exchange: RecordId,
+}
+
+/// What is taken of each side.
+pub(super) struct Taken {
+    /// Of what settles, in its currency.
+    pub(super) used: Money,
+    /// Of what is settled, in its currency, with all that is taken off beside the amount.
+    pub(super) settled: Money,
+    pub(super) discount: Money,
+    pub(super) write_off: Money,
+    pub(super) withheld: Money,
+}
+
+/// What comes of it, in the company's currency.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Relief {
+    pub(super) source_base: Money,
+    pub(super) target_base: Money,
+    /// A loss is negative.
+    pub(super) gain: Money,
+    pub(super) lines: Vec<Line>,
+}
+
+fn size(money: Money) -> Money {
+    Money::from_units(money.units().saturating_abs())
+}
+
+/// What a part of an open item is carried at. The last part takes what is left.
+fn relieved(item: &open_items::Model, part: Money, coin: &Coin<'_>) -> Option<Money> {
+    let (open, carried) = (size(item.open), size(item.base_open));
+    if part == open {
+        return Some(carried);
+    }
+    let exact = carried.decimal().checked_mul(part.decimal())?.checked_div(open.decimal())?;
+    coin.rounding.money(exact, coin.decimals).ok()
+}
+
+/// Relieves both sides, each larger than 0 on its own. Nothing where the sums outgrow what can be kept.
+pub(super) fn relieve(
+    source: &open_items::Model,
+    target: &open_items::Model,
+    taken: &Taken,
+    accounts: &Accounts,
+    coin: &Coin<'_>,
+) -> Option<Relief> {
+    // Written for a target that is a debit; turned round for one that is a credit.
+    let sign = if target.amount.is_negative() { -1 } else { 1 };
+    let turned = |money: Money| money.units().checked_mul(sign).map(Money::from_units);
+    let back = |money: Money| turned(money)?.checked_neg();
+    let side = |item: &open_items::Model, amount: Money, own: Money| Line {
+        account: item.account_id,
+        party: Some(item.party_id),
+        amount,
+        currency: item.currency.clone(),
+        currency_amount: own,
+        ..Line::default()
+    };
+    let in_base = |account: RecordId, amount: Money| Line {
+        account,
+        amount,
+        currency: coin.currency.to_owned(),
+        currency_amount: amount,
+        ..Line::default()
+    };
+    let (source_base, target_base) = (relieved(source, taken.used, coin)?, relieved(target, taken.settled, coin)?);
+    let of_target = (back(target_base)?, back(taken.settled)?);
+    let of_source = (turned(source_base)?, turned(taken.used)?);
+    let mut lines = if (target.account_id, &target.currency) == (source.account_id, &source.currency) {
+        vec![side(target, of_target.0.checked_add(of_source.0)?, of_target.1.checked_add(of_source.1)?)]
+    } else {
+        vec![side(target, of_target.0, of_target.1), side(source, of_source.0, of_source.1)]
+    };
+    // What is taken off is carried at its share of the target.
+    let mut left = target_base;
+    for (amount, account) in [
+        (taken.discount, accounts.discount),
+        (taken.write_off, accounts.write_off),
+        (taken.withheld, accounts.withheld),
+    ] {
+        if amount != Money::ZERO {
+            let share = Ord::min(relieved(target, amount, coin)?, left);
+            left = left.checked_sub(share)?;
+            lines.push(in_base(account, turned(share)?));
+        }
+    }
+    let difference = left.checked_sub(source_base)?;
+    if difference != Money::ZERO {
+        lines.push(in_base(accounts.exchange, turned(difference)?));
+    }
+    Some(Relief { source_base, target_base, gain: back(difference)?, lines })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::books::posting::Posting;
+    use crate::books::tables::DocumentKind;
+    use crate::ids::BusinessId;
+    use std::collections::BTreeMap;
+
+    fn account(code: u128) -> RecordId {
+        RecordId(uuid::Uuid::from_u128(code))
+    }
+
+    fn money(text: &str) -> Money {
+        Money::parse(text).unwrap()
+    }
+
+    /// An open item on an account: what is open, and what that is carried at.
+    fn item(code: u128, currency: &str, open: &str, base: &str) -> open_items::Model {
+        open_items::Model {
+            business_id: BusinessId::default(),
+            id: RecordId::default(),
+            document_id: RecordId::default(),
+            kind: DocumentKind::default(),
+            party_id: RecordId::default(),
+            account_id: account(code),
+            currency: currency.into(),
+            date: "2026-03-10".parse().unwrap(),
+            due_date: None,
+            amount: money(open),
+            base: money(base),
+            open: money(open),
+            base_open: money(base),
+        }
+    }
+
+    /// What it posts, and the gain.
+    fn settled(source: &open_items::Model, target: &open_items::Model, amounts: [&str; 4]) -> String {
+        let [amount, discount, write_off, withheld] = amounts.map(money);
+        let sum = [amount, discount, write_off, withheld].into_iter().map(Money::units).sum();
+        let taken = Taken { used: amount, settled: Money::from_units(sum), discount, write_off, withheld };
+        let sides = if target.amount.is_negative() { (4800, 4800, 2210) } else { (6820, 6810, 1410) };
+        let accounts = Accounts {
+            discount: account(sides.0),
+            write_off: account(sides.1),
+            withheld: account(sides.2),
+            exchange: account(4900),
+        };
+        let coin = Coin { currency: "EUR", decimals: 2, rounding: Rounding::HalfUp };
+        let relief = relieve(source, target, &taken, &accounts, &coin).unwrap();
+        let posting = Posting::balanced(relief.lines).unwrap();
+        let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
+        for line in posting.lines() {
+            *sums.entry(line.account.0.as_u128()).or_default() += line.amount.units();
+        }
+        let mut text: Vec<String> =
+            sums.into_iter().map(|(code, sum)| format!("{code} {}", Money::from_units(sum))).collect();
+        text.push(format!("gain {}", relief.gain));
+        text.join("; ")
+    }
+
+    #[test]
+    fn what_is_settled_is_relieved_as_the_worked_examples_say() {
+        let (eur, usd) = ("EUR", "USD");
+        for (name, source, target, amounts, expected) in [
+            ("E4a", item(1200, eur, "-150", "-150"), item(1200, eur, "120", "120"), ["120", "0", "0", "0"], "gain 0"),
+            (
+                "E4b",
+                item(2300, eur, "-150", "-150"),
+                item(1200, eur, "120", "120"),
+                ["120", "0", "0", "0"],
+                "1200 -120; 2300 120; gain 0",
+            ),
+            (
+                "E5",
+                item(1200, usd, "-1000", "-930"),
+                item(1200, usd, "1000", "900"),
+                ["1000", "0", "0", "0"],
+                "1200 30; 4900 -30; gain 30",
+            ),
+            (
+                "E6, the first part",
+                item(1200, usd, "-400", "-372"),
+                item(1200, usd, "1000", "900"),
+                ["400", "0", "0", "0"],
+                "1200 12; 4900 -12; gain 12",
+            ),
+            (
+                "E6, the last part",
+                item(1200, usd, "-600", "-528"),
+                item(1200, usd, "600", "540"),
+                ["600", "0", "0", "0"],
+                "1200 -12; 4900 12; gain -12",
+            ),
+            (
+                "E18",
+                item(2100, eur, "980", "980"),
+                item(2100, eur, "-1000", "-1000"),
+                ["980", "20", "0", "0"],
+                "2100 20; 4800 -20; gain 0",
+            ),
+            (
+                "T15, a payable that became cheaper",
+                item(2100, usd, "1000", "880"),
+                item(2100, usd, "-1000", "-900"),
+                ["1000", "0", "0", "0"],
+                "2100 20; 4900 -20; gain 20",
+            ),
+            (
+                "T15, a refund of a credit",
+                item(1200, usd, "100", "95"),
+                item(1200, usd, "-100", "-90"),
+                ["100", "0", "0", "0"],
+                "1200 -5; 4900 5; gain -5",
+            ),
+            (
+                "everything at once",
+                item(1200, usd, "-70", "-66.5"),
+                item(1200, usd, "100", "90"),
+                ["70", "10", "15", "5"],
+                "1200 -23.5; 1410 4.5; 4900 -3.5; 6810 13.5; 6820 9; gain 3.5",
+            ),
+        ] {
+            assert_eq!(settled(&source, &target, amounts), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_last_part_takes_what_is_left() {
+        let coin = Coin { currency: "EUR", decimals: 2, rounding: Rounding::HalfUp };
+        let mut open = item(1200, "USD", "100", "33.33");
+        for (part, expected) in [("33.33", "11.11"), ("33.33", "11.11"), ("33.34", "11.11")] {
+            let base = relieved(&open, money(part), &coin).unwrap();
+            assert_eq!(base, money(expected));
+            open.open = open.open.checked_sub(money(part)).unwrap();
+            open.base_open = open.base_open.checked_sub(base).unwrap();
+        }
+        assert_eq!((open.open, open.base_open), (Money::ZERO, Money::ZERO));
+    }
+}
