@@ -7,6 +7,7 @@
 
 mod complete;
 pub(crate) mod figures;
+mod judge;
 mod kinds;
 pub(crate) mod line;
 mod live;

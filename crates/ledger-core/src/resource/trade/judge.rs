@@ -1,0 +1,282 @@
+//! Whether what a trade document says may be so.
+
+use super::figures::Discount;
+use super::line::TradeLineAsked;
+use super::settle::{Items, Party, invoice};
+use super::{Direction, TradeAsked, TradeFigures};
+use crate::access::Business;
+use crate::books::chart::SystemRole;
+use crate::books::tables::{DocumentKind, DocumentStatus, document_lines, documents, party_balances};
+use crate::currency;
+use crate::cx::Cx;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::ids::RecordId;
+use crate::money::{Money, Quantity, Rate};
+use crate::resource::account::AccountType;
+use crate::resource::business::CreditLimitPolicy;
+use crate::resource::document::{Content, Head, Purpose};
+use crate::resource::item::ItemType;
+use crate::resource::party::{self, PartyBlock, PartyStatus};
+use crate::resource::payment_term::MasterStatus;
+use crate::resource::reference::{References, Wanted};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use std::collections::HashMap;
+
+pub(super) fn judge_head(
+    business: &Business,
+    direction: Direction,
+    head: &Head,
+    asked: &TradeAsked,
+    party: Option<&party::table::Model>,
+    purpose: Purpose,
+    references: &mut References,
+) {
+    match party {
+        None => references.faults.add("partyId", "names no party"),
+        Some(party) => {
+            let wanted = if direction.is_sale() { party.is_customer } else { party.is_supplier };
+            if !wanted {
+                let role = if direction.is_sale() { "customer" } else { "supplier" };
+                references.faults.add("partyId", format!("names {}, which is no {role}", party.name));
+            }
+            if purpose == Purpose::Posting && !direction.is_note() && is_blocked(direction, party) {
+                references.faults.add("partyId", format!("names {}, which takes no new documents", party.name));
+            }
+        }
+    }
+    let base = &business.base_currency;
+    let currency = asked.currency.as_ref().unwrap_or(base);
+    if currency == base && asked.exchange_rate.is_some_and(|rate| rate != Rate::ONE) {
+        references.faults.add("exchangeRate", format!("must be 1 or absent in {base}"));
+    }
+    if currency != base && asked.exchange_rate.is_none() {
+        references.faults.add(
+            "exchangeRate",
+            format!("is required, since there is no rate for the day: what is one {currency} worth in {base}?"),
+        );
+    }
+    let (field, wanted) = if direction.is_sale() {
+        ("receivableAccountId", AccountType::Receivable)
+    } else {
+        ("payableAccountId", AccountType::Payable)
+    };
+    references.account(field, asked.control_account, Wanted::Type(wanted));
+    references.term("paymentTermId", asked.payment_term);
+    if asked.due_date.is_some_and(|due| due < head.date) {
+        references.faults.add("dueDate", "must not be before the date");
+    }
+    if let Some(Discount::Amount(off)) = asked.discount
+        && !off.fits(currency::decimals(currency).unwrap_or(2))
+    {
+        references.faults.add("discountAmount", format!("has more decimal places than {currency}"));
+    }
+}
+
+fn is_blocked(direction: Direction, party: &party::table::Model) -> bool {
+    let own = if direction.is_sale() { PartyBlock::Sales } else { PartyBlock::Purchases };
+    party.status != PartyStatus::Active || party.blocked == PartyBlock::All || party.blocked == own
+}
+
+pub(super) fn judge_line(
+    direction: Direction,
+    head: &Head,
+    (index, line): (usize, &TradeLineAsked),
+    asked: &TradeAsked,
+    items: &Items,
+    purpose: Purpose,
+    references: &mut References,
+) {
+    let at = |field: &str| format!("lines[{index}].{field}");
+    if let Some(id) = line.item {
+        match items.get(&id) {
+            None => references.faults.add(at("itemId"), "names no item"),
+            Some(item) if item.status == MasterStatus::Archived && purpose == Purpose::Posting => {
+                references.faults.add(at("itemId"), format!("names {}, which is archived", item.name));
+            }
+            Some(_) => {}
+        }
+    }
+    if line.is_text() {
+        if line.description.is_none() {
+            references.faults.add(at("description"), "is required on a line without item, account and price");
+        }
+        return;
+    }
+    if line.price.is_none() {
+        references.faults.add(at("unitPrice"), "is required, since the item has no price");
+    }
+    let currency = asked.currency.as_deref().unwrap_or_default();
+    if let Some(Discount::Amount(off)) = line.discount
+        && !off.fits(currency::decimals(currency).unwrap_or(2))
+    {
+        references.faults.add(at("discountAmount"), format!("has more decimal places than {currency}"));
+    }
+    references.tax_code(&at("taxCodeId"), line.tax.code(), direction.tax());
+    let code = line.tax.code().and_then(|id| references.taxes.get(id));
+    if code.is_some_and(|code| {
+        code.valid_from.is_some_and(|from| head.date < from) || code.valid_to.is_some_and(|to| head.date > to)
+    }) {
+        references.faults.add(at("taxCodeId"), format!("names a tax code that is not valid on {}", head.date));
+    }
+    references.account(&at("accountId"), line.account, Wanted::Any);
+    let account = line.account.and_then(|id| references.chart.account(id));
+    if account.is_some_and(|account| account.r#type.is_control()) {
+        references.faults.add(at("accountId"), "must not be a receivable or payable account");
+    }
+    let item = line.item.and_then(|id| items.get(&id)).filter(|item| item.r#type == ItemType::Stock);
+    let moved = item.filter(|_| asked.update_stock.unwrap_or(true) && !asked.is_opening && !direction.is_sale());
+    let inventory = moved.map(|item| {
+        item.inventory_account_id
+            .or_else(|| references.chart.in_role(SystemRole::Inventory).ok().map(|account| account.id))
+    });
+    let is_inventory = account.is_some_and(|account| account.r#type == AccountType::Inventory);
+    if inventory.is_none() && is_inventory {
+        references.faults.add(at("accountId"), "must not be an inventory account: the line moves no stock");
+    } else if inventory.is_some_and(|own| line.account != own) {
+        references
+            .faults
+            .add(at("accountId"), "must be the item's inventory account, since the line moves its stock; leave it out");
+    }
+}
+
+/// The invoice that a note credits, if it names one.
+pub(super) async fn judge_source(
+    cx: &Cx<'_>,
+    direction: Direction,
+    asked: &TradeAsked,
+    purpose: Purpose,
+    faults: &mut FieldErrors,
+) -> Result<Option<Content<TradeAsked, TradeFigures>>> {
+    let field = if direction.is_sale() { "salesInvoiceId" } else { "purchaseInvoiceId" };
+    let Some(id) = asked.source.filter(|_| direction.is_note()) else {
+        for (index, _) in asked.lines.iter().enumerate().filter(|(_, line)| line.source_line.is_some()) {
+            let why = if direction.is_note() {
+                format!("needs {field}: which invoice does it credit?")
+            } else {
+                "is for notes alone".into()
+            };
+            faults.add(format!("lines[{index}].sourceLineId"), why);
+        }
+        return Ok(None);
+    };
+    let Some(row) = invoice(cx, direction, id).await? else {
+        faults.add(field, "names no invoice");
+        return Ok(None);
+    };
+    if row.status != DocumentStatus::Posted && purpose == Purpose::Posting {
+        faults.add(field, "names an invoice that is not in the books");
+    }
+    if row.party_id != Some(asked.party) {
+        faults.add(field, "names an invoice of another party");
+    }
+    if Some(&row.currency) != asked.currency.as_ref() {
+        faults.add("currency", format!("must be {}, the currency of the invoice", row.currency));
+    }
+    let content: Content<TradeAsked, TradeFigures> = serde_json::from_str(&row.content).map_err(Error::internal)?;
+    for (index, line) in asked.lines.iter().enumerate() {
+        let known = |source| content.asked.lines.iter().any(|known| known.id == Some(source));
+        if line.source_line.is_some_and(|source| !known(source)) {
+            faults.add(format!("lines[{index}].sourceLineId"), "names no line of the invoice");
+        }
+    }
+    Ok(Some(content))
+}
+
+/// Not more may be credited of a line than was invoiced.
+pub(super) async fn check_credited(
+    cx: &Cx<'_>,
+    asked: &TradeAsked,
+    figures: &TradeFigures,
+    invoice: Option<&Content<TradeAsked, TradeFigures>>,
+) -> Result<()> {
+    let Some(invoice) = invoice else { return Ok(()) };
+    let sources: Vec<RecordId> = asked.lines.iter().filter_map(|line| line.source_line).collect();
+    if sources.is_empty() {
+        return Ok(());
+    }
+    let earlier = document_lines::Entity::find()
+        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(document_lines::Column::SourceLineId.is_in(sources))
+        .all(&cx.db)
+        .await?;
+    let mut credited: HashMap<RecordId, (i64, i64)> = HashMap::new();
+    for line in &earlier {
+        let sums = credited.entry(line.source_line_id.unwrap_or_default()).or_default();
+        *sums = (sums.0.saturating_add(line.quantity.units()), sums.1.saturating_add(line.net.units()));
+    }
+    let mut errors = FieldErrors::default();
+    for (index, (line, kept)) in asked.lines.iter().zip(&figures.lines).enumerate() {
+        let Some(source) = line.source_line else { continue };
+        let Some(place) = invoice.asked.lines.iter().position(|known| known.id == Some(source)) else { continue };
+        let (of, of_kept) = (&invoice.asked.lines[place], &invoice.figures.lines[place]);
+        let sums = credited.entry(source).or_default();
+        *sums = (sums.0.saturating_add(line.quantity().units()), sums.1.saturating_add(kept.figures.net.units()));
+        if sums.0 > of.quantity().units() {
+            let left = Quantity::from_units(of.quantity().units() - (sums.0 - line.quantity().units()));
+            errors.add(format!("lines[{index}].quantity"), format!("must be at most {left}, what is left to credit"));
+        } else if sums.1 > of_kept.figures.net.units() {
+            errors.add(format!("lines[{index}].unitPrice"), "comes to more than what is left to credit of the line");
+        }
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let title = "More would be credited than was invoiced".into();
+    Err(Error::Conflict(Conflict { code: "over_credit", title, errors }))
+}
+
+pub(super) async fn check_limits(
+    cx: &Cx<'_>,
+    business: &Business,
+    direction: Direction,
+    head: &Head,
+    asked: &TradeAsked,
+    party: &Party,
+    base_total: Money,
+) -> Result<()> {
+    if direction == Direction::SalesInvoice
+        && business.settings.credit_limit_policy == CreditLimitPolicy::Block
+        && let Some(limit) = party.credit_limit
+    {
+        cx.flush().await?;
+        let open = party_balances::Entity::find()
+            .filter(party_balances::Column::BusinessId.eq(business.id))
+            .filter(party_balances::Column::PartyId.eq(party.id))
+            .all(&cx.db)
+            .await?;
+        let chart = cx.chart().await?;
+        let receivable = |id| chart.account(id).is_some_and(|account| account.r#type == AccountType::Receivable);
+        let owed: i64 = open.iter().filter(|row| receivable(row.account_id)).map(|row| row.amount.units()).sum();
+        if owed.saturating_add(base_total.units()) > limit.units() {
+            return Err(Error::conflict(
+                "credit_limit_exceeded",
+                format!(
+                    "{} would owe more than the credit limit of {}",
+                    party.name,
+                    limit.with_decimals(business.currency_decimals)
+                ),
+            ));
+        }
+    }
+    if direction == Direction::PurchaseInvoice
+        && business.settings.unique_supplier_reference
+        && let Some(reference) = &head.reference
+    {
+        cx.flush().await?;
+        let same = documents::Entity::find()
+            .filter(documents::Column::BusinessId.eq(business.id))
+            .filter(documents::Column::Kind.eq(DocumentKind::PurchaseInvoice))
+            .filter(documents::Column::PartyId.eq(asked.party))
+            .filter(documents::Column::Status.eq(DocumentStatus::Posted))
+            .filter(documents::Column::Reference.eq(reference.as_str()));
+        let others = same.filter(documents::Column::Number.ne(head.number.clone().unwrap_or_default()));
+        if others.count(&cx.db).await? > 0 {
+            return Err(Error::Conflict(Conflict {
+                code: "duplicate",
+                title: "Another invoice of this supplier has this reference".into(),
+                errors: FieldErrors::one("reference", format!("{reference} is already used by this supplier")),
+            }));
+        }
+    }
+    Ok(())
+}
