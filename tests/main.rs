@@ -14,6 +14,7 @@ mod journals;
 mod lists;
 mod model;
 mod numbering;
+mod orders;
 mod parity;
 mod periods;
 mod promises;

@@ -20,6 +20,7 @@ mod m0007_exchange_rates;
 mod m0008_kept_answers;
 mod m0009_trade;
 mod m0010_document_counts;
+mod m0011_orders_and_goods;
 
 pub struct Migrator;
 
@@ -37,6 +38,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0008_kept_answers::Migration),
             Box::new(m0009_trade::Migration),
             Box::new(m0010_document_counts::Migration),
+            Box::new(m0011_orders_and_goods::Migration),
         ]
     }
 }

@@ -3,7 +3,7 @@
 //! `open_item_moves` and `stock_moves` are histories beside the ledger and grow only, as it does; `open_items`
 //! and `stock` say where they stand.
 
-use crate::columns::{bytewise, flag, number, record_keeping, text, uuid};
+use crate::columns::{bytewise, flag, key, maybe_uuid, number, of_company, record_keeping, series, text, uuid};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -71,21 +71,7 @@ impl MigrationTrait for Migration {
         for statement in WHAT_JOURNALS_LEFT_OPEN {
             connection.execute_unprepared(&statement.replace("{identifier}", identifier)).await?;
         }
-        // Companies that were made before these documents existed get their number series.
-        for (kind, name, prefix) in SERIES {
-            let (key, search) = (name.to_lowercase(), format!("{name} {prefix}-{{FY}}-{{0000}}").to_lowercase());
-            connection
-                .execute_unprepared(&format!(
-                    "INSERT INTO number_series (business_id, id, type, name, name_key, pattern, first_number, reset_on, \
-                     allow_manual, chronological, is_default, status, search, version, created_at, created_by, \
-                     updated_at, updated_by) \
-                     SELECT b.id, {identifier}, '{kind}', '{name}', '{key}', '{prefix}-{{FY}}-{{0000}}', 1, 'fiscalYear', \
-                     false, 'off', true, 'active', '{search}', 1, b.created_at, b.created_by, b.created_at, b.created_by \
-                     FROM businesses b WHERE EXISTS (SELECT 1 FROM number_series s WHERE s.business_id = b.id)"
-                ))
-                .await?;
-        }
-        Ok(())
+        series(manager, &SERIES).await
     }
 }
 
@@ -121,23 +107,6 @@ const WHAT_JOURNALS_LEFT_OPEN: [&str; 2] = [
      JOIN open_items i ON i.business_id = l.business_id AND i.document_id = e.document_id \
        AND i.party_id = l.party_id AND i.account_id = l.account_id AND i.currency = l.currency",
 ];
-
-fn of_company(name: &'static str) -> TableCreateStatement {
-    Table::create().table(name).col(uuid("business_id")).take()
-}
-
-fn maybe_uuid(name: &'static str) -> ColumnDef {
-    ColumnDef::new(Alias::new(name)).uuid().take()
-}
-
-fn key(columns: &[&'static str]) -> IndexCreateStatement {
-    let mut key = Index::create();
-    key.col("business_id");
-    for column in columns {
-        key.col(*column);
-    }
-    key.take()
-}
 
 fn payment_terms(manager: &SchemaManager<'_>) -> TableCreateStatement {
     let mut table = of_company("payment_terms")

@@ -32,10 +32,15 @@ impl Company<'_> {
             body["code"] = format!("X-{turn}").into();
         }
         match resource {
-            "salesInvoices" | "creditNotes" | "purchaseInvoices" | "debitNotes" => {
+            "salesOrders" | "purchaseOrders" | "deliveryNotes" | "salesInvoices" | "creditNotes"
+            | "purchaseInvoices" | "debitNotes" => {
                 body["partyId"] = self.partner().into();
                 body["lines"][0]["itemId"] = self.service().into();
                 body["lines"][0]["taxCodeId"] = self.tax("20").into();
+            }
+            "receiptNotes" => {
+                body["partyId"] = self.partner().into();
+                body["lines"][0]["itemId"] = self.goods().into();
             }
             "receipts" | "payments" => {
                 body["partyId"] = self.partner().into();

@@ -99,6 +99,7 @@ impl Rows {
             id: document,
             kind: DocumentKind::Journal,
             subkind: Some("general".into()),
+            stage: None,
             status: DocumentStatus::Posted,
             number: Some(number.clone()),
             series_id: Some(RecordId(company.id.0)),

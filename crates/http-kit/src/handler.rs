@@ -175,7 +175,7 @@ async fn answer<D: Dialect>(
     if let Some(known) = shell.ledger.known(&principal, &call) {
         let body = known.rendered(D::LETTER, |reply| D::success(message(reply.kind), &reply.json));
         let body = Body::from(Bytes::from_owner(body));
-        return Ok(render(&parts, &known.reply, body, page_size.as_deref(), false));
+        return Ok(render(&parts, &known.reply, body, page_size.as_deref(), None));
     }
     let ledger = shell.ledger.clone();
     let late = if writes { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
@@ -184,7 +184,8 @@ async fn answer<D: Dialect>(
         Media::Json => D::success(message(reply.kind), &reply.json).into(),
         Media::NdJson => reply.json.clone().into(),
     };
-    Ok(render(&parts, &reply, body, page_size.as_deref(), resource.names_record(verb)))
+    let made_in = resource.names_record(verb).then(|| D::collection(resource.answering(verb)));
+    Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
 }
 
 /// The company a request is about, named exactly once or twice alike.
@@ -216,8 +217,8 @@ pub(crate) fn message(kind: ReplyKind) -> &'static str {
     }
 }
 
-/// `by_action` says that the request acted on a record, whatever came of it.
-fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, by_action: bool) -> Response {
+/// `made_in` is the collection of what an action on a record may have made.
+fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, made_in: Option<&str>) -> Response {
     let path = parts.extensions.get::<Arrival>().map(|arrival| arrival.path.as_str()).unwrap_or_default();
     let tag = reply.record.map(|(id, version)| version_tag(id, version));
     if let Some(tag) =
@@ -243,7 +244,7 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, by_
         set(&mut response, header::ETAG, &format!("\"{tag}\""));
     }
     if let (ReplyKind::Created, Some((id, _))) = (reply.kind, reply.record) {
-        set(&mut response, header::LOCATION, &location(path, id, by_action));
+        set(&mut response, header::LOCATION, &location(path, id, made_in));
     }
     if let Some(pagination) = reply.pagination {
         set(&mut response, header::LINK, &links(path, parts.uri.query().unwrap_or_default(), page_size, pagination));
@@ -254,11 +255,14 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, by_
     response
 }
 
-/// Where a new record is: below its collection, also when it was made by an action on another record of it.
-fn location(path: &str, id: RecordId, by_action: bool) -> String {
+/// Where a new record is: below its collection, also when it was made by an action on a record, which may be of another.
+fn location(path: &str, id: RecordId, made_in: Option<&str>) -> String {
     let collection = path.trim_end_matches('/');
     let above = |path: &str| path.rsplit_once('/').map_or(String::new(), |(above, _)| above.to_owned());
-    if by_action { format!("{}/{id}", above(&above(collection))) } else { format!("{collection}/{id}") }
+    match made_in.and_then(|collection| collection.rsplit('/').next()) {
+        Some(segment) => format!("{}/{segment}/{id}", above(&above(&above(collection)))),
+        None => format!("{collection}/{id}"),
+    }
 }
 
 fn set(response: &mut Response, name: HeaderName, value: &str) {

@@ -96,11 +96,14 @@ impl Role {
         if action == Action::View {
             return true;
         }
-        let sells = matches!(resource, ResourceKey::SalesInvoices | ResourceKey::CreditNotes);
-        let buys = matches!(resource, ResourceKey::PurchaseInvoices | ResourceKey::DebitNotes);
+        let sells =
+            matches!(resource, ResourceKey::SalesOrders | ResourceKey::SalesInvoices | ResourceKey::CreditNotes);
+        let buys =
+            matches!(resource, ResourceKey::PurchaseOrders | ResourceKey::PurchaseInvoices | ResourceKey::DebitNotes);
         let pays = matches!(resource, ResourceKey::Receipts | ResourceKey::Payments | ResourceKey::ContraEntries);
         let settles = resource == ResourceKey::Allocations && matches!(action, Action::Create | Action::Delete);
-        let stock = resource == ResourceKey::StockAdjustments;
+        let stock =
+            matches!(resource, ResourceKey::DeliveryNotes | ResourceKey::ReceiptNotes | ResourceKey::StockAdjustments);
         let documents = sells || buys || pays || stock || resource == ResourceKey::Journals;
         let enters = matches!(action, Action::Create | Action::Edit | Action::Post);
         match self {

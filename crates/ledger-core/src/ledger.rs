@@ -268,7 +268,8 @@ impl Ledger {
         }
         let id = call.business.as_deref().and_then(BusinessId::parse)?;
         let business = self.remembered.known_company(principal.changes, principal.user, id)?;
-        business.require(call.resource.key, call.resource.action(call.verb)).ok()?;
+        let (key, action) = call.resource.needs(call.verb);
+        business.require(key, action).ok()?;
         let (question, version) = self.question(principal, call, &business)?;
         self.answers.find(&question, version)
     }
@@ -330,7 +331,8 @@ impl Ledger {
         };
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
         let business = self.remembered.company(&self.database.read, principal.changes, principal.user, id).await?;
-        business.require(call.resource.key, call.resource.action(call.verb))?;
+        let (key, action) = call.resource.needs(call.verb);
+        business.require(key, action)?;
         if call.resource.writes(call.verb)
             && call.resource.scope == Scope::Business
             && business.status == BusinessStatus::Archived

@@ -258,6 +258,7 @@ impl Document {
 
     /// The name of what a verb answers, and an example of it.
     fn answer(&mut self, resource: &ResourceOperations, verb: Verb) -> (String, Value) {
+        let resource = resource.answering(verb);
         let record = example_record(resource);
         let name = record_name(resource, &mut self.output);
         match verb {
@@ -272,7 +273,7 @@ impl Document {
 
     /// The schema of what the verb answers, before the dialect wraps it.
     fn payload(&mut self, resource: &ResourceOperations, verb: Verb) -> Schema {
-        let record = (resource.view_schema)(&mut self.output);
+        let record = (resource.answering(verb).view_schema)(&mut self.output);
         match verb {
             Verb::Get | Verb::Create | Verb::Update | Verb::Extra(_) => record,
             Verb::List => {

@@ -133,6 +133,13 @@ pub(crate) struct Blueprint {
     pub(crate) role: Option<SystemRole>,
 }
 
+impl SystemRole {
+    /// Whether goods stand there until they are invoiced.
+    pub(crate) fn waits_for_invoice(self) -> bool {
+        matches!(self, Self::GoodsReceivedNotInvoiced | Self::GoodsDeliveredNotInvoiced)
+    }
+}
+
 impl Blueprint {
     /// The account that a role has from the start.
     pub(crate) fn of(role: SystemRole) -> Option<&'static Self> {

@@ -15,9 +15,9 @@ use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::Periods;
 use crate::books::posting::{Line, Posting};
 use crate::books::tables::{
-    DocumentKind, EntryKind, EntryRef, account_days, account_months, allocations, audit_log, books, document_lines,
-    documents, entries, entry_lines, number_counters, open_item_moves, open_items, party_balances, stock, stock_lines,
-    stock_moves,
+    DocumentKind, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log, books,
+    document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves, open_items,
+    party_balances, progress, progress_moves, stock, stock_lines, stock_moves,
 };
 use crate::clock::Instant;
 use crate::day::Day;
@@ -97,6 +97,8 @@ struct Pending {
     allocations: Vec<allocations::Model>,
     stock_lines: Vec<stock_lines::Model>,
     stock_moves: Vec<stock_moves::Model>,
+    progress_moves: Vec<progress_moves::Model>,
+    links: Vec<document_links::Model>,
     standings: Vec<Standing>,
 }
 
@@ -106,6 +108,10 @@ pub(crate) enum Standing {
     Open { business: BusinessId, id: RecordId, open: Money, base_open: Money },
     /// A document whose figures moved without its doing: it has a new version.
     Touched { business: BusinessId, id: RecordId, version: i64, at: Instant, by: UserId },
+    /// How far a document has got.
+    Reached { business: BusinessId, id: RecordId, stage: Stage },
+    /// How far a line has got.
+    Progress(progress::Model),
     /// The stock of an item.
     Stock(stock::Model),
     /// What a movement of stock cost after all.
@@ -115,7 +121,7 @@ pub(crate) enum Standing {
 /// Where the desk stood before a command, to return to when it fails.
 pub(crate) struct Mark {
     company: Option<(BusinessId, Head, bool)>,
-    lengths: [usize; 12],
+    lengths: [usize; 14],
     flushes: u64,
 }
 
@@ -333,7 +339,7 @@ impl Desk {
     pub(crate) fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
         // What was pending then may be written by now; what is pending since is the command's own.
-        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 12] };
+        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 14] };
         inner.pending.truncate(lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)
@@ -386,6 +392,17 @@ impl Desk {
         let mut inner = self.inner();
         let recorded_at = inner.recorded_at(moved.business_id, now);
         inner.pending.open_item_moves.push(open_item_moves::Model { recorded_at, ..moved });
+    }
+
+    /// How far a line has got. It is recorded when the entry beside it is.
+    pub(crate) fn move_progress(&self, now: Instant, moved: progress_moves::Model) {
+        let mut inner = self.inner();
+        let recorded_at = inner.recorded_at(moved.business_id, now);
+        inner.pending.progress_moves.push(progress_moves::Model { recorded_at, ..moved });
+    }
+
+    pub(crate) fn link(&self, link: document_links::Model) {
+        self.inner().pending.links.push(link);
     }
 
     /// What happened to stock. It is recorded when the entry beside it is.
@@ -590,7 +607,7 @@ impl Inner {
 }
 
 impl Pending {
-    fn lengths(&self) -> [usize; 12] {
+    fn lengths(&self) -> [usize; 14] {
         [
             self.documents.len(),
             self.entries.len(),
@@ -603,13 +620,29 @@ impl Pending {
             self.allocations.len(),
             self.stock_lines.len(),
             self.stock_moves.len(),
+            self.progress_moves.len(),
+            self.links.len(),
             self.standings.len(),
         ]
     }
 
-    fn truncate(&mut self, lengths: [usize; 12]) {
-        let [documents, entries, lines, audits, keys, traded, open, moves, allocations, stock, stock_moves, standings] =
-            lengths;
+    fn truncate(&mut self, lengths: [usize; 14]) {
+        let [
+            documents,
+            entries,
+            lines,
+            audits,
+            keys,
+            traded,
+            open,
+            moves,
+            allocations,
+            stock,
+            stock_moves,
+            progress,
+            links,
+            standings,
+        ] = lengths;
         self.documents.truncate(documents);
         self.entries.truncate(entries);
         self.lines.truncate(lines);
@@ -621,6 +654,8 @@ impl Pending {
         self.allocations.truncate(allocations);
         self.stock_lines.truncate(stock);
         self.stock_moves.truncate(stock_moves);
+        self.progress_moves.truncate(progress);
+        self.links.truncate(links);
         self.standings.truncate(standings);
     }
 
@@ -639,6 +674,8 @@ impl Pending {
         insert_all::<allocations::Entity>(connection, self.allocations).await?;
         insert_all::<stock_lines::Entity>(connection, self.stock_lines).await?;
         insert_all::<stock_moves::Entity>(connection, self.stock_moves).await?;
+        insert_all::<progress_moves::Entity>(connection, self.progress_moves).await?;
+        insert_all::<document_links::Entity>(connection, self.links).await?;
         for standing in self.standings {
             standing.write(connection).await?;
         }
@@ -667,6 +704,22 @@ impl Standing {
                     .filter(documents::Column::BusinessId.eq(business))
                     .filter(documents::Column::Id.eq(id))
                     .exec(connection)
+                    .await?;
+            }
+            Self::Reached { business, id, stage } => {
+                documents::Entity::update_many()
+                    .col_expr(documents::Column::Stage, stage.into())
+                    .filter(documents::Column::BusinessId.eq(business))
+                    .filter(documents::Column::Id.eq(id))
+                    .exec(connection)
+                    .await?;
+            }
+            Self::Progress(row) => {
+                use progress::Column::{BusinessId, LineId};
+                let rest = progress::Column::iter().filter(|column| !matches!(column, BusinessId | LineId));
+                progress::Entity::insert(row.into_active_model())
+                    .on_conflict(OnConflict::columns([BusinessId, LineId]).update_columns(rest).to_owned())
+                    .exec_without_returning(connection)
                     .await?;
             }
             Self::Stock(state) => {

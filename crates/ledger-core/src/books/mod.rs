@@ -13,6 +13,7 @@ pub(crate) mod numbering;
 pub(crate) mod open_items;
 pub(crate) mod periods;
 pub(crate) mod posting;
+pub(crate) mod progress;
 pub(crate) mod stock;
 pub mod tables;
 pub mod verify;

@@ -8,7 +8,8 @@
 use crate::books::desk::{NewEntry, Standing};
 use crate::books::periods::Module;
 use crate::books::posting::{Line, Posting, Subject};
-use crate::books::tables::{EntryKind, Layer, StockKind, documents, stock, stock_lines, stock_moves};
+use crate::books::progress;
+use crate::books::tables::{DocumentKind, EntryKind, Layer, StockKind, documents, stock, stock_lines, stock_moves};
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
 use crate::day::Day;
@@ -34,9 +35,11 @@ pub(crate) struct Wanted {
     pub(crate) kind: StockKind,
     /// In is positive, out is negative.
     pub(crate) quantity: Quantity,
-    /// What a receipt cost.
+    /// What a receipt cost, or by how much it cost more.
     pub(crate) cost: Money,
-    /// The line that it comes back from.
+    /// What an issue is to cost, where it is not the stock that says so.
+    pub(crate) asked_cost: Option<Money>,
+    /// The line that it comes back from, or whose cost it changes.
     pub(crate) returns: Option<RecordId>,
     pub(crate) inventory: RecordId,
     /// Where the other side of its cost goes.
@@ -76,6 +79,7 @@ struct Movement {
     kind: StockKind,
     quantity: Quantity,
     cost: Money,
+    asked_cost: Option<Money>,
     returns: Option<RecordId>,
 }
 
@@ -101,6 +105,8 @@ struct Valuation {
     costs: Vec<Money>,
     /// What each line moved and cost, for what comes back from it.
     by_line: HashMap<RecordId, (Quantity, usize)>,
+    /// By how much receipts cost more than they said.
+    extras: HashMap<RecordId, Money>,
     /// The smallest quantity that there was after a movement, and when.
     lowest: Option<(Quantity, Day)>,
 }
@@ -149,6 +155,7 @@ impl Valuation {
             last: None,
             costs: Vec::new(),
             by_line: HashMap::new(),
+            extras: HashMap::new(),
             lowest: None,
         }
     }
@@ -172,7 +179,8 @@ impl Valuation {
         let cost = match movement.kind {
             StockKind::Receipt => {
                 self.costs.push(movement.cost);
-                self.receive(movement.quantity, movement.cost)?;
+                let extra = self.extras.get(&movement.line).copied().unwrap_or_default();
+                self.receive(movement.quantity, add(movement.cost, extra)?)?;
                 movement.cost
             }
             StockKind::Return => {
@@ -183,7 +191,15 @@ impl Valuation {
             }
             StockKind::Issue => {
                 self.costs.push(Money::ZERO);
-                negated(self.issue(place, Quantity::from_units(movement.quantity.units().saturating_neg()))?)
+                let quantity = Quantity::from_units(movement.quantity.units().saturating_neg());
+                negated(match movement.asked_cost.filter(|asked| self.can_spare(quantity, *asked)) {
+                    Some(asked) => self.send_back(quantity, asked)?,
+                    None => self.issue(place, quantity)?,
+                })
+            }
+            StockKind::Cost => {
+                self.costs.push(movement.cost);
+                movement.cost
             }
         };
         self.costs[place] = cost;
@@ -246,6 +262,19 @@ impl Valuation {
             self.layers.push(Layer { quantity: left, value: left_cost });
         }
         Ok(())
+    }
+
+    /// Whether something of the stock is left, and worth something, after so many went at such a cost.
+    fn can_spare(&self, quantity: Quantity, cost: Money) -> bool {
+        !self.method.fifo && quantity < self.quantity && cost <= self.value
+    }
+
+    /// What goes back to where it came from goes at what it cost there.
+    fn send_back(&mut self, quantity: Quantity, cost: Money) -> Result<Money> {
+        self.last = Some((self.quantity, self.value));
+        self.quantity = less(self.quantity, quantity)?;
+        self.value = sub(self.value, cost)?;
+        Ok(cost)
     }
 
     /// What an issue costs, more than 0.
@@ -324,6 +353,7 @@ fn movement(line: &stock_lines::Model) -> Movement {
         kind: line.kind,
         quantity: line.quantity,
         cost: line.cost,
+        asked_cost: line.asked_cost,
         returns: line.returns_line_id,
     }
 }
@@ -381,6 +411,7 @@ async fn plan_item(
             returns_line_id: one.returns,
             inventory_account_id: one.inventory,
             cost_account_id: one.cost_account,
+            asked_cost: one.asked_cost,
         });
     }
     let at_the_end = state
@@ -447,6 +478,10 @@ fn replayed(
     known: &[stock_lines::Model],
 ) -> Result<Valuation> {
     let mut valuation = Valuation::new(method);
+    for line in all.iter().filter(|line| line.kind == StockKind::Cost) {
+        let extra = valuation.extras.entry(line.returns_line_id.unwrap_or_default()).or_default();
+        *extra = add(*extra, line.cost)?;
+    }
     for line in all {
         valuation.apply(&movement(line))?;
     }
@@ -516,10 +551,13 @@ pub(crate) fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()
 /// What a plan corrects of earlier movements, by entries of its own. It needs the periods, so it comes before [`keep`].
 pub(crate) async fn correct(cx: &Cx<'_>, row: &documents::Model, plan: &Plan) -> Result<()> {
     let mut adjustments = Adjustments::default();
+    let mut waiting = Waiting::of(cx, plan.corrections.iter().map(|correction| &correction.line)).await?;
     for correction in &plan.corrections {
-        let day = Ord::max(row.date, correction.line.date);
-        adjustments.add(cx, &correction.line, day, sub(correction.cost, correction.line.cost)?).await?;
         let line = &correction.line;
+        let day = Ord::max(row.date, line.date);
+        let difference = sub(correction.cost, line.cost)?;
+        let wait = waiting.share(cx, line, difference)?;
+        adjustments.add(cx, row, line, day, difference, wait).await?;
         let standing = Standing::Cost {
             business: line.business_id,
             item: line.item_id,
@@ -532,17 +570,89 @@ pub(crate) async fn correct(cx: &Cx<'_>, row: &documents::Model, plan: &Plan) ->
     adjustments.post(cx, row)
 }
 
+/// Goods that were delivered and wait for their invoice: what they cost more or less is not yet a cost of sales.
+struct Waiting(HashMap<RecordId, progress::Line>);
+
+impl Waiting {
+    async fn of(cx: &Cx<'_>, lines: impl Iterator<Item = &stock_lines::Model>) -> Result<Self> {
+        let moved = progress::of_lines(cx, lines.map(|line| line.line_id)).await?;
+        let sources: Vec<RecordId> = moved.values().filter_map(|line| line.source_line_id).collect();
+        let mut all = progress::of_lines(cx, sources).await?;
+        all.extend(moved);
+        all.retain(|_, line| line.kind == DocumentKind::DeliveryNote);
+        Ok(Self(all))
+    }
+
+    /// The line on whose account goods of a movement wait, and what of a difference in their cost goes there.
+    fn share(
+        &mut self,
+        cx: &Cx<'_>,
+        line: &stock_lines::Model,
+        difference: Money,
+    ) -> Result<Option<(&mut progress::Line, Money)>> {
+        let business = cx.business()?;
+        let Some(own) = self.0.get(&line.line_id) else { return Ok(None) };
+        let (id, value) = if own.account_id.is_some() {
+            let waits = progress::less(own.quantity, own.invoiced);
+            let rounding = business.settings.rounding_mode.rounding();
+            (own.line_id, part(rounding, business.currency_decimals, negated(difference), waits, own.quantity)?)
+        } else {
+            // What comes back lessens what waits.
+            (own.source_line_id.unwrap_or_default(), negated(difference))
+        };
+        Ok(self.0.get_mut(&id).filter(|line| line.account_id.is_some()).map(|line| (line, value)))
+    }
+
+    /// The same for a movement that leaves the books: what its own entry brought to the account goes with that entry.
+    fn rest(
+        &mut self,
+        cx: &Cx<'_>,
+        line: &stock_lines::Model,
+        difference: Money,
+    ) -> Result<Option<(&mut progress::Line, Money)>> {
+        if self.0.get(&line.line_id).is_none_or(|own| own.account_id.is_none()) {
+            return self.share(cx, line, difference);
+        }
+        let Some(own) = self.0.get_mut(&line.line_id) else { return Ok(None) };
+        let rest = sub(own.begun, own.value)?;
+        Ok(Some((own, rest)))
+    }
+}
+
+/// A difference in the cost of a movement, and what of it goes where goods wait.
+struct Difference {
+    line: stock_lines::Model,
+    cost: Money,
+    waits: Option<(RecordId, Money)>,
+}
+
 /// What goods cost more or less than was booked, to be posted: one entry an item and day.
 #[derive(Default)]
-struct Adjustments(BTreeMap<(RecordId, Day), Vec<(stock_lines::Model, Money)>>);
+struct Adjustments(BTreeMap<(RecordId, Day), Vec<Difference>>);
 
 impl Adjustments {
-    async fn add(&mut self, cx: &Cx<'_>, line: &stock_lines::Model, day: Day, difference: Money) -> Result<()> {
-        if difference == Money::ZERO {
+    async fn add(
+        &mut self,
+        cx: &Cx<'_>,
+        by: &documents::Model,
+        line: &stock_lines::Model,
+        day: Day,
+        cost: Money,
+        waiting: Option<(&mut progress::Line, Money)>,
+    ) -> Result<()> {
+        let waits = waiting.filter(|(_, value)| *value != Money::ZERO);
+        if cost == Money::ZERO && waits.is_none() {
             return Ok(());
         }
         let day = cx.periods().await?.first_open(Module::Stock, day, cx.asker());
-        self.0.entry((line.item_id, day)).or_default().push((line.clone(), difference));
+        let waits = match waits {
+            Some((waiting, value)) => {
+                progress::correct(cx, by, day, waiting, value)?;
+                waiting.account_id.map(|account| (account, value))
+            }
+            None => None,
+        };
+        self.0.entry((line.item_id, day)).or_default().push(Difference { line: line.clone(), cost, waits });
         Ok(())
     }
 
@@ -550,14 +660,22 @@ impl Adjustments {
         let currency = cx.business()?.base_currency.clone();
         for ((item, day), differences) in self.0 {
             let mut sums: BTreeMap<RecordId, Money> = BTreeMap::new();
-            for (line, difference) in &differences {
+            for Difference { line, cost, waits } in &differences {
                 let inventory = sums.entry(line.inventory_account_id).or_default();
-                *inventory = add(*inventory, *difference)?;
-                let cost = sums.entry(line.cost_account_id).or_default();
-                *cost = sub(*cost, *difference)?;
-                let moved = move_of(cx, line, row, day, Quantity::ZERO, *difference);
-                let now = cx.now;
-                cx.keep(|desk| desk.move_stock(now, moved))?;
+                *inventory = add(*inventory, *cost)?;
+                let mut rest = negated(*cost);
+                if let Some((account, value)) = waits {
+                    let sum = sums.entry(*account).or_default();
+                    *sum = add(*sum, *value)?;
+                    rest = sub(rest, *value)?;
+                }
+                let sum = sums.entry(line.cost_account_id).or_default();
+                *sum = add(*sum, rest)?;
+                if *cost != Money::ZERO {
+                    let moved = move_of(cx, line, row, day, Quantity::ZERO, *cost);
+                    let now = cx.now;
+                    cx.keep(|desk| desk.move_stock(now, moved))?;
+                }
             }
             let line = |(account, amount): (RecordId, Money)| Line {
                 account,
@@ -624,13 +742,16 @@ pub(crate) async fn take_back(
         return Ok(());
     }
     let mut adjustments = Adjustments::default();
+    let mut waiting = Waiting::of(cx, lines.iter()).await?;
     for line in &lines {
         let back = day(line.date);
         let quantity = Quantity::from_units(line.quantity.units().saturating_neg());
         let moved = move_of(cx, line, row, back, quantity, negated(line.booked));
         let now = cx.now;
         cx.keep(|desk| desk.move_stock(now, moved))?;
-        adjustments.add(cx, line, back, sub(line.booked, line.cost)?).await?;
+        let difference = sub(line.booked, line.cost)?;
+        let rest = waiting.rest(cx, line, difference)?;
+        adjustments.add(cx, row, line, back, difference, rest).await?;
     }
     adjustments.post(cx, row)?;
     stock_lines::Entity::delete_many().filter(mine).filter(of_document).exec(&cx.db).await?;
@@ -716,6 +837,7 @@ mod tests {
             kind,
             quantity: Quantity::parse(quantity).unwrap(),
             cost: Money::parse(cost).unwrap(),
+            asked_cost: None,
             returns: returns.map(|line| RecordId(uuid::Uuid::from_u128(line))),
         }
     }
@@ -768,6 +890,7 @@ mod tests {
                     kind: if *receipt { StockKind::Receipt } else { StockKind::Issue },
                     quantity: Quantity::from_units(if *receipt { units } else { -units }),
                     cost: Money::from_units(if *receipt { cents * 100 } else { 0 }),
+                    asked_cost: None,
                     returns: None,
                 };
                 valuation.apply(&movement).unwrap();

@@ -21,6 +21,10 @@ wire_enum! {
         Payment = "payment",
         StockAdjustment = "stockAdjustment",
         Revaluation = "revaluation",
+        SalesOrder = "salesOrder",
+        PurchaseOrder = "purchaseOrder",
+        DeliveryNote = "deliveryNote",
+        ReceiptNote = "receiptNote",
     }
 }
 
@@ -68,6 +72,38 @@ wire_enum! {
         Issue = "issue",
         /// It comes back at the cost it left with.
         Return = "return",
+        /// It moves nothing: what came in earlier cost so much more.
+        Cost = "cost",
+    }
+}
+
+wire_enum! {
+    /// How far an order or a note has got.
+    pub enum Stage {
+        /// Nothing came of it yet.
+        #[default]
+        Open = "open",
+        /// Some of it was delivered, or invoiced.
+        Partial = "partial",
+        /// Nothing is left to deliver, or to invoice.
+        Done = "done",
+        /// Nothing more will come of it.
+        Closed = "closed",
+    }
+}
+
+wire_enum! {
+    /// What a document does to the one that it follows.
+    pub enum Relation {
+        /// It delivers what was ordered.
+        #[default]
+        Fulfils = "fulfils",
+        /// It invoices what was ordered or delivered.
+        Bills = "bills",
+        /// It brings goods back.
+        Returns = "returns",
+        /// It credits what was invoiced or returned.
+        Credits = "credits",
     }
 }
 
@@ -93,7 +129,7 @@ macro_rules! table {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use super::{
                 AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, Instant, Layer, Money, Quantity,
-                RecordId, StockKind, UserId,
+                RecordId, Stage, StockKind, UserId,
             };
             use sea_orm::entity::prelude::*;
 
@@ -130,6 +166,8 @@ table! {
         pub id: RecordId,
         pub kind: DocumentKind,
         pub subkind: Option<String>,
+        /// How far an order or a note has got.
+        pub stage: Option<Stage>,
         pub status: DocumentStatus,
         pub number: Option<String>,
         pub series_id: Option<RecordId>,
@@ -366,6 +404,79 @@ table! {
         pub returns_line_id: Option<RecordId>,
         pub inventory_account_id: RecordId,
         pub cost_account_id: RecordId,
+        /// What an issue is to cost whatever is there, such as goods that go back to where they came from.
+        pub asked_cost: Option<Money>,
+    }
+}
+
+table! {
+    /// Where a line of an order or of a note stands.
+    progress = "progress" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub line_id: RecordId,
+        pub document_id: RecordId,
+        pub kind: DocumentKind,
+        pub date: Day,
+        pub party_id: RecordId,
+        pub item_id: Option<RecordId>,
+        /// Whether it is of something that is kept in stock.
+        pub is_goods: bool,
+        /// Whether its document brings goods back.
+        pub is_return: bool,
+        /// The line that it follows itself.
+        pub source_line_id: Option<RecordId>,
+        pub quantity: Quantity,
+        pub fulfilled: Quantity,
+        /// Less what was credited of it.
+        pub invoiced: Quantity,
+        pub returned: Quantity,
+        pub cancelled: Quantity,
+        /// Where the goods stand until they are invoiced.
+        pub account_id: Option<RecordId>,
+        /// What its document brought to that account; a debit is positive.
+        pub begun: Money,
+        /// What of it stands there now.
+        pub value: Money,
+    }
+}
+
+table! {
+    /// Everything that ever happened to such a line, by the day it counts for. It grows only.
+    progress_moves = "progress_moves" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub line_id: RecordId,
+        pub date: Day,
+        pub recorded_at: Instant,
+        /// The document that did it.
+        pub document_id: RecordId,
+        pub kind: DocumentKind,
+        /// Whether the goods cost something else after all; then it is not undone with its document.
+        pub is_correction: bool,
+        pub quantity: Quantity,
+        pub fulfilled: Quantity,
+        pub invoiced: Quantity,
+        pub returned: Quantity,
+        pub cancelled: Quantity,
+        pub account_id: Option<RecordId>,
+        pub value: Money,
+    }
+}
+
+table! {
+    /// Which posted document follows which.
+    document_links = "document_links" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub document_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub source_document_id: RecordId,
+        pub relation: super::Relation,
     }
 }
 

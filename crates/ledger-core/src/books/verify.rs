@@ -3,12 +3,13 @@
 //! Each check has two figures that must be equal, and says where they are not. The ledger is read once, in
 //! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
 
+mod progress;
 mod subledgers;
 
 use crate::books::audit;
 use crate::books::tables::{
-    DocumentStatus, EntryKind, EntryRef, account_days, account_months, audit_log, books, documents, entries,
-    entry_lines, party_balances,
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, audit_log, books,
+    documents, entries, entry_lines, party_balances,
 };
 use crate::currency;
 use crate::cx::Cx;
@@ -571,6 +572,8 @@ struct Standing {
     status: DocumentStatus,
     entries: AsJson<Vec<EntryRef>>,
     base_total: Money,
+    kind: DocumentKind,
+    stage: Option<Stage>,
 }
 
 async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
@@ -587,6 +590,8 @@ async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
                 documents::Column::Status,
                 documents::Column::Entries,
                 documents::Column::BaseTotal,
+                documents::Column::Kind,
+                documents::Column::Stage,
             ])
             .filter(documents::Column::BusinessId.eq(cx.business_id()?));
         if let Some(last) = last {
@@ -598,7 +603,12 @@ async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
         last = Some(end.id);
         for row in portion.into_iter().filter(|row| row.status == DocumentStatus::Posted) {
             let name = row.number.unwrap_or_else(|| row.id.to_string());
-            if row.entries.0.is_empty() && row.base_total != Money::ZERO {
+            let is_order = matches!(row.kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder);
+            if is_order && !row.entries.0.is_empty() {
+                findings.add(format!("{name} is an order and has an entry"));
+            }
+            // A note of goods posts what they cost, and nothing if they are not kept in stock.
+            if row.entries.0.is_empty() && row.base_total != Money::ZERO && row.stage.is_none() {
                 findings.add(format!("{name} is posted and has no entry"));
             }
             for entry in row.entries.0 {

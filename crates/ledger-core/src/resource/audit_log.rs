@@ -188,6 +188,7 @@ impl Resource for AuditLog {
                 segment: "verify",
                 on: On::Collection,
                 action: Action::View,
+                answers: None,
                 summary: "Verify the audit log",
                 description: "Walks the whole chain of hashes and tells where it is broken, if anywhere.",
                 does: Does::Reads(Reading::json::<AuditVerdict>(
@@ -200,6 +201,7 @@ impl Resource for AuditLog {
                 segment: "export",
                 on: On::Collection,
                 action: Action::Export,
+                answers: None,
                 summary: "Export the audit log",
                 description: "The records in the order of the chain, one JSON text a line. Ask again with `after` set to \
                               the last `sequence` until nothing comes.",

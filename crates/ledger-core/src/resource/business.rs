@@ -13,7 +13,7 @@ use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::{Money, Rounding};
+use crate::money::{Money, Percent, Rounding};
 use crate::resource::address::{self, Address, AddressInput, ruled, text};
 use crate::resource::item::CostMethod;
 use crate::resource::list::Reads;
@@ -124,6 +124,10 @@ pub struct BusinessSettingsInput {
     credit_limit_policy: Maybe<CreditLimitPolicy>,
     /// The smallest coin, such as 0.05, to which sales totals are rounded; they are not rounded when absent.
     cash_rounding_increment: Maybe<Money>,
+    /// When delivered goods become a cost: with their invoice or at once; `invoice` when absent.
+    cogs_timing: Maybe<CogsTiming>,
+    /// By how much more than was ordered may be delivered, in percent; 0 when absent.
+    over_delivery_percent: Maybe<Percent>,
 }
 
 wire_enum! {
@@ -165,6 +169,17 @@ wire_enum! {
         Document = "document",
         /// On each line by itself.
         Line = "line",
+    }
+}
+
+wire_enum! {
+    /// When delivered goods become a cost.
+    pub enum CogsTiming {
+        /// With their invoice; until then they stand on an account of their own.
+        #[default]
+        Invoice = "invoice",
+        /// When they leave.
+        Delivery = "delivery",
     }
 }
 
@@ -225,6 +240,10 @@ pub struct BusinessSettings {
     pub credit_limit_policy: CreditLimitPolicy,
     /// The smallest coin to which sales totals are rounded.
     pub cash_rounding_increment: Option<Money>,
+    /// When delivered goods become a cost.
+    pub cogs_timing: CogsTiming,
+    /// By how much more than was ordered may be delivered, in percent.
+    pub over_delivery_percent: Option<Percent>,
 }
 
 /// A company whose books are kept here.
@@ -470,6 +489,12 @@ fn check_settings(faults: &mut Faults, currency: &str, field: Maybe<BusinessSett
                 faults.add("cashRoundingIncrement", format!("must have at most {places} decimal places in {currency}"));
             }
             increment
+        },
+        cogs_timing: faults.optional("cogsTiming", input.cogs_timing).unwrap_or_default(),
+        over_delivery_percent: {
+            let percent = faults.optional("overDeliveryPercent", input.over_delivery_percent);
+            faults.within("overDeliveryPercent", percent, Percent::ZERO, Percent::HUNDRED);
+            percent.filter(|percent| *percent != Percent::ZERO)
         },
     })
 }

@@ -313,6 +313,7 @@ impl Document for ContraEntries {
             open: Vec::new(),
             lines: Vec::new(),
             stock: None,
+            progress: None,
             figures,
         })
     }

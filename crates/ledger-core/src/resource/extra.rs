@@ -9,11 +9,11 @@ use crate::database::lane::BoxFuture;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
-use crate::resource::Resource;
 use crate::resource::audit_log::{AuditRecord, record};
 use crate::resource::body::{self, Shape};
 use crate::resource::list::{ListQuery, Offer, Page, Pagination, Parameter};
 use crate::resource::operation::{Done, Prepared, shown};
+use crate::resource::{Resource, ResourceKey};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::de::DeserializeOwned;
@@ -44,6 +44,8 @@ pub struct Extra {
     pub segment: &'static str,
     pub on: On,
     pub action: Action,
+    /// The resource whose record it answers, and whose right it needs, where that is another.
+    pub answers: Option<ResourceKey>,
     /// What the documentation says; `{one}` and `{noun}` stand for the resource's own words.
     pub summary: &'static str,
     pub description: &'static str,
@@ -150,6 +152,8 @@ pub struct NoWords {}
 /// An action on one record of a resource.
 pub(crate) trait Act: Send + Sync + 'static {
     type Resource: Resource;
+    /// Whose record it answers.
+    type Answers: Resource;
     type Input: DeserializeOwned + JsonSchema;
     type Words: Send + Sync + 'static;
     const NAME: &'static str;
@@ -169,7 +173,7 @@ pub(crate) trait Act: Send + Sync + 'static {
         cx: &Cx<'_>,
         id: RecordId,
         words: &Self::Words,
-    ) -> impl Future<Output = Result<<Self::Resource as Resource>::View>> + Send;
+    ) -> impl Future<Output = Result<<Self::Answers as Resource>::View>> + Send;
 }
 
 struct PreparedAct<A: Act>(A::Words);
@@ -189,6 +193,7 @@ pub(crate) fn action<A: Act>() -> Extra {
         segment: A::SEGMENT,
         on: On::Record,
         action: A::ACTION,
+        answers: Some(A::Answers::KEY).filter(|key| *key != A::Resource::KEY),
         summary: A::SUMMARY,
         description: A::DESCRIPTION,
         does: Does::Writes(Writing {
@@ -218,6 +223,7 @@ pub(crate) fn history<R: Resource>() -> Extra {
         segment: "history",
         on: On::Record,
         action: Action::View,
+        answers: None,
         summary: "Get the history of {one}",
         description: "Every change of the {noun}, oldest first: who made it, from where, and the {noun} before and \
                       after. It is there for deleted ones too.",

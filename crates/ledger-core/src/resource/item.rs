@@ -3,6 +3,7 @@
 //! Owns: prices, taxes and accounts that lines take over. What lies in stock follows from the documents that moved it.
 
 use crate::access::Business;
+use crate::books::progress::{self, Promised};
 use crate::books::tables::{document_lines, stock};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -178,7 +179,11 @@ pub struct ItemView {
     tags: Vec<String>,
     /// What is there now; null where it is not kept.
     quantity_on_hand: Option<Quantity>,
-    /// What is there and promised to nobody.
+    /// What open sales orders promise and is not delivered yet.
+    quantity_committed: Option<Quantity>,
+    /// What open purchase orders ask for and has not come yet.
+    quantity_on_order: Option<Quantity>,
+    /// What is there and promised to nobody; less than nothing where more is promised.
     quantity_available: Option<Quantity>,
     /// What one unit of it cost on average, rounded to six places.
     average_cost: Option<UnitPrice>,
@@ -292,7 +297,7 @@ impl Resource for Items {
     }
 
     fn example_view() -> serde_json::Value {
-        json!({ "quantityOnHand": 0, "quantityAvailable": 0, "averageCost": null, "stockValue": 0 })
+        json!({ "quantityOnHand": 0, "quantityCommitted": 0, "quantityOnOrder": 0, "quantityAvailable": 0, "averageCost": null, "stockValue": 0 })
     }
 
     fn check(business: Option<&Business>, input: ItemInput) -> Result<Columns<Column>, FieldErrors> {
@@ -378,6 +383,7 @@ impl Rows for Items {
 
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<ItemView>> {
         let kept: Vec<RecordId> = rows.iter().filter(|row| row.r#type == ItemType::Stock).map(|row| row.id).collect();
+        let promised = progress::promised(cx, &kept).await?;
         let found = if kept.is_empty() {
             Vec::new()
         } else {
@@ -391,7 +397,10 @@ impl Rows for Items {
             found.into_iter().map(|row| (row.item_id, (row.quantity, row.value))).collect();
         let currency_decimals = cx.business()?.currency_decimals;
         let view = |row: table::Model| {
-            let stock = (row.r#type == ItemType::Stock).then(|| found.remove(&row.id).unwrap_or_default());
+            let stock = (row.r#type == ItemType::Stock).then(|| {
+                let (quantity, value) = found.remove(&row.id).unwrap_or_default();
+                Stock { quantity, value, promised: promised.get(&row.id).copied().unwrap_or_default() }
+            });
             view(row, stock, currency_decimals)
         };
         Ok(rows.into_iter().map(view).collect())
@@ -403,12 +412,22 @@ fn average(quantity: Quantity, value: Money) -> Option<UnitPrice> {
     UnitPrice::parse(&average.round_dp(UnitPrice::PLACES).max(Decimal::ZERO).to_string()).ok()
 }
 
-fn view(row: table::Model, stock: Option<(Quantity, Money)>, currency_decimals: u32) -> ItemView {
+/// What is there of an item, and what is promised.
+#[derive(Clone, Copy)]
+struct Stock {
+    quantity: Quantity,
+    value: Money,
+    promised: Promised,
+}
+
+fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> ItemView {
     ItemView {
-        quantity_on_hand: stock.map(|(quantity, _)| quantity),
-        quantity_available: stock.map(|(quantity, _)| quantity),
-        average_cost: stock.and_then(|(quantity, value)| average(quantity, value)),
-        stock_value: stock.map(|(_, money)| Amount { money, currency_decimals }),
+        quantity_on_hand: stock.map(|stock| stock.quantity),
+        quantity_committed: stock.map(|stock| stock.promised.to_customers),
+        quantity_on_order: stock.map(|stock| stock.promised.by_suppliers),
+        quantity_available: stock.map(|stock| progress::less(stock.quantity, stock.promised.to_customers)),
+        average_cost: stock.and_then(|stock| average(stock.quantity, stock.value)),
+        stock_value: stock.map(|stock| Amount { money: stock.value, currency_decimals }),
         keeping: kept!(row),
         name: row.name,
         r#type: row.r#type,

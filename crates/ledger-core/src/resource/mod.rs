@@ -35,6 +35,7 @@ pub mod trade;
 pub mod verification;
 
 use crate::access::{Action, Business};
+use crate::books::tables::DocumentKind;
 use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
@@ -56,8 +57,12 @@ pub enum ResourceKey {
     Accounts,
     TaxCodes,
     PaymentTerms,
+    SalesOrders,
+    DeliveryNotes,
     SalesInvoices,
     CreditNotes,
+    PurchaseOrders,
+    ReceiptNotes,
     PurchaseInvoices,
     DebitNotes,
     Receipts,
@@ -78,15 +83,19 @@ pub enum ResourceKey {
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 29] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
         Self::Accounts,
         Self::TaxCodes,
         Self::PaymentTerms,
+        Self::SalesOrders,
+        Self::DeliveryNotes,
         Self::SalesInvoices,
         Self::CreditNotes,
+        Self::PurchaseOrders,
+        Self::ReceiptNotes,
         Self::PurchaseInvoices,
         Self::DebitNotes,
         Self::Receipts,
@@ -114,6 +123,10 @@ impl ResourceKey {
             Self::Items => "item",
             Self::TaxCodes => "taxCode",
             Self::PaymentTerms => "paymentTerm",
+            Self::SalesOrders => "salesOrder",
+            Self::DeliveryNotes => "deliveryNote",
+            Self::PurchaseOrders => "purchaseOrder",
+            Self::ReceiptNotes => "receiptNote",
             Self::SalesInvoices => "salesInvoice",
             Self::CreditNotes => "creditNote",
             Self::PurchaseInvoices => "purchaseInvoice",
@@ -145,6 +158,10 @@ impl ResourceKey {
             Self::Items => "items",
             Self::TaxCodes => "taxCodes",
             Self::PaymentTerms => "paymentTerms",
+            Self::SalesOrders => "salesOrders",
+            Self::DeliveryNotes => "deliveryNotes",
+            Self::PurchaseOrders => "purchaseOrders",
+            Self::ReceiptNotes => "receiptNotes",
             Self::SalesInvoices => "salesInvoices",
             Self::CreditNotes => "creditNotes",
             Self::PurchaseInvoices => "purchaseInvoices",
@@ -181,7 +198,11 @@ impl ResourceKey {
             | Self::NumberSeries
             | Self::FiscalYears
             | Self::ExchangeRates => &[View, Create, Edit, Delete],
-            Self::SalesInvoices
+            Self::SalesOrders
+            | Self::DeliveryNotes
+            | Self::PurchaseOrders
+            | Self::ReceiptNotes
+            | Self::SalesInvoices
             | Self::CreditNotes
             | Self::PurchaseInvoices
             | Self::DebitNotes
@@ -195,6 +216,27 @@ impl ResourceKey {
             Self::Entries | Self::Currencies | Self::Verification => &[View],
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
+        }
+    }
+}
+
+impl From<DocumentKind> for ResourceKey {
+    fn from(kind: DocumentKind) -> Self {
+        match kind {
+            DocumentKind::Journal => Self::Journals,
+            DocumentKind::ContraEntry => Self::ContraEntries,
+            DocumentKind::SalesOrder => Self::SalesOrders,
+            DocumentKind::DeliveryNote => Self::DeliveryNotes,
+            DocumentKind::SalesInvoice => Self::SalesInvoices,
+            DocumentKind::CreditNote => Self::CreditNotes,
+            DocumentKind::PurchaseOrder => Self::PurchaseOrders,
+            DocumentKind::ReceiptNote => Self::ReceiptNotes,
+            DocumentKind::PurchaseInvoice => Self::PurchaseInvoices,
+            DocumentKind::DebitNote => Self::DebitNotes,
+            DocumentKind::Receipt => Self::Receipts,
+            DocumentKind::Payment => Self::Payments,
+            DocumentKind::StockAdjustment => Self::StockAdjustments,
+            DocumentKind::Revaluation => Self::Revaluations,
         }
     }
 }
@@ -285,8 +327,12 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<account::Accounts>()
         .visit::<tax_code::TaxCodeRecords>()
         .visit::<payment_term::PaymentTerms>()
+        .visit::<trade::SalesOrders>()
+        .visit::<trade::DeliveryNotes>()
         .visit::<trade::SalesInvoices>()
         .visit::<trade::CreditNotes>()
+        .visit::<trade::PurchaseOrders>()
+        .visit::<trade::ReceiptNotes>()
         .visit::<trade::PurchaseInvoices>()
         .visit::<trade::DebitNotes>()
         .visit::<settlement::Receipts>()

@@ -178,6 +178,7 @@ impl Resource for NumberSeries {
             segment: "gaps",
             on: On::Record,
             action: Action::View,
+            answers: None,
             summary: "Get the gaps of a number series",
             description: "Each period of the series with its first and last number, and the numbers between them that \
                           no document has. There should be none.",
@@ -439,7 +440,7 @@ async fn dethrone(cx: &Cx<'_>, kind: DocumentKind, heir: RecordId) -> Result<()>
 }
 
 /// The series that every company has from the start, one for each kind of document.
-const FROM_THE_START: [(DocumentKind, &str, &str); 10] = [
+const FROM_THE_START: [(DocumentKind, &str, &str); 14] = [
     (DocumentKind::Journal, "Journals", "JV-{FY}-{0000}"),
     (DocumentKind::ContraEntry, "Contra entries", "CE-{FY}-{0000}"),
     (DocumentKind::SalesInvoice, "Sales invoices", "INV-{FY}-{0000}"),
@@ -450,6 +451,10 @@ const FROM_THE_START: [(DocumentKind, &str, &str); 10] = [
     (DocumentKind::Payment, "Payments", "PM-{FY}-{0000}"),
     (DocumentKind::StockAdjustment, "Stock adjustments", "SA-{FY}-{0000}"),
     (DocumentKind::Revaluation, "Revaluations", "RV-{FY}-{0000}"),
+    (DocumentKind::SalesOrder, "Sales orders", "SO-{FY}-{0000}"),
+    (DocumentKind::PurchaseOrder, "Purchase orders", "PO-{FY}-{0000}"),
+    (DocumentKind::DeliveryNote, "Delivery notes", "DEL-{FY}-{0000}"),
+    (DocumentKind::ReceiptNote, "Receipt notes", "GRN-{FY}-{0000}"),
 ];
 
 pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<()> {

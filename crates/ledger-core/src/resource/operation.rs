@@ -216,6 +216,18 @@ impl ResourceOperations {
         }
     }
 
+    /// The resource whose record a verb answers.
+    pub fn answering(&self, verb: Verb) -> &Self {
+        let other = self.extra(verb).and_then(|extra| extra.answers);
+        other.and_then(|key| registry().iter().find(|one| one.key == key)).unwrap_or(self)
+    }
+
+    /// The right that a verb needs.
+    pub fn needs(&self, verb: Verb) -> (ResourceKey, Action) {
+        let other = self.extra(verb).and_then(|extra| extra.answers);
+        (other.unwrap_or(self.key), self.action(verb))
+    }
+
     /// What a success is called.
     pub fn reply_kind(&self, verb: Verb) -> ReplyKind {
         match verb {
@@ -266,7 +278,8 @@ impl ResourceOperations {
     }
 
     pub fn permission(&self, verb: Verb) -> String {
-        permission(self.key, self.action(verb))
+        let (key, action) = self.needs(verb);
+        permission(key, action)
     }
 
     /// What the query of a read may say.
@@ -386,6 +399,10 @@ mod tests {
             vec!["date", "lines", "partyId"],
             vec!["date", "lines", "partyId"],
             vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
             vec!["accountId", "amount", "date"],
             vec!["accountId", "amount", "date"],
             vec!["amount", "sourceId", "targetId"],
@@ -402,6 +419,6 @@ mod tests {
             found.sort();
             assert_eq!(found, fields, "{:?}", operations.key);
         }
-        assert_eq!(creatable().count(), 21);
+        assert_eq!(creatable().count(), 25);
     }
 }

@@ -303,6 +303,7 @@ impl Document for Revaluations {
             open: Vec::new(),
             lines: Vec::new(),
             stock: None,
+            progress: None,
             figures,
         })
     }

@@ -17,7 +17,7 @@ pub(crate) type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
 pub(crate) type Row<M> = <<M as Rows>::Entity as EntityTrait>::Model;
 
 /// A filter of the list and what it compares.
-pub(crate) struct Filter<C> {
+pub struct Filter<C> {
     pub(crate) parameter: Parameter,
     pub(crate) compares: Compares<C>,
 }

@@ -355,6 +355,7 @@ impl Document for StockAdjustments {
             open: Vec::new(),
             lines: Vec::new(),
             stock: None,
+            progress: None,
             figures: AdjustmentFigures { account: asked.account, deltas: deltas.clone() },
         };
         if purpose == Purpose::Draft {
@@ -382,6 +383,7 @@ impl Document for StockAdjustments {
                     })?,
                     None => Money::ZERO,
                 },
+                asked_cost: None,
                 returns: None,
                 inventory: item.inventory_account_id.unwrap_or(inventory),
                 cost_account: account,

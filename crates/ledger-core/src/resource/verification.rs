@@ -57,6 +57,7 @@ impl Resource for Verification {
             segment: "",
             on: On::Collection,
             action: Action::View,
+            answers: None,
             summary: "Verify the books",
             description: "Recomputes everything that can be recomputed, in one snapshot, and answers each identity with \
                           its two figures. It reads every line of the ledger.",

@@ -4,8 +4,10 @@
 
 use super::{Check, Findings, Walk, Wide, shown};
 use crate::books::balances::sum;
+use crate::books::chart::SystemRole;
 use crate::books::tables::{
-    EntryRef, allocations, document_counts, documents, open_item_moves, open_items, stock, stock_lines, stock_moves,
+    EntryRef, allocations, document_counts, documents, open_item_moves, open_items, progress_moves, stock, stock_lines,
+    stock_moves,
 };
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
@@ -19,12 +21,12 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter,
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[derive(FromQueryResult)]
-struct OfDay {
-    account_id: RecordId,
-    currency: String,
-    date: Day,
-    base: i64,
-    own: i64,
+pub(super) struct OfDay {
+    pub(super) account_id: RecordId,
+    pub(super) currency: String,
+    pub(super) date: Day,
+    pub(super) base: i64,
+    pub(super) own: i64,
 }
 
 #[derive(FromQueryResult)]
@@ -34,7 +36,7 @@ struct OfItem {
     own: i64,
 }
 
-fn column(column: impl ColumnTrait) -> SimpleExpr {
+pub(super) fn column(column: impl ColumnTrait) -> SimpleExpr {
     Expr::col(column.as_column_ref())
 }
 
@@ -48,25 +50,46 @@ pub(super) async fn checks(cx: &Cx<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
         .filter(|account| account.r#type == AccountType::Inventory && !account.allow_manual_posting)
         .map(|account| account.id)
         .collect();
-    Ok(vec![
+    let by_hand: HashSet<RecordId> =
+        all.iter().filter(|account| account.allow_manual_posting).map(|account| account.id).collect();
+    let chart = cx.chart().await?;
+    let roles = [SystemRole::GoodsDeliveredNotInvoiced, SystemRole::GoodsReceivedNotInvoiced];
+    let mut waiting: HashSet<RecordId> =
+        roles.into_iter().filter_map(|role| chart.in_role(role).ok()).map(|account| account.id).collect();
+    waiting.extend(accounts_of_notes(cx).await?);
+    waiting.retain(|account| !by_hand.contains(account));
+    let mut checks = vec![
         history_follows_ledger(cx, walk, &control).await?,
         items_follow_history(cx).await?,
         allocations_explain_items(cx, walk).await?,
         stock_follows_ledger(cx, walk, &inventory).await?,
         stock_follows_history(cx).await?,
         documents_are_counted(cx).await?,
-    ])
+    ];
+    checks.extend(super::progress::checks(cx, walk, &waiting).await?);
+    Ok(checks)
+}
+
+/// The accounts on which goods ever waited for their invoice.
+async fn accounts_of_notes(cx: &Cx<'_>) -> Result<Vec<RecordId>> {
+    let accounts = progress_moves::Entity::find()
+        .select_only()
+        .column(progress_moves::Column::AccountId)
+        .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress_moves::Column::AccountId.is_not_null())
+        .distinct();
+    Ok(accounts.into_tuple().all(&cx.db).await?)
 }
 
 /// Lines of some accounts, by account, currency and day: in the company's currency and in their own.
-type Days = BTreeMap<(RecordId, String, Day), (Wide, Wide)>;
+pub(super) type Days = BTreeMap<(RecordId, String, Day), (Wide, Wide)>;
 
-fn ledger_days(walk: &Walk, of: &HashSet<RecordId>) -> Days {
+pub(super) fn ledger_days(walk: &Walk, of: &HashSet<RecordId>) -> Days {
     let days = walk.days.iter().filter(|((account, _, _), _)| of.contains(account));
     days.map(|(key, (debit, credit, own))| (key.clone(), (debit - credit, *own))).collect()
 }
 
-fn compare_days(kept: &Days, ledger: &Days, what: &str) -> (Wide, Wide, Findings) {
+pub(super) fn compare_days(kept: &Days, ledger: &Days, what: &str) -> (Wide, Wide, Findings) {
     let mut findings = Findings::default();
     let keys: HashSet<_> = kept.keys().chain(ledger.keys()).collect();
     for key in keys {

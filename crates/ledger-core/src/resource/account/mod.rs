@@ -307,6 +307,7 @@ impl Resource for Accounts {
             segment: "tree",
             on: On::Collection,
             action: crate::access::Action::View,
+            answers: None,
             summary: "Get the chart of accounts as a tree",
             description: "All accounts below their groups, in order of `code`.",
             does: Does::Reads(Reading {
@@ -526,7 +527,9 @@ pub(crate) async fn plant(
             currency: None,
             description: None,
             cash_flow_section: None,
-            allow_manual_posting: blueprint.r#type != AccountType::Inventory,
+            // What goods are worth, and which of them wait for an invoice, is kept by the documents that move them.
+            allow_manual_posting: blueprint.r#type != AccountType::Inventory
+                && !blueprint.role.is_some_and(SystemRole::waits_for_invoice),
             bank_details: None,
             status: AccountStatus::Active,
             external_id: None,

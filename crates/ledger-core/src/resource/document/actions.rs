@@ -25,6 +25,7 @@ struct Post<D>(PhantomData<fn() -> D>);
 
 impl<D: Document> Act for Post<D> {
     type Resource = D;
+    type Answers = D;
     type Input = NoWords;
     type Words = ();
     const NAME: &'static str = "Post";
@@ -68,6 +69,7 @@ struct Void<D>(PhantomData<fn() -> D>);
 
 impl<D: Document> Act for Void<D> {
     type Resource = D;
+    type Answers = D;
     type Input = VoidInput;
     type Words = VoidWords;
     const NAME: &'static str = "Void";
@@ -78,10 +80,7 @@ impl<D: Document> Act for Void<D> {
                                        and it keeps its number. The same as `status` set to `void` in a PUT.";
 
     fn check(input: VoidInput) -> Result<VoidWords, FieldErrors> {
-        let mut faults = Faults::default();
-        let words =
-            VoidWords { date: faults.optional("date", input.date), reason: text(&mut faults, "reason", input.reason) };
-        faults.finish(words)
+        check_void(input)
     }
 
     fn example() -> Option<fn() -> Value> {
@@ -89,18 +88,30 @@ impl<D: Document> Act for Void<D> {
     }
 
     async fn run(cx: &Cx<'_>, id: RecordId, words: &VoidWords) -> Result<D::View> {
-        let old = load::<D>(cx, id).await?;
-        if old.row.status != DocumentStatus::Posted {
-            return Err(invalid_state("Only a posted document can be voided"));
-        }
-        void(cx, old, words.date, words.reason.clone()).await
+        run_void::<D>(cx, id, words).await
     }
+}
+
+pub(crate) fn check_void(input: VoidInput) -> Result<VoidWords, FieldErrors> {
+    let mut faults = Faults::default();
+    let words =
+        VoidWords { date: faults.optional("date", input.date), reason: text(&mut faults, "reason", input.reason) };
+    faults.finish(words)
+}
+
+pub(crate) async fn run_void<D: Document>(cx: &Cx<'_>, id: RecordId, words: &VoidWords) -> Result<D::View> {
+    let old = load::<D>(cx, id).await?;
+    if old.row.status != DocumentStatus::Posted {
+        return Err(invalid_state("Only a posted document can be voided"));
+    }
+    void(cx, old, words.date, words.reason.clone()).await
 }
 
 struct Copy<D>(PhantomData<fn() -> D>);
 
 impl<D: Document> Act for Copy<D> {
     type Resource = D;
+    type Answers = D;
     type Input = NoWords;
     type Words = ();
     const NAME: &'static str = "Copy";

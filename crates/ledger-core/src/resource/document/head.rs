@@ -71,6 +71,40 @@ wire_enum! {
         Delete = "delete",
         Copy = "copy",
         Allocate = "allocate",
+        /// Make a delivery note of it.
+        Deliver = "deliver",
+        /// Make a receipt note of it.
+        Receive = "receive",
+        /// Make an invoice of it.
+        Invoice = "invoice",
+        /// Make a note of what comes back.
+        Return = "return",
+        /// Make a note of what is credited.
+        Credit = "credit",
+        /// Give up what is left of it.
+        Close = "close",
+        Reopen = "reopen",
+        Cancel = "cancel",
+    }
+}
+
+impl AllowedAction {
+    /// The right that it needs of who acts on a document.
+    const fn needed(self, key: ResourceKey) -> (ResourceKey, Action) {
+        let sells = matches!(key, ResourceKey::SalesOrders | ResourceKey::DeliveryNotes);
+        match self {
+            Self::Edit | Self::Allocate | Self::Close | Self::Reopen => (key, Action::Edit),
+            Self::Post => (key, Action::Post),
+            Self::Void | Self::Cancel => (key, Action::Void),
+            Self::Delete => (key, Action::Delete),
+            Self::Copy | Self::Return => (key, Action::Create),
+            Self::Deliver => (ResourceKey::DeliveryNotes, Action::Create),
+            Self::Receive => (ResourceKey::ReceiptNotes, Action::Create),
+            Self::Invoice if sells => (ResourceKey::SalesInvoices, Action::Create),
+            Self::Invoice => (ResourceKey::PurchaseInvoices, Action::Create),
+            Self::Credit if sells => (ResourceKey::CreditNotes, Action::Create),
+            Self::Credit => (ResourceKey::DebitNotes, Action::Create),
+        }
     }
 }
 
@@ -107,17 +141,21 @@ pub struct HeadView<S = DocumentStatus> {
 }
 
 /// What a document can do beside what its status says.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Abilities {
     /// Something needs it in the books as it is.
     pub(crate) held: bool,
+    /// It stays as it is.
+    pub(crate) fixed: bool,
+    /// What else can be done with it.
+    pub(crate) offers: Vec<AllowedAction>,
     /// There is something of it left to allocate.
     pub(crate) allocates: bool,
 }
 
 impl HeadView {
     pub(crate) fn of(cx: &Cx<'_>, key: ResourceKey, row: &table::Model) -> Result<Self> {
-        Self::shown_as(cx, key, row, row.status, Abilities::default())
+        Self::shown_as(cx, key, row, row.status, &Abilities::default())
     }
 }
 
@@ -127,9 +165,9 @@ impl<S> HeadView<S> {
         key: ResourceKey,
         row: &table::Model,
         status: S,
-        abilities: Abilities,
+        abilities: &Abilities,
     ) -> Result<Self> {
-        let allows = |action| cx.business().map(|business| business.role.allows(key, action));
+        let allows = |key, action| cx.business().map(|business| business.role.allows(key, action));
         let by_status = match row.status {
             DocumentStatus::Draft => {
                 &[AllowedAction::Edit, AllowedAction::Post, AllowedAction::Delete, AllowedAction::Copy][..]
@@ -140,17 +178,15 @@ impl<S> HeadView<S> {
             DocumentStatus::Void => &[AllowedAction::Copy],
         };
         let mut allowed_actions = Vec::new();
-        for &action in by_status {
-            let needed = match action {
-                AllowedAction::Void if abilities.held => continue,
-                AllowedAction::Allocate if !abilities.allocates => continue,
-                AllowedAction::Edit | AllowedAction::Allocate => Action::Edit,
-                AllowedAction::Post => Action::Post,
-                AllowedAction::Void => Action::Void,
-                AllowedAction::Delete => Action::Delete,
-                AllowedAction::Copy => Action::Create,
+        for &action in by_status.iter().chain(&abilities.offers) {
+            let stands_against = match action {
+                AllowedAction::Void => abilities.held,
+                AllowedAction::Edit => abilities.fixed,
+                AllowedAction::Allocate => !abilities.allocates,
+                _ => false,
             };
-            if allows(needed)? {
+            let (key, needed) = action.needed(key);
+            if !stands_against && allows(key, needed)? {
                 allowed_actions.push(action);
             }
         }

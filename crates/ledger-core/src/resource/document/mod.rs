@@ -16,9 +16,11 @@ mod write;
 use crate::books::open_items::NewOpen;
 use crate::books::periods::Module;
 use crate::books::posting::Posting;
+use crate::books::progress;
 use crate::books::stock;
+pub(crate) use crate::books::tables::documents::Model as Row;
 use crate::books::tables::documents::{self as table};
-use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind};
+use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, Stage};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -26,14 +28,14 @@ use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::resource::Resource;
 use crate::resource::rows::Rows;
-pub(crate) use actions::extras;
+pub(crate) use actions::{VoidInput, VoidWords, check_void, extras, run_void};
 pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
 pub(crate) use lines::{Identified, identified, identify};
 pub(crate) use list::{SORTED_BY, SORTS, filters, is_mentioned, is_named, naming, reach, total};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-pub(crate) use write::{create, delete, invalid_state, load, note_change, posted_line, update};
+pub(crate) use write::{CLOSED, create, delete, invalid_state, load, note_change, posted_line, reword, update};
 
 /// What a document is settled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +64,8 @@ pub(crate) struct Settled<F> {
     pub(crate) lines: Vec<TradedLine>,
     /// What it does to stock.
     pub(crate) stock: Option<stock::Plan>,
+    /// What it does to the lines that it follows, and which of its own may be followed.
+    pub(crate) progress: Option<progress::Plan>,
 }
 
 /// A line of a trade document, as other documents and reports look it up.
@@ -92,6 +96,7 @@ pub(crate) enum Change {
 pub(crate) struct Before<'o, A> {
     pub(crate) asked: &'o A,
     pub(crate) status: DocumentStatus,
+    pub(crate) stage: Option<Stage>,
 }
 
 pub(crate) struct SettledEntry {
@@ -116,6 +121,8 @@ pub(crate) trait Document:
 {
     const KIND: DocumentKind;
     const MODULE: Module;
+    /// Whether it comes into the ledger; an order does not, and no lock holds for it.
+    const POSTS: bool = true;
     /// The kind's own fields, checked.
     type Asked: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// What follows from them and the books.
@@ -150,13 +157,15 @@ pub(crate) trait Document:
         figures.clone()
     }
 
-    /// What stands beside a posted version of which only words change, such as when it is due.
+    /// What stands beside a posted version of which only words change, such as when it is due. The document's row is
+    /// answered, with what else of it changes.
     fn reword_beside(
         _cx: &Cx<'_>,
-        _row: &table::Model,
+        row: &table::Model,
         _asked: &Self::Asked,
-    ) -> impl Future<Output = Result<()>> + Send {
-        async { Ok(()) }
+    ) -> impl Future<Output = Result<table::Model>> + Send {
+        let row = row.clone();
+        async { Ok(row) }
     }
 
     /// Refuses while others need it in the books as it is; undoes what lives and dies with it. `leaving` says whether

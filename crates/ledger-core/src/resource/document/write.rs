@@ -14,10 +14,11 @@ use crate::books::desk::{NewEntry, Standing};
 use crate::books::numbering::{self, Numbered};
 use crate::books::open_items::{NewOpen, begin, close};
 use crate::books::posting::{Line, Posting, Subject, TaxTag};
+use crate::books::progress;
 use crate::books::stock;
 use crate::books::tables::documents::{self as table, Column};
 use crate::books::tables::{
-    DocumentKind, DocumentStatus, EntryKind, EntryRef, document_lines, entry_lines, open_items,
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entry_lines, open_items,
 };
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
@@ -31,6 +32,11 @@ use crate::resource::operation::shown;
 use crate::resource::rows;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What the row of an order that was closed says.
+pub(crate) const CLOSED: &str = "closed";
 
 /// What is about to be written of a document.
 struct Judged<D: Document> {
@@ -40,7 +46,7 @@ struct Judged<D: Document> {
 
 async fn judge<D: Document>(cx: &Cx<'_>, head: &Head, asked: D::Asked, purpose: Purpose) -> Result<Judged<D>> {
     let settled = D::settle(cx, head, &asked, purpose).await?;
-    if purpose == Purpose::Posting {
+    if purpose == Purpose::Posting && D::POSTS {
         let periods = cx.periods().await?;
         if settled.entries.is_empty() {
             periods.check(D::MODULE, "date", head.date, cx.asker())?;
@@ -82,9 +88,10 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
         (Purpose::Posting, Some(numbered)) => post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled.entries)?,
         _ => Vec::new(),
     };
-    let row = row_of::<D>(cx, id, head, &judged, numbered, entries)?;
+    let row = row_of::<D>(cx, id, head, &judged, numbered, (purpose, entries))?;
     let live = D::fresh(&judged.settled);
-    keep_beside::<D>(cx, &row, judged.settled, &[]).await?;
+    let stage = keep_beside::<D>(cx, &row, judged.settled, Earlier::default()).await?;
+    let row = table::Model { stage, ..row };
     let view = D::view(cx, row.clone(), judged.content, live)?;
     note::<D>(cx, AuditAction::Created, id, None, Some(&view))?;
     cx.keep_document(row.clone())?;
@@ -94,17 +101,36 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
     rows::get::<D>(cx, id).await
 }
 
-/// What a document that comes into the books has in the sub-ledgers. `before` is what its last version left open.
+/// What the last version of a document had in the sub-ledgers.
+#[derive(Default)]
+struct Earlier {
+    open: Vec<open_items::Model>,
+    lines: Vec<progress::Line>,
+    /// The documents that it followed.
+    followed: BTreeSet<RecordId>,
+}
+
+/// What a document that comes into the books has in the sub-ledgers. How far it has got by that is answered, where
+/// others may follow it.
 async fn keep_beside<D: Document>(
     cx: &Cx<'_>,
     row: &table::Model,
     settled: Settled<D::Figures>,
-    before: &[open_items::Model],
-) -> Result<()> {
+    earlier: Earlier,
+) -> Result<Option<Stage>> {
     for new in &settled.open {
-        let before = before.iter().find(|old| old.id == new.line.unwrap_or(row.id) && old.is_touched());
+        let before = earlier.open.iter().find(|old| old.id == new.line.unwrap_or(row.id) && old.is_touched());
         begin(cx, (D::KIND, row.id), new, before)?;
     }
+    let mut followed = earlier.followed;
+    let stage = match settled.progress {
+        Some(plan) => {
+            followed.extend(plan.steps.values().map(|(line, _)| line.document_id));
+            progress::keep(cx, row, plan, &earlier.lines)?
+        }
+        None => None,
+    };
+    get_on(cx, row, followed).await?;
     for (line, line_no) in settled.lines.into_iter().zip(1..) {
         let line = document_lines::Model {
             business_id: row.business_id,
@@ -126,30 +152,58 @@ async fn keep_beside<D: Document>(
         };
         cx.keep(|desk| desk.keep_line(line))?;
     }
-    match settled.stock {
-        Some(plan) => {
-            stock::correct(cx, row, &plan).await?;
-            stock::keep(cx, row, plan)
-        }
-        None => Ok(()),
+    if let Some(plan) = settled.stock {
+        stock::correct(cx, row, &plan).await?;
+        stock::keep(cx, row, plan)?;
     }
+    Ok(stage)
 }
 
-/// Takes a document out of the sub-ledgers. What it had left open is answered.
+/// Documents of which another was made, or no longer is: how far they have got, a new version, and a line in their logs
+/// that says by what.
+async fn get_on(cx: &Cx<'_>, by: &table::Model, followed: BTreeSet<RecordId>) -> Result<()> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct FollowedBy<'d> {
+        r#type: DocumentKind,
+        id: RecordId,
+        number: Option<&'d str>,
+        stage: Stage,
+    }
+    if followed.is_empty() {
+        return Ok(());
+    }
+    cx.flush().await?;
+    let ids: Vec<RecordId> = followed.into_iter().collect();
+    let lines = progress::of_documents(cx, &ids).await?;
+    let rows = table::Entity::find().filter(Column::BusinessId.eq(by.business_id)).filter(Column::Id.is_in(ids));
+    for row in rows.all(&cx.db).await? {
+        let of_row = lines.iter().filter(|line| line.document_id == row.id);
+        let stage = progress::stage(row.subkind.as_deref() == Some(CLOSED), of_row);
+        let (business, id) = (row.business_id, row.id);
+        cx.keep(|desk| desk.stands(Standing::Reached { business, id, stage }))?;
+        let noted = FollowedBy { r#type: by.kind, id: by.id, number: by.number.as_deref(), stage };
+        note_change(cx, row.kind.into(), AuditAction::Updated, (row.id, row.version), &noted)?;
+    }
+    Ok(())
+}
+
+/// Takes a document out of the sub-ledgers. What it had there is answered.
 async fn take_from_beside<D: Document>(
     cx: &Cx<'_>,
     old: &Old<D>,
     day: impl Fn(Day) -> Day,
     leaving: Leaving,
-) -> Result<Vec<open_items::Model>> {
-    let was_open = close(cx, old.row.id, &day).await?;
+) -> Result<Earlier> {
+    let open = close(cx, old.row.id, &day).await?;
     document_lines::Entity::delete_many()
         .filter(document_lines::Column::BusinessId.eq(old.row.business_id))
         .filter(document_lines::Column::DocumentId.eq(old.row.id))
         .exec(&cx.db)
         .await?;
     stock::take_back(cx, &old.row, &day, leaving).await?;
-    Ok(was_open)
+    let (lines, released) = progress::take_back(cx, &old.row, &day).await?;
+    Ok(Earlier { open, lines, followed: released.iter().map(|line| line.document_id).collect() })
 }
 
 /// A number that a draft was given by hand; others get theirs when they are posted.
@@ -184,10 +238,10 @@ fn row_of<D: Document>(
     head: &Head,
     judged: &Judged<D>,
     numbered: Option<Numbered>,
-    entries: Vec<EntryRef>,
+    (purpose, entries): (Purpose, Vec<EntryRef>),
 ) -> Result<table::Model> {
     let settled = &judged.settled;
-    let posted = !entries.is_empty() || !settled.entries.is_empty();
+    let posted = purpose == Purpose::Posting;
     let number = numbered.as_ref().map(|numbered| numbered.number.clone());
     let series = numbered.as_ref().map(|numbered| numbered.series).or(head.series);
     let (period, sequence) = numbered.and_then(|numbered| numbered.place).unzip();
@@ -196,6 +250,7 @@ fn row_of<D: Document>(
         id,
         kind: D::KIND,
         subkind: settled.subkind.clone(),
+        stage: None,
         status: if posted { DocumentStatus::Posted } else { DocumentStatus::Draft },
         search: search_text(number.as_ref(), head, &D::words(&judged.content.asked)),
         number,
@@ -267,7 +322,7 @@ pub(crate) fn note_change(
     key: ResourceKey,
     action: AuditAction,
     (id, version): (RecordId, i64),
-    after: &impl serde::Serialize,
+    after: &impl Serialize,
 ) -> Result<()> {
     let change = Change {
         action,
@@ -357,7 +412,7 @@ pub(crate) async fn load<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D
 
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
-    let before = Before { asked: &old.content.asked, status: old.row.status };
+    let before = Before { asked: &old.content.asked, status: old.row.status, stage: old.row.stage };
     let asked = D::identify(cx, &draft.asked, Some(before))?;
     let asked = D::complete(cx, &draft.head, asked).await?;
     let target = draft.head.status.unwrap_or(old.row.status);
@@ -390,7 +445,7 @@ pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft
             Err(invalid_state("The number of a posted document cannot change"))
         }
         (DocumentStatus::Posted, DocumentStatus::Posted) if changes_books => repost(cx, old, head, asked).await,
-        (DocumentStatus::Posted, DocumentStatus::Posted) => reword(cx, old, head, asked).await,
+        (DocumentStatus::Posted, DocumentStatus::Posted) => reword_as(cx, old, head, asked).await,
         (DocumentStatus::Posted, DocumentStatus::Void) if changes => {
             Err(invalid_state("A document is changed or voided, not both at once"))
         }
@@ -438,10 +493,10 @@ pub(super) async fn replace_draft<D: Document>(
         }
         _ => Vec::new(),
     };
-    let row = row_of::<D>(cx, id, &head, &judged, numbered, entries)?;
+    let mut row = row_of::<D>(cx, id, &head, &judged, numbered, (purpose, entries))?;
     let action = if purpose == Purpose::Posting { AuditAction::Posted } else { AuditAction::Updated };
     if purpose == Purpose::Posting {
-        keep_beside::<D>(cx, &row, judged.settled, &[]).await?;
+        row.stage = keep_beside::<D>(cx, &row, judged.settled, Earlier::default()).await?;
     }
     let view = store(cx, old, row, action).await?;
     let Some(asked) = sequel else { return Ok(view) };
@@ -453,7 +508,7 @@ pub(super) async fn replace_draft<D: Document>(
 
 /// Takes back what a document posted and posts what it says now.
 async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Asked) -> Result<D::View> {
-    if cx.business()?.settings.posted_edit_policy == PostedEditPolicy::CorrectionOnly {
+    if D::POSTS && cx.business()?.settings.posted_edit_policy == PostedEditPolicy::CorrectionOnly {
         return Err(invalid_state("The company does not change posted documents; void this one and make another"));
     }
     let periods = cx.periods().await?;
@@ -463,7 +518,7 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     D::release(cx, &old.row, Leaving::Replaced).await?;
     reverse_all(cx, &old, |entry| entry.date).await?;
     // What is judged now is judged without what was posted before.
-    let was_open = take_from_beside(cx, &old, |day| day, Leaving::Replaced).await?;
+    let earlier = take_from_beside(cx, &old, |day| day, Leaving::Replaced).await?;
     cx.flush().await?;
     let judged = judge::<D>(cx, &head, asked, Purpose::Posting).await?;
     let number = old.head.number.clone().unwrap_or_default();
@@ -473,11 +528,13 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     let numbered = Numbered { number, series, place, by_hand: true };
     let version = old.row.version + 1;
     let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries)?;
-    let row = row_of::<D>(cx, old.row.id, &head, &judged, Some(numbered), entries)?;
-    let row = table::Model { status: DocumentStatus::Posted, posted_at: old.row.posted_at, ..row };
-    check_allocated(&was_open, &judged.settled.open, row.id)?;
+    let row = row_of::<D>(cx, old.row.id, &head, &judged, Some(numbered), (Purpose::Posting, entries))?;
+    let row = table::Model { posted_at: old.row.posted_at, ..row };
+    check_allocated(&earlier.open, &judged.settled.open, row.id)?;
+    check_followed(&earlier.lines, judged.settled.progress.as_ref())?;
     stock::settle_rest(cx, &old.row, judged.settled.stock.as_ref()).await?;
-    keep_beside::<D>(cx, &row, judged.settled, &was_open).await?;
+    let stage = keep_beside::<D>(cx, &row, judged.settled, earlier).await?;
+    let row = table::Model { stage, ..row };
     store(cx, old, row, AuditAction::Updated).await
 }
 
@@ -507,9 +564,36 @@ fn check_allocated(before: &[open_items::Model], after: &[NewOpen], document: Re
     Ok(())
 }
 
+/// What was made of a line must still fit it: the same item, and not less than was delivered or invoiced.
+fn check_followed(before: &[progress::Line], plan: Option<&progress::Plan>) -> Result<()> {
+    for old in before.iter().filter(|old| old.is_touched()) {
+        let new = plan.and_then(|plan| plan.begins.iter().find(|new| new.line_id == old.line_id));
+        let used = Ord::max(old.fulfilled, old.invoiced);
+        // More than was ordered may have been delivered; it need not be taken back for a change of words.
+        let least = Ord::min(used, old.quantity);
+        if !new.is_some_and(|new| new.item_id == old.item_id && new.quantity >= least) {
+            return Err(Error::Conflict(Conflict {
+                code: "in_use",
+                title: "Other documents follow its lines".into(),
+                errors: FieldErrors::one(
+                    "lines",
+                    format!("must keep the line {}, its item and a quantity of at least {least}", old.line_id),
+                ),
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// Changes its own fields that the ledger does not carry.
+pub(crate) async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, asked: D::Asked) -> Result<D::View> {
+    let head = old.head.clone();
+    reword_as(cx, old, head, asked).await
+}
+
 /// Changes words that the ledger does not carry.
-async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Asked) -> Result<D::View> {
-    D::reword_beside(cx, &old.row, &asked).await?;
+async fn reword_as<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Asked) -> Result<D::View> {
+    let row = D::reword_beside(cx, &old.row, &asked).await?;
     let figures = D::reworded(cx, &old.content.figures, &asked);
     let search = search_text(old.row.number.as_ref(), &head, &D::words(&asked));
     let content: Kept<D> = Content { asked, figures };
@@ -520,7 +604,7 @@ async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
         narration: head.narration,
         external_id: head.external_id,
         tags: AsJson(head.tags),
-        ..old.row.clone()
+        ..row
     };
     store(cx, old, row, AuditAction::Updated).await
 }
@@ -589,10 +673,13 @@ pub(super) async fn void<D: Document>(
         if date < old.row.date {
             return Err(Error::field("date", format!("must not be before the document's own date, {}", old.row.date)));
         }
-        periods.check(D::MODULE, "date", date, cx.asker())?;
+        if D::POSTS {
+            periods.check(D::MODULE, "date", date, cx.asker())?;
+        }
     }
     let day = |original: Day| match date {
         Some(date) => Ord::max(date, original),
+        None if !D::POSTS => original,
         None => periods.first_open(D::MODULE, original, cx.asker()),
     };
     let void_date = day(old.row.date);
@@ -601,12 +688,14 @@ pub(super) async fn void<D: Document>(
     let old = reload(cx, old).await?;
     let mut entries = old.row.entries.0.clone();
     entries.extend(reverse_all(cx, &old, |entry| day(entry.date)).await?);
-    let was_open = take_from_beside(cx, &old, day, Leaving::ForGood).await?;
-    if was_open.iter().any(open_items::Model::is_touched) {
+    let earlier = take_from_beside(cx, &old, day, Leaving::ForGood).await?;
+    if earlier.open.iter().any(open_items::Model::is_touched) {
         return Err(Error::conflict("has_allocations", "It is allocated; remove its allocations first"));
     }
+    get_on(cx, &old.row, earlier.followed).await?;
     let row = table::Model {
         status: DocumentStatus::Void,
+        stage: None,
         void_date: Some(void_date),
         void_reason: reason,
         entries: AsJson(entries),
@@ -653,6 +742,7 @@ fn changed(row: &table::Model) -> table::ActiveModel {
     let row = row.clone();
     table::ActiveModel {
         subkind: Set(row.subkind),
+        stage: Set(row.stage),
         status: Set(row.status),
         number: Set(row.number),
         series_id: Set(row.series_id),

@@ -503,6 +503,7 @@ impl Document for Journals {
             open,
             lines: Vec::new(),
             stock: None,
+            progress: None,
             figures: settled,
         })
     }

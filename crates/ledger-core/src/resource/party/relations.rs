@@ -128,6 +128,7 @@ fn open_items_of_party() -> Extra {
         segment: "open-items",
         on: On::Record,
         action: Action::View,
+        answers: None,
         summary: "Get what is open with {one}",
         description: "Invoices that are not paid, credit that is not used up, lines of journals: everything that can be \
                       settled, oldest first.",
@@ -212,6 +213,7 @@ struct Merge;
 
 impl Act for Merge {
     type Resource = Parties;
+    type Answers = Parties;
     type Input = MergeInput;
     type Words = RecordId;
     const NAME: &'static str = "Merge";

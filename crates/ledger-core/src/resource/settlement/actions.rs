@@ -18,6 +18,7 @@ pub(crate) struct Allocate<D>(PhantomData<fn() -> D>);
 
 impl<D: Document> Act for Allocate<D> {
     type Resource = D;
+    type Answers = D;
     type Input = AllocationInput;
     type Words = AllocationAsked;
     const NAME: &'static str = "Allocate";
@@ -53,6 +54,7 @@ pub(crate) struct Deallocate<D>(PhantomData<fn() -> D>);
 
 impl<D: Document> Act for Deallocate<D> {
     type Resource = D;
+    type Answers = D;
     type Input = NoWords;
     type Words = ();
     const NAME: &'static str = "Deallocate";

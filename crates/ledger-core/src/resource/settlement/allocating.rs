@@ -55,32 +55,21 @@ impl From<DocumentKind> for Settled {
             DocumentKind::Journal
             | DocumentKind::ContraEntry
             | DocumentKind::StockAdjustment
-            | DocumentKind::Revaluation => Self::JournalLine,
+            | DocumentKind::Revaluation
+            | DocumentKind::SalesOrder
+            | DocumentKind::PurchaseOrder
+            | DocumentKind::DeliveryNote
+            | DocumentKind::ReceiptNote => Self::JournalLine,
         }
-    }
-}
-
-const fn key_of(kind: DocumentKind) -> ResourceKey {
-    match kind {
-        DocumentKind::Journal => ResourceKey::Journals,
-        DocumentKind::ContraEntry => ResourceKey::ContraEntries,
-        DocumentKind::SalesInvoice => ResourceKey::SalesInvoices,
-        DocumentKind::CreditNote => ResourceKey::CreditNotes,
-        DocumentKind::PurchaseInvoice => ResourceKey::PurchaseInvoices,
-        DocumentKind::DebitNote => ResourceKey::DebitNotes,
-        DocumentKind::Receipt => ResourceKey::Receipts,
-        DocumentKind::Payment => ResourceKey::Payments,
-        DocumentKind::StockAdjustment => ResourceKey::StockAdjustments,
-        DocumentKind::Revaluation => ResourceKey::Revaluations,
     }
 }
 
 const fn module_of(kind: DocumentKind) -> Module {
     match kind {
-        DocumentKind::SalesInvoice | DocumentKind::CreditNote => Module::Sales,
-        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote => Module::Purchase,
+        DocumentKind::SalesInvoice | DocumentKind::CreditNote | DocumentKind::SalesOrder => Module::Sales,
+        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote | DocumentKind::PurchaseOrder => Module::Purchase,
         DocumentKind::Receipt | DocumentKind::Payment | DocumentKind::ContraEntry => Module::Bank,
-        DocumentKind::StockAdjustment => Module::Stock,
+        DocumentKind::StockAdjustment | DocumentKind::DeliveryNote | DocumentKind::ReceiptNote => Module::Stock,
         DocumentKind::Journal | DocumentKind::Revaluation => Module::Journal,
     }
 }
@@ -523,7 +512,7 @@ fn note(cx: &Cx<'_>, action: AuditAction, row: &documents::Model, allocation: &a
     }
     let base_decimals = cx.business()?.currency_decimals;
     let noted = Noted { allocation: view(allocation, base_decimals), removed_on: allocation.removed_on };
-    note_change(cx, key_of(row.kind), action, (row.id, row.version), &noted)
+    note_change(cx, row.kind.into(), action, (row.id, row.version), &noted)
 }
 
 /// Notes an allocation in the audit log by itself.

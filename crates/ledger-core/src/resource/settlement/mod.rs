@@ -717,8 +717,8 @@ impl<K: MoneyKind> Document for Moved<K> {
         };
         // Its own allocations go with it when it is voided; one that was paid back stays.
         let held = standing.allocations.iter().any(|one| one.target_document_id == row.id);
-        let abilities = Abilities { held, allocates: posted && left != Money::ZERO };
-        let head = HeadView::shown_as(cx, K::KEY, &row, row.status, abilities)?;
+        let abilities = Abilities { held, allocates: posted && left != Money::ZERO, ..Abilities::default() };
+        let head = HeadView::shown_as(cx, K::KEY, &row, row.status, &abilities)?;
         Ok(K::view(kept!(row), head, body, asked))
     }
 }
@@ -916,6 +916,7 @@ async fn settle(
         open: Vec::new(),
         lines: Vec::new(),
         stock: None,
+        progress: None,
         figures: MoneyFigures {
             party_name: party.map(|party| party.name.clone()),
             currency: currency.clone(),

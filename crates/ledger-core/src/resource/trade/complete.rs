@@ -1,16 +1,15 @@
-//! What a trade document leaves out and party, items, terms, rates and the document that it credits say.
+//! What a trade document leaves out and party, items, terms, rates and the documents that it follows say.
 
-use super::figures::Discount;
+use super::follow::{self, Sources};
 use super::line::{TaxChoice, TradeLineAsked};
-use super::settle::{Party, invoice, items_of, party_of};
-use super::{Direction, NoteKind, TradeAsked, TradeFigures};
+use super::settle::{Party, items_of, party_of};
+use super::{Direction, NoteKind, TradeAsked};
 use crate::books::chart::{Chart, SystemRole};
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::{Error, Result};
-use crate::ids::RecordId;
+use crate::error::Result;
 use crate::money::{Rate, UnitPrice};
-use crate::resource::document::{Content, Head};
+use crate::resource::document::Head;
 use crate::resource::exchange_rate;
 use crate::resource::item::{self, ItemType};
 use crate::resource::party;
@@ -25,7 +24,9 @@ pub(super) async fn complete(
     mut asked: TradeAsked,
 ) -> Result<TradeAsked> {
     let business = cx.business()?;
-    take_from_source(cx, direction, &mut asked).await?;
+    let sources = Sources::of(cx, direction, &asked).await?;
+    let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
+    follow::take(direction, &mut asked, &sources, &taxes, business);
     let party = party_of(cx, asked.party).await?;
     let currency = asked.currency.take().or_else(|| party.as_ref().and_then(|party| party.currency.clone()));
     let currency = currency.unwrap_or_else(|| business.base_currency.clone());
@@ -33,7 +34,8 @@ pub(super) async fn complete(
         // The company's own currency is worth 1 and needs no saying.
         asked.exchange_rate = asked.exchange_rate.filter(|rate| *rate != Rate::ONE);
     } else if asked.exchange_rate.is_none() {
-        asked.exchange_rate = exchange_rate::on(cx, &currency, head.date).await?;
+        let of_day = exchange_rate::on(cx, &currency, head.date).await?;
+        asked.exchange_rate = of_day.or_else(|| follow::rate(&asked, &sources, &currency));
     }
     asked.currency = Some(currency);
     if asked.inclusive.is_none() {
@@ -43,15 +45,17 @@ pub(super) async fn complete(
     if let Some(party) = &party {
         complete_from_party(cx, direction, head, party, &mut asked).await?;
     }
-    if direction.is_note() && asked.note_kind.is_none() {
+    if direction == Direction::ReceiptNote {
+        asked.inclusive = Some(false);
+    }
+    if direction.credits() && asked.note_kind.is_none() {
         asked.note_kind = Some(NoteKind::default());
     }
     if asked.update_stock.is_none() {
         asked.update_stock = Some(!asked.is_opening && asked.note_kind.is_none_or(|kind| kind == NoteKind::Return));
     }
     let items = items_of(cx, &asked.lines).await?;
-    let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
-    if asked.control_account.is_none() {
+    if asked.control_account.is_none() && direction.bills() {
         let role = if direction.is_sale() { SystemRole::Receivable } else { SystemRole::Payable };
         asked.control_account = Some(chart.in_role(role)?.id);
     }
@@ -60,6 +64,13 @@ pub(super) async fn complete(
     let inclusive = asked.inclusive.unwrap_or_default();
     for line in &mut asked.lines {
         let item = line.item.and_then(|id| items.get(&id));
+        if let Some(account) = sources.waiting(line)
+            && !direction.is_sale()
+            && direction.bills()
+        {
+            // What waits for its invoice stands there.
+            line.account = Some(account);
+        }
         complete_line(
             (direction, moves_stock),
             line,
@@ -85,11 +96,11 @@ async fn complete_from_party(
     if asked.shipping_address.is_none() {
         asked.shipping_address = party.shipping_address.as_ref().map(|address| address.0.clone());
     }
-    if asked.control_account.is_none() {
+    if asked.control_account.is_none() && direction.bills() {
         asked.control_account =
             if direction.is_sale() { party.receivable_account_id } else { party.payable_account_id };
     }
-    if direction.is_note() || asked.due_date.is_some() {
+    if direction.credits() || direction.is_goods() || direction.is_order() || asked.due_date.is_some() {
         return Ok(());
     }
     let terms = cx.terms().await?;
@@ -124,10 +135,8 @@ fn complete_line(
         line.account = if sale {
             let own = item.and_then(|item| item.income_account_id).or(party.and_then(|party| party.sales_account_id));
             own.or_else(|| in_role(SystemRole::Income))
-        } else if item.is_some_and(|item| item.r#type == ItemType::Stock) {
-            // Goods that come another way, such as by a receipt note, wait on an account of their own.
-            let own = item.and_then(|item| item.inventory_account_id).or_else(|| in_role(SystemRole::Inventory));
-            if moves_stock { own } else { in_role(SystemRole::GoodsReceivedNotInvoiced) }
+        } else if moves_stock && item.is_some_and(|item| item.r#type == ItemType::Stock) {
+            item.and_then(|item| item.inventory_account_id).or_else(|| in_role(SystemRole::Inventory))
         } else {
             let own =
                 item.and_then(|item| item.expense_account_id).or(party.and_then(|party| party.purchase_account_id));
@@ -151,7 +160,13 @@ fn complete_line(
 }
 
 /// An item's price in the currency of the document, with or without tax as its prices are.
-fn price_in(price: UnitPrice, rate: Rate, included: bool, inclusive: bool, tax: Decimal) -> Option<UnitPrice> {
+pub(super) fn price_in(
+    price: UnitPrice,
+    rate: Rate,
+    included: bool,
+    inclusive: bool,
+    tax: Decimal,
+) -> Option<UnitPrice> {
     if rate == Rate::ONE && included == inclusive {
         return Some(price);
     }
@@ -166,37 +181,4 @@ fn price_in(price: UnitPrice, rate: Rate, included: bool, inclusive: bool, tax: 
         &exact.round_dp_with_strategy(places, rust_decimal::RoundingStrategy::MidpointAwayFromZero).to_string(),
     )
     .ok()
-}
-
-/// What a note leaves out of its lines stands in the lines that it credits.
-async fn take_from_source(cx: &Cx<'_>, direction: Direction, asked: &mut TradeAsked) -> Result<()> {
-    let Some(source) = asked.source.filter(|_| direction.is_note()) else { return Ok(()) };
-    let Some(invoice) = invoice(cx, direction, source).await? else { return Ok(()) };
-    let content: Content<TradeAsked, TradeFigures> = serde_json::from_str(&invoice.content).map_err(Error::internal)?;
-    let credited = content.asked;
-    if asked.party == RecordId::default() {
-        asked.party = invoice.party_id.unwrap_or(credited.party);
-    }
-    asked.currency = asked.currency.take().or(credited.currency);
-    asked.exchange_rate = asked.exchange_rate.or(credited.exchange_rate);
-    asked.inclusive = asked.inclusive.or(credited.inclusive);
-    asked.control_account = asked.control_account.or(content.figures.control_account);
-    for line in &mut asked.lines {
-        let Some(source) = line.source_line else { continue };
-        let Some(of) = credited.lines.iter().find(|known| known.id == Some(source)) else { continue };
-        line.item = line.item.or(of.item);
-        // A line of stock goes back to where such goods are, whatever account the invoice named.
-        line.account = line.account.or(of.account);
-        line.description = line.description.take().or_else(|| of.description.clone());
-        line.quantity = line.quantity.or(of.quantity);
-        line.unit = line.unit.take().or_else(|| of.unit.clone());
-        if line.price.is_none() {
-            line.price = of.price;
-            line.discount = line.discount.or(of.discount.filter(|discount| matches!(discount, Discount::Percent(_))));
-        }
-        if line.tax == TaxChoice::Unsaid {
-            line.tax = of.tax;
-        }
-    }
-    Ok(())
 }

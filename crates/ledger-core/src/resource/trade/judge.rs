@@ -1,8 +1,9 @@
 //! Whether what a trade document says may be so.
 
 use super::figures::Discount;
+use super::follow::{Source, Sources};
 use super::line::TradeLineAsked;
-use super::settle::{Items, Party, invoice};
+use super::settle::{Items, Party};
 use super::{Direction, TradeAsked, TradeFigures};
 use crate::access::Business;
 use crate::books::chart::SystemRole;
@@ -14,7 +15,7 @@ use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate};
 use crate::resource::account::AccountType;
 use crate::resource::business::CreditLimitPolicy;
-use crate::resource::document::{Content, Head, Purpose};
+use crate::resource::document::{Head, Purpose};
 use crate::resource::item::ItemType;
 use crate::resource::party::{self, PartyBlock, PartyStatus};
 use crate::resource::payment_term::MasterStatus;
@@ -39,7 +40,8 @@ pub(super) fn judge_head(
                 let role = if direction.is_sale() { "customer" } else { "supplier" };
                 references.faults.add("partyId", format!("names {}, which is no {role}", party.name));
             }
-            if purpose == Purpose::Posting && !direction.is_note() && is_blocked(direction, party) {
+            let begins = direction.is_order() || (direction.bills() && !direction.credits());
+            if purpose == Purpose::Posting && begins && is_blocked(direction, party) {
                 references.faults.add("partyId", format!("names {}, which takes no new documents", party.name));
             }
         }
@@ -60,8 +62,17 @@ pub(super) fn judge_head(
     } else {
         ("payableAccountId", AccountType::Payable)
     };
-    references.account(field, asked.control_account, Wanted::Type(wanted));
+    if direction.bills() {
+        references.account(field, asked.control_account, Wanted::Type(wanted));
+    }
     references.term("paymentTermId", asked.payment_term);
+    let logistics = &asked.logistics;
+    for (field, day) in [("expectedDate", logistics.expected_date), ("validUntil", logistics.valid_until)] {
+        if day.is_some_and(|day| day < head.date) {
+            let field = if field == "expectedDate" && !direction.is_sale() { "expectedArrivalDate" } else { field };
+            references.faults.add(field, "must not be before the date");
+        }
+    }
     if asked.due_date.is_some_and(|due| due < head.date) {
         references.faults.add("dueDate", "must not be before the date");
     }
@@ -80,7 +91,7 @@ fn is_blocked(direction: Direction, party: &party::table::Model) -> bool {
 pub(super) fn judge_line(
     direction: Direction,
     head: &Head,
-    (index, line): (usize, &TradeLineAsked),
+    (index, line, waiting): (usize, &TradeLineAsked, Option<RecordId>),
     asked: &TradeAsked,
     items: &Items,
     purpose: Purpose,
@@ -102,7 +113,12 @@ pub(super) fn judge_line(
         }
         return;
     }
-    if line.price.is_none() {
+    if direction.is_goods() && line.item.is_none() {
+        references.faults.add(at("itemId"), "is required: a note says of which item goods moved");
+    }
+    if direction == Direction::ReceiptNote && line.price.is_none() && !asked.is_return {
+        references.faults.add(at("unitCost"), "is required, since nothing says what the item costs");
+    } else if line.price.is_none() && !direction.is_goods() {
         references.faults.add(at("unitPrice"), "is required, since the item has no price");
     }
     let currency = asked.currency.as_deref().unwrap_or_default();
@@ -118,6 +134,12 @@ pub(super) fn judge_line(
     }) {
         references.faults.add(at("taxCodeId"), format!("names a tax code that is not valid on {}", head.date));
     }
+    if waiting.is_some() {
+        if line.account != waiting {
+            references.faults.add(at("accountId"), "must be left out: the goods wait on an account of their own");
+        }
+        return;
+    }
     references.account(&at("accountId"), line.account, Wanted::Any);
     let account = line.account.and_then(|id| references.chart.account(id));
     if account.is_some_and(|account| account.r#type.is_control()) {
@@ -129,6 +151,12 @@ pub(super) fn judge_line(
         item.inventory_account_id
             .or_else(|| references.chart.in_role(SystemRole::Inventory).ok().map(|account| account.id))
     });
+    if let Some(account) = account.filter(|account| !account.allow_manual_posting)
+        && account.r#type != AccountType::Inventory
+    {
+        let why = format!("names the account {}, which only the documents post to that keep it", account.code);
+        references.faults.add(at("accountId"), why);
+    }
     let is_inventory = account.is_some_and(|account| account.r#type == AccountType::Inventory);
     if inventory.is_none() && is_inventory {
         references.faults.add(at("accountId"), "must not be an inventory account: the line moves no stock");
@@ -140,46 +168,47 @@ pub(super) fn judge_line(
 }
 
 /// The invoice that a note credits, if it names one.
-pub(super) async fn judge_source(
-    cx: &Cx<'_>,
+pub(super) fn judge_source<'s>(
     direction: Direction,
     asked: &TradeAsked,
+    sources: &'s Sources,
     purpose: Purpose,
     faults: &mut FieldErrors,
-) -> Result<Option<Content<TradeAsked, TradeFigures>>> {
-    let field = if direction.is_sale() { "salesInvoiceId" } else { "purchaseInvoiceId" };
-    let Some(id) = asked.source.filter(|_| direction.is_note()) else {
-        for (index, _) in asked.lines.iter().enumerate().filter(|(_, line)| line.source_line.is_some()) {
-            let why = if direction.is_note() {
-                format!("needs {field}: which invoice does it credit?")
-            } else {
-                "is for notes alone".into()
-            };
-            faults.add(format!("lines[{index}].sourceLineId"), why);
+) -> Option<&'s Source> {
+    if !direction.credits() {
+        return None;
+    }
+    let (field, kind) = if direction.is_sale() {
+        ("salesInvoiceId", DocumentKind::SalesInvoice)
+    } else {
+        ("purchaseInvoiceId", DocumentKind::PurchaseInvoice)
+    };
+    let direct = |line: &&TradeLineAsked| line.source_line.is_some() && sources.line(line).is_none();
+    let Some(id) = asked.source else {
+        for (index, _) in asked.lines.iter().enumerate().filter(|(_, line)| direct(line)) {
+            faults.add(format!("lines[{index}].sourceLineId"), format!("needs {field}: which invoice does it credit?"));
         }
-        return Ok(None);
+        return None;
     };
-    let Some(row) = invoice(cx, direction, id).await? else {
+    let Some(invoice) = sources.document(id).filter(|source| source.row.kind == kind) else {
         faults.add(field, "names no invoice");
-        return Ok(None);
+        return None;
     };
-    if row.status != DocumentStatus::Posted && purpose == Purpose::Posting {
+    if invoice.row.status != DocumentStatus::Posted && purpose == Purpose::Posting {
         faults.add(field, "names an invoice that is not in the books");
     }
-    if row.party_id != Some(asked.party) {
+    if invoice.row.party_id != Some(asked.party) {
         faults.add(field, "names an invoice of another party");
     }
-    if Some(&row.currency) != asked.currency.as_ref() {
-        faults.add("currency", format!("must be {}, the currency of the invoice", row.currency));
+    if Some(&invoice.row.currency) != asked.currency.as_ref() {
+        faults.add("currency", format!("must be {}, the currency of the invoice", invoice.row.currency));
     }
-    let content: Content<TradeAsked, TradeFigures> = serde_json::from_str(&row.content).map_err(Error::internal)?;
-    for (index, line) in asked.lines.iter().enumerate() {
-        let known = |source| content.asked.lines.iter().any(|known| known.id == Some(source));
-        if line.source_line.is_some_and(|source| !known(source)) {
+    for (index, line) in asked.lines.iter().enumerate().filter(|(_, line)| direct(line)) {
+        if !invoice.content.asked.lines.iter().any(|known| known.id == line.source_line) {
             faults.add(format!("lines[{index}].sourceLineId"), "names no line of the invoice");
         }
     }
-    Ok(Some(content))
+    Some(invoice)
 }
 
 /// Not more may be credited of a line than was invoiced.
@@ -187,9 +216,9 @@ pub(super) async fn check_credited(
     cx: &Cx<'_>,
     asked: &TradeAsked,
     figures: &TradeFigures,
-    invoice: Option<&Content<TradeAsked, TradeFigures>>,
+    invoice: Option<&Source>,
 ) -> Result<()> {
-    let Some(invoice) = invoice else { return Ok(()) };
+    let Some(invoice) = invoice.map(|invoice| &invoice.content) else { return Ok(()) };
     let sources: Vec<RecordId> = asked.lines.iter().filter_map(|line| line.source_line).collect();
     if sources.is_empty() {
         return Ok(());

@@ -1,6 +1,7 @@
 //! A line of a trade document: what is asked for, and what it comes to.
 
 use super::figures::{Discount, LineFigures};
+use crate::books::progress;
 use crate::database::stored::wire_enum;
 use crate::field::{Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
@@ -49,7 +50,8 @@ pub struct TradeLineInput {
     /// The tax code; the item's, else the party's, when absent. `null` is no tax.
     #[serde(default)]
     tax_code_id: Stated<RecordId>,
-    /// The line of an earlier document that this one credits; what this line leaves out is taken from there.
+    /// The line of an earlier document that this one delivers, bills, returns or credits; what this line leaves out is
+    /// taken from there.
     source_line_id: Maybe<RecordId>,
 }
 
@@ -85,6 +87,9 @@ pub struct TradeLineAsked {
     pub(super) discount: Option<Discount>,
     pub(super) tax: TaxChoice,
     pub(super) source_line: Option<RecordId>,
+    /// What was sent and not taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rejected: Option<Quantity>,
 }
 
 crate::resource::document::identified!(TradeLineAsked);
@@ -126,7 +131,13 @@ pub(super) fn check_discount(faults: &mut Faults, percent: Maybe<Percent>, amoun
     }
 }
 
-pub(super) fn check_lines(faults: &mut Faults, field: Field<Vec<Field<TradeLineInput>>>) -> Vec<TradeLineAsked> {
+/// What a line is asked as, and whether it trades something.
+pub(super) trait LineInput {
+    fn trades(&self) -> bool;
+    fn check(self, faults: &mut Faults) -> TradeLineAsked;
+}
+
+pub(super) fn check_lines<I: LineInput>(faults: &mut Faults, field: Field<Vec<Field<I>>>) -> Vec<TradeLineAsked> {
     let field = match field {
         Field::Missing => {
             faults.add("lines", "is required: a document has at least one line");
@@ -142,29 +153,45 @@ pub(super) fn check_lines(faults: &mut Faults, field: Field<Vec<Field<TradeLineI
         }
     };
     let mut trades = false;
-    let lines = faults.each("lines", field, |faults, input| {
-        trades |= !matches!(input.unit_price, Field::Missing)
-            || [&input.item_id, &input.account_id, &input.source_line_id]
-                .iter()
-                .any(|id| !matches!(id, Field::Missing));
-        let quantity = faults.optional("quantity", input.quantity);
-        if quantity.is_some_and(|quantity| quantity <= Quantity::ZERO) {
-            faults.add("quantity", "must be greater than 0");
-        }
-        let price = faults.optional("unitPrice", input.unit_price);
+    let lines = faults.each("lines", field, |faults, input: I| {
+        trades |= input.trades();
+        input.check(faults)
+    });
+    if !lines.is_empty() && !trades {
+        faults.add("lines", "must trade something: a line needs an itemId, an accountId or a unitPrice");
+    }
+    lines
+}
+
+fn positive(faults: &mut Faults, quantity: Maybe<Quantity>) -> Option<Quantity> {
+    let quantity = faults.optional("quantity", quantity);
+    if quantity.is_some_and(|quantity| quantity <= Quantity::ZERO) {
+        faults.add("quantity", "must be greater than 0");
+    }
+    quantity
+}
+
+impl LineInput for TradeLineInput {
+    fn trades(&self) -> bool {
+        !matches!(self.unit_price, Field::Missing)
+            || [&self.item_id, &self.account_id, &self.source_line_id].iter().any(|id| !matches!(id, Field::Missing))
+    }
+
+    fn check(self, faults: &mut Faults) -> TradeLineAsked {
+        let price = faults.optional("unitPrice", self.unit_price);
         if price.is_some_and(UnitPrice::is_negative) {
             faults.add("unitPrice", "must not be negative; use a discount or a credit note");
         }
         TradeLineAsked {
-            id: faults.optional("id", input.id),
-            item: faults.optional("itemId", input.item_id),
-            account: faults.optional("accountId", input.account_id),
-            description: text(faults, "description", input.description),
-            quantity,
-            unit: text(faults, "unit", input.unit),
+            id: faults.optional("id", self.id),
+            item: faults.optional("itemId", self.item_id),
+            account: faults.optional("accountId", self.account_id),
+            description: text(faults, "description", self.description),
+            quantity: positive(faults, self.quantity),
+            unit: text(faults, "unit", self.unit),
             price,
-            discount: check_discount(faults, input.discount_percent, input.discount_amount),
-            tax: match input.tax_code_id {
+            discount: check_discount(faults, self.discount_percent, self.discount_amount),
+            tax: match self.tax_code_id {
                 Stated::Unsaid => TaxChoice::Unsaid,
                 Stated::Nothing => TaxChoice::None,
                 Stated::Given(id) => TaxChoice::Code(id),
@@ -173,13 +200,164 @@ pub(super) fn check_lines(faults: &mut Faults, field: Field<Vec<Field<TradeLineI
                     TaxChoice::Unsaid
                 }
             },
-            source_line: faults.optional("sourceLineId", input.source_line_id),
+            source_line: faults.optional("sourceLineId", self.source_line_id),
+            rejected: None,
         }
-    });
-    if !lines.is_empty() && !trades {
-        faults.add("lines", "must trade something: a line needs an itemId, an accountId or a unitPrice");
     }
-    lines
+}
+
+/// One line of goods that were received.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct ReceiptLineInput {
+    /// The line's identifier, to keep its identity in an update.
+    id: Maybe<RecordId>,
+    /// The item; that of the line that it follows when absent. A line without both only says something.
+    item_id: Maybe<RecordId>,
+    /// What the line is about; the item's description when absent.
+    description: Maybe<Text<4000>>,
+    /// How many were taken, more than 0; what is left of the line that it follows, else 1, when absent.
+    quantity: Maybe<Quantity>,
+    /// Unit of the quantity; the item's when absent.
+    unit: Maybe<Text<20>>,
+    /// What one costs without tax, at most 6 decimal places; as ordered, else the item's purchase price, else what it
+    /// cost last, when absent.
+    unit_cost: Maybe<UnitPrice>,
+    /// How many were sent and not taken; it is noted and moves nothing.
+    rejected_quantity: Maybe<Quantity>,
+    /// The line of the order that it delivers, or of the receipt note that it returns; what this line leaves out is
+    /// taken from there.
+    source_line_id: Maybe<RecordId>,
+}
+
+impl LineInput for ReceiptLineInput {
+    fn trades(&self) -> bool {
+        [&self.item_id, &self.source_line_id].iter().any(|id| !matches!(id, Field::Missing))
+    }
+
+    fn check(self, faults: &mut Faults) -> TradeLineAsked {
+        let price = faults.optional("unitCost", self.unit_cost);
+        if price.is_some_and(UnitPrice::is_negative) {
+            faults.add("unitCost", "must not be negative");
+        }
+        let rejected = faults.optional("rejectedQuantity", self.rejected_quantity);
+        if rejected.is_some_and(Quantity::is_negative) {
+            faults.add("rejectedQuantity", "must not be negative");
+        }
+        TradeLineAsked {
+            id: faults.optional("id", self.id),
+            item: faults.optional("itemId", self.item_id),
+            description: text(faults, "description", self.description),
+            quantity: positive(faults, self.quantity),
+            unit: text(faults, "unit", self.unit),
+            price,
+            tax: TaxChoice::None,
+            source_line: faults.optional("sourceLineId", self.source_line_id),
+            rejected: rejected.filter(|rejected| *rejected != Quantity::ZERO),
+            ..TradeLineAsked::default()
+        }
+    }
+}
+
+/// How far a line of an order has got.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "OrderLine")]
+pub struct OrderLineView {
+    #[serde(flatten)]
+    line: TradeLineView,
+    /// How many were delivered, by notes or with invoices. What came back stays counted.
+    fulfilled_quantity: Quantity,
+    /// How many were invoiced, less what was credited of it.
+    invoiced_quantity: Quantity,
+    /// How many came back.
+    returned_quantity: Quantity,
+    /// How many will not be delivered.
+    cancelled_quantity: Quantity,
+    /// How many are still to be delivered.
+    open_quantity: Quantity,
+}
+
+/// How far a line of a delivery note has got.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "DeliveryLine")]
+pub struct DeliveryLineView {
+    #[serde(flatten)]
+    line: TradeLineView,
+    #[serde(flatten)]
+    progress: NoteProgress,
+}
+
+/// How far a line of a receipt note has got.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ReceiptLine")]
+pub struct ReceiptLineView {
+    #[serde(flatten)]
+    line: TradeLineView,
+    /// What one costs without tax.
+    unit_cost: Option<UnitPrice>,
+    /// How many were sent and not taken.
+    rejected_quantity: Quantity,
+    #[serde(flatten)]
+    progress: NoteProgress,
+}
+
+/// How far a line of a note has got.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the wire calls them so")]
+pub struct NoteProgress {
+    /// How many were invoiced, less what was credited of it; of goods that came back: how many were credited.
+    invoiced_quantity: Quantity,
+    /// How many came back.
+    returned_quantity: Quantity,
+    /// How many are still to be invoiced, or credited.
+    open_quantity: Quantity,
+}
+
+impl NoteProgress {
+    fn of(progress: Option<&progress::Line>) -> Self {
+        let of = |figure: fn(&progress::Line) -> Quantity| progress.map(figure).unwrap_or_default();
+        Self {
+            invoiced_quantity: of(|line| line.invoiced),
+            returned_quantity: of(|line| line.returned),
+            open_quantity: Ord::max(of(progress::Line::open), Quantity::ZERO),
+        }
+    }
+}
+
+impl OrderLineView {
+    pub(super) fn of(line: TradeLineView, progress: Option<&progress::Line>) -> Self {
+        let of = |figure: fn(&progress::Line) -> Quantity| progress.map(figure).unwrap_or_default();
+        Self {
+            line,
+            fulfilled_quantity: of(|line| line.fulfilled),
+            invoiced_quantity: of(|line| line.invoiced),
+            returned_quantity: of(|line| line.returned),
+            cancelled_quantity: of(|line| line.cancelled),
+            open_quantity: Ord::max(of(progress::Line::open), Quantity::ZERO),
+        }
+    }
+}
+
+impl DeliveryLineView {
+    pub(super) fn of(line: TradeLineView, progress: Option<&progress::Line>) -> Self {
+        Self { line, progress: NoteProgress::of(progress) }
+    }
+}
+
+impl ReceiptLineView {
+    pub(super) fn of(line: TradeLineView, asked: &TradeLineAsked, progress: Option<&progress::Line>) -> Self {
+        Self {
+            line,
+            unit_cost: asked.price,
+            rejected_quantity: asked.rejected.unwrap_or_default(),
+            progress: NoteProgress::of(progress),
+        }
+    }
 }
 
 /// One line of a document that buys or sells.
@@ -188,7 +366,7 @@ pub(super) fn check_lines(faults: &mut Faults, field: Field<Vec<Field<TradeLineI
 #[schemars(rename = "TradeLine")]
 pub struct TradeLineView {
     /// The line's identifier; it keeps its identity in an update.
-    id: Option<RecordId>,
+    pub(super) id: Option<RecordId>,
     /// Its place, from 1.
     line_no: i64,
     /// What the line is.
@@ -211,7 +389,7 @@ pub struct TradeLineView {
     discount_amount: Option<Amount>,
     /// The tax code.
     tax_code_id: Option<RecordId>,
-    /// The line of an earlier document that this one credits.
+    /// The line of an earlier document that this one delivers, bills, returns or credits.
     source_line_id: Option<RecordId>,
     /// Quantity times price.
     gross_amount: Amount,

@@ -1,19 +1,26 @@
 //! What moves without a document's doing: what is open of it, what was allocated, what its goods cost.
 
+use super::Direction;
+use crate::books::progress::{self, less};
 use crate::books::stock;
 use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentStatus, allocations, document_lines, open_items, stock_lines};
+use crate::books::tables::{
+    DocumentKind, DocumentStatus, Relation, Stage, StockKind, allocations, document_lines, document_links, open_items,
+    stock_lines,
+};
 use crate::cx::Cx;
 use crate::database::stored::wire_enum;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::Money;
-use crate::resource::document::Leaving;
+use crate::money::{Money, Quantity};
+use crate::resource::document::{CLOSED, Leaving, invalid_state};
 use crate::resource::list::FilterValue;
 use crate::resource::settlement::allocating;
+use schemars::JsonSchema;
 use sea_orm::sea_query::{Expr, ExprTrait, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
+use serde::Serialize;
 use std::collections::HashMap;
 
 wire_enum! {
@@ -48,6 +55,133 @@ wire_enum! {
     }
 }
 
+wire_enum! {
+    /// Where a sales order stands.
+    pub enum SalesOrderStatus {
+        /// Without a number, and nothing is promised.
+        Draft = "draft",
+        /// Nothing of it is delivered.
+        #[default]
+        Open = "open",
+        PartiallyFulfilled = "partiallyFulfilled",
+        /// All its goods are delivered; of services, all is invoiced.
+        Fulfilled = "fulfilled",
+        /// All of it is delivered and invoiced, or the rest was given up.
+        Closed = "closed",
+        /// Nothing came of it.
+        Cancelled = "cancelled",
+    }
+}
+
+wire_enum! {
+    /// Where a purchase order stands.
+    pub enum PurchaseOrderStatus {
+        /// Without a number, and nothing is ordered.
+        Draft = "draft",
+        /// Nothing of it is received.
+        #[default]
+        Open = "open",
+        PartiallyReceived = "partiallyReceived",
+        /// All its goods are received; of services, all is billed.
+        Received = "received",
+        /// All of it is received and billed, or the rest was given up.
+        Closed = "closed",
+        /// Nothing came of it.
+        Cancelled = "cancelled",
+    }
+}
+
+wire_enum! {
+    /// Where a delivery note stands.
+    pub enum DeliveryStatus {
+        /// No goods moved, and it has no number.
+        Draft = "draft",
+        /// The goods moved, and nothing of it is invoiced.
+        #[default]
+        Posted = "posted",
+        PartiallyInvoiced = "partiallyInvoiced",
+        /// Nothing of it is left to be invoiced.
+        Invoiced = "invoiced",
+        /// Taken back by a reversal; it keeps its number.
+        Void = "void",
+    }
+}
+
+wire_enum! {
+    /// Where a receipt note stands.
+    pub enum ReceiptStatus {
+        /// No goods moved, and it has no number.
+        Draft = "draft",
+        /// The goods moved, and nothing of it is billed.
+        #[default]
+        Posted = "posted",
+        PartiallyBilled = "partiallyBilled",
+        /// Nothing of it is left to be billed.
+        Billed = "billed",
+        /// Taken back by a reversal; it keeps its number.
+        Void = "void",
+    }
+}
+
+wire_enum! {
+    /// How much of something is done.
+    pub enum Extent {
+        #[default]
+        None = "none",
+        Partial = "partial",
+        Full = "full",
+    }
+}
+
+wire_enum! {
+    /// What two documents have to do with each other, as the one that is shown sees it.
+    pub enum LinkRelation {
+        /// It delivers what the other ordered.
+        #[default]
+        Fulfils = "fulfils",
+        FulfilledBy = "fulfilledBy",
+        /// It invoices what the other ordered or delivered.
+        Bills = "bills",
+        BilledBy = "billedBy",
+        /// It brings goods of the other back.
+        Returns = "returns",
+        ReturnedBy = "returnedBy",
+        /// It credits what the other invoiced or brought back.
+        Credits = "credits",
+        CreditedBy = "creditedBy",
+    }
+}
+
+impl LinkRelation {
+    const fn of(relation: Relation, is_follower: bool) -> Self {
+        match (relation, is_follower) {
+            (Relation::Fulfils, true) => Self::Fulfils,
+            (Relation::Fulfils, false) => Self::FulfilledBy,
+            (Relation::Bills, true) => Self::Bills,
+            (Relation::Bills, false) => Self::BilledBy,
+            (Relation::Returns, true) => Self::Returns,
+            (Relation::Returns, false) => Self::ReturnedBy,
+            (Relation::Credits, true) => Self::Credits,
+            (Relation::Credits, false) => Self::CreditedBy,
+        }
+    }
+}
+
+/// A document on the other end of a chain.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "DocumentLink")]
+pub struct LinkView {
+    /// What kind of document it is.
+    r#type: DocumentKind,
+    /// The document.
+    id: RecordId,
+    /// Its number.
+    number: Option<String>,
+    /// What this document has to do with it.
+    relation: LinkRelation,
+}
+
 /// What is live of one document.
 #[derive(Debug, Clone, Default)]
 pub struct Standing {
@@ -55,6 +189,9 @@ pub struct Standing {
     pub(super) allocations: Vec<allocations::Model>,
     /// By line, what came in positive.
     pub(super) costs: HashMap<RecordId, Money>,
+    /// How far its lines have got.
+    pub(super) progress: HashMap<RecordId, progress::Line>,
+    pub(super) links: Vec<LinkView>,
 }
 
 fn size(money: Money) -> Money {
@@ -63,9 +200,59 @@ fn size(money: Money) -> Money {
 
 impl Standing {
     /// Of a document that is being made: nothing is allocated yet.
-    pub(super) fn of_plan(plan: Option<&stock::Plan>) -> Self {
+    pub(super) fn of_plan(plan: Option<&stock::Plan>, progress: Option<&progress::Plan>) -> Self {
         let lines = plan.iter().flat_map(|plan| &plan.lines);
-        Self { costs: lines.map(|line| (line.line_id, size(line.cost))).collect(), ..Self::default() }
+        let own = progress.map(|plan| plan.own(&[])).unwrap_or_default();
+        let links = progress.iter().flat_map(|plan| &plan.links).map(|(id, link)| LinkView {
+            r#type: link.kind,
+            id: *id,
+            number: link.number.clone(),
+            relation: LinkRelation::of(link.relation, true),
+        });
+        Self {
+            costs: lines
+                .filter(|line| line.kind != StockKind::Cost)
+                .map(|line| (line.line_id, size(line.cost)))
+                .collect(),
+            progress: own.into_iter().map(|line| (line.line_id, line)).collect(),
+            links: links.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// How much of an order is delivered, and of an order or a note invoiced.
+    pub(super) fn extents(&self) -> (Extent, Extent) {
+        let extent = |some: bool, all: bool| match (some, all) {
+            (_, true) => Extent::Full,
+            (true, false) => Extent::Partial,
+            (false, false) => Extent::None,
+        };
+        let lines = || self.progress.values();
+        let goods = lines().any(|line| line.is_goods);
+        let deliverable = || lines().filter(|line| line.is_goods || !goods);
+        let none = Quantity::ZERO;
+        let fulfilled = extent(
+            lines().any(|line| line.fulfilled > none),
+            lines().next().is_some() && deliverable().all(|line| less(line.quantity, line.fulfilled) <= none),
+        );
+        let uninvoiced = |line: &progress::Line| {
+            let cancelled = if line.is_order() { none } else { line.cancelled };
+            less(less(less(line.quantity, line.returned), line.invoiced), cancelled)
+        };
+        let some_invoiced = lines().any(|line| line.invoiced > none);
+        let is_return = lines().any(|line| line.is_return);
+        let all_invoiced = lines().next().is_some() && lines().all(|line| uninvoiced(line) <= none);
+        (fulfilled, extent(some_invoiced, all_invoiced && (some_invoiced || !is_return)))
+    }
+
+    /// What came back of a document's lines.
+    pub(super) fn returned(&self) -> Quantity {
+        Quantity::from_units(self.progress.values().map(|line| line.returned.units()).fold(0, i64::saturating_add))
+    }
+
+    /// Whether other documents need it as it is.
+    pub(super) fn is_followed(&self) -> bool {
+        self.progress.values().any(progress::Line::is_touched)
     }
 
     /// What is left of a document's total, in its currency and in the company's.
@@ -142,11 +329,72 @@ pub(super) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<
             .filter(stock_lines::Column::DocumentId.is_in(moving))
             .all(&cx.db)
             .await?;
-        for line in lines {
+        for line in lines.into_iter().filter(|line| line.kind != StockKind::Cost) {
             standings.entry(line.document_id).or_default().costs.insert(line.line_id, size(line.cost));
         }
     }
+    let followable: Vec<RecordId> = rows.iter().filter(|row| row.stage.is_some()).map(|row| row.id).collect();
+    for line in progress::of_documents(cx, &followable).await? {
+        standings.entry(line.document_id).or_default().progress.insert(line.line_id, line);
+    }
+    link(cx, &posted, &mut standings).await?;
     Ok(standings)
+}
+
+/// Which documents stand on the other ends of these.
+async fn link(cx: &Cx<'_>, ids: &[RecordId], standings: &mut HashMap<RecordId, Standing>) -> Result<()> {
+    let ids = || ids.iter().copied();
+    let mut links = Vec::new();
+    // One question for each end: asked for both at once, the engine would walk all links.
+    for (end, is_follower) in
+        [(document_links::Column::DocumentId, true), (document_links::Column::SourceDocumentId, false)]
+    {
+        let found = document_links::Entity::find()
+            .filter(document_links::Column::BusinessId.eq(cx.business_id()?))
+            .filter(end.is_in(ids()));
+        for link in found.all(&cx.db).await? {
+            let (this, other) = if is_follower {
+                (link.document_id, link.source_document_id)
+            } else {
+                (link.source_document_id, link.document_id)
+            };
+            links.push((this, other, LinkRelation::of(link.relation, is_follower)));
+        }
+    }
+    if links.is_empty() {
+        return Ok(());
+    }
+    let others: Vec<(RecordId, DocumentKind, Option<String>)> = documents::Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::Kind, Column::Number])
+        .filter(Column::BusinessId.eq(cx.business_id()?))
+        .filter(Column::Id.is_in(links.iter().map(|(_, other, _)| *other)))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let others: HashMap<RecordId, (DocumentKind, Option<String>)> =
+        others.into_iter().map(|(id, kind, number)| (id, (kind, number))).collect();
+    for (this, id, relation) in links {
+        let Some((kind, number)) = others.get(&id) else { continue };
+        let link = LinkView { r#type: *kind, id, number: number.clone(), relation };
+        standings.entry(this).or_default().links.push(link);
+    }
+    // Identifiers grow with time, so this is the order of the chain.
+    for standing in standings.values_mut() {
+        standing.links.sort_by_key(|link| link.id);
+    }
+    Ok(())
+}
+
+/// Closes an order or opens it again; its row is answered as it is to be.
+pub(super) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> Result<documents::Model> {
+    let was_closed = row.subkind.as_deref() == Some(CLOSED);
+    if closes == was_closed {
+        return Ok(row.clone());
+    }
+    let lines = progress::close(cx, row, closes).await?;
+    let stage = Some(progress::stage(closes, lines.iter()));
+    Ok(documents::Model { subkind: closes.then(|| CLOSED.to_owned()), stage, ..row.clone() })
 }
 
 /// When a document is due may change at any time; its ledger entry says when it was due at first.
@@ -164,8 +412,11 @@ pub(super) async fn fall_due(cx: &Cx<'_>, row: &documents::Model, due: Option<Da
 }
 
 /// Refuses while something else needs the document as it is.
-pub(super) async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
+pub(super) async fn release(cx: &Cx<'_>, direction: Direction, row: &documents::Model, leaving: Leaving) -> Result<()> {
     cx.flush().await?;
+    if !direction.bills() {
+        return release_followed(cx, direction, row, leaving).await;
+    }
     let lines = Query::select()
         .column(document_lines::Column::Id)
         .from(document_lines::Entity)
@@ -184,7 +435,47 @@ pub(super) async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leavin
     Ok(())
 }
 
+/// An order in progress changes as far as what came of it allows; a note that was invoiced or returned does not.
+async fn release_followed(cx: &Cx<'_>, direction: Direction, row: &documents::Model, leaving: Leaving) -> Result<()> {
+    if direction.is_order() && row.subkind.as_deref() == Some(CLOSED) {
+        return Err(invalid_state("The order is closed; reopen it first"));
+    }
+    let touched = progress::of_documents(cx, &[row.id]).await?.iter().any(progress::Line::is_touched);
+    if touched && direction.is_order() && leaving == Leaving::ForGood {
+        return Err(Error::conflict("in_use", "Other documents follow it; close it, and the rest is given up"));
+    }
+    if touched && direction.is_goods() {
+        return Err(Error::conflict("in_use", "Goods of it are invoiced or came back; void what did that first"));
+    }
+    Ok(())
+}
+
 // ── Filters ──
+
+/// Finds documents by how far they have got, by whatever word their kind has for it.
+#[expect(clippy::unnecessary_wraps, reason = "filters that look elsewhere may fail")]
+pub(super) fn that_got_so_far(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::AnyOf(texts) = value else { return Ok(Condition::any()) };
+    let mut any = Condition::any();
+    for text in texts {
+        let stage = match text.as_str() {
+            "draft" => {
+                any = any.add(Column::Status.eq(DocumentStatus::Draft));
+                continue;
+            }
+            "cancelled" | "void" => {
+                any = any.add(Column::Status.eq(DocumentStatus::Void));
+                continue;
+            }
+            "partiallyFulfilled" | "partiallyReceived" | "partiallyInvoiced" | "partiallyBilled" => Stage::Partial,
+            "fulfilled" | "received" | "invoiced" | "billed" => Stage::Done,
+            "closed" => Stage::Closed,
+            _ => Stage::Open,
+        };
+        any = any.add(Condition::all().add(Column::Status.eq(DocumentStatus::Posted)).add(Column::Stage.eq(stage)));
+    }
+    Ok(any)
+}
 
 /// Whether a document has an open item like this. Asked document by document, so that a page needs no more of them
 /// than it shows.

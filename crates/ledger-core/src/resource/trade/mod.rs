@@ -1,23 +1,28 @@
-//! Trade documents: sales invoices, credit notes, purchase invoices and debit notes.
+//! Trade documents: orders, notes of goods that were delivered or received, invoices, and what credits them.
 //!
 //! Owns: what they have in common, which is nearly everything: lines with prices, discounts and tax, totals, what
 //! is open, what goods cost. A kind says which way it goes and what its own fields are called ([`kinds`]).
-//! [`figures`] computes, [`posting`] posts; they know no database. [`complete`] fills in what is left out, [`settle`]
-//! judges by the books, [`live`] says where a document stands.
+//! [`figures`] computes, [`posting`] posts; they know no database. [`complete`] fills in what is left out, [`follow`]
+//! says what comes of the lines that a document follows, [`judge`] what may be so, [`moving`] how stock moves, [`settle`]
+//! what it comes to, [`live`] where it stands. [`convert`] makes the next document of one.
 
 mod complete;
+mod convert;
 pub(crate) mod figures;
+mod follow;
 mod judge;
 mod kinds;
 pub(crate) mod line;
 mod live;
+mod moving;
 mod posting;
 mod settle;
 
 use crate::access::Business;
 use crate::books::periods::Module;
 use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, DocumentStatus};
+use crate::books::tables::{DocumentKind, DocumentStatus, Stage};
+use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
@@ -38,7 +43,9 @@ use crate::resource::settlement::{
 use crate::resource::tax_code::{TaxDirection, TaxKind};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
 use figures::{Discount, Totals};
-pub use kinds::{CreditNotes, DebitNotes, PurchaseInvoices, SalesInvoices};
+pub use kinds::{
+    CreditNotes, DebitNotes, DeliveryNotes, PurchaseInvoices, PurchaseOrders, ReceiptNotes, SalesInvoices, SalesOrders,
+};
 use line::{LineKept, TradeLineAsked};
 pub use live::Standing;
 use schemars::JsonSchema;
@@ -52,20 +59,38 @@ pub struct Trade<K>(PhantomData<fn() -> K>);
 /// Which way a document goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
+    SalesOrder,
+    DeliveryNote,
     SalesInvoice,
     CreditNote,
+    PurchaseOrder,
+    ReceiptNote,
     PurchaseInvoice,
     DebitNote,
 }
 
 impl Direction {
     pub(crate) const fn is_sale(self) -> bool {
-        matches!(self, Self::SalesInvoice | Self::CreditNote)
+        matches!(self, Self::SalesOrder | Self::DeliveryNote | Self::SalesInvoice | Self::CreditNote)
     }
 
     /// Whether it takes back what an invoice did.
-    pub(crate) const fn is_note(self) -> bool {
+    pub(crate) const fn credits(self) -> bool {
         matches!(self, Self::CreditNote | Self::DebitNote)
+    }
+
+    /// Whether it charges a party, or credits one.
+    pub(crate) const fn bills(self) -> bool {
+        matches!(self, Self::SalesInvoice | Self::PurchaseInvoice | Self::CreditNote | Self::DebitNote)
+    }
+
+    pub(crate) const fn is_order(self) -> bool {
+        matches!(self, Self::SalesOrder | Self::PurchaseOrder)
+    }
+
+    /// Whether it says that goods came or went, and not for how much.
+    pub(crate) const fn is_goods(self) -> bool {
+        matches!(self, Self::DeliveryNote | Self::ReceiptNote)
     }
 
     /// Whether what it leaves open is a debit.
@@ -110,6 +135,27 @@ pub struct CashAsked {
     reference: Option<String>,
 }
 
+/// How goods get to where they go, and what the other side calls things.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Logistics {
+    expected_date: Option<Day>,
+    valid_until: Option<Day>,
+    shipping_method: Option<String>,
+    customer_reference: Option<String>,
+    carrier: Option<String>,
+    tracking_number: Option<String>,
+    delivered_at: Option<Instant>,
+    supplier_delivery_number: Option<String>,
+    supplier_invoice_date: Option<Day>,
+}
+
+impl Logistics {
+    fn is_unsaid(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A trade document, checked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TradeAsked {
@@ -135,6 +181,20 @@ pub struct TradeAsked {
     cash: Option<CashAsked>,
     allocations: Vec<AllocationAsked>,
     lines: Vec<TradeLineAsked>,
+    /// The order that it follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order: Option<RecordId>,
+    /// The notes of goods that it invoices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    goods_notes: Vec<RecordId>,
+    /// Whether goods come back by it.
+    #[serde(default, skip_serializing_if = "<&bool as std::ops::Not>::not")]
+    is_return: bool,
+    /// Whether nothing more is to come of an order; kept only where it is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    closed: Option<bool>,
+    #[serde(default, skip_serializing_if = "Logistics::is_unsaid")]
+    logistics: Logistics,
 }
 
 /// What the document came to.
@@ -225,10 +285,6 @@ pub struct TradeBody {
     terms: Option<String>,
     /// Words for yourself.
     private_note: Option<String>,
-    /// Whether lines of stock items move stock.
-    update_stock: bool,
-    /// The lines.
-    lines: Vec<line::TradeLineView>,
     /// Sum of quantity times price.
     subtotal: Amount,
     /// Sum of all discounts.
@@ -251,6 +307,16 @@ pub struct TradeBody {
     base_tax_total: Amount,
     /// The tax, component by component.
     tax_summary: Vec<TaxSummaryView>,
+    /// The documents that it follows, and those that follow it.
+    links: Vec<live::LinkView>,
+}
+
+/// What only a document has that charges or credits.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Charge {
+    /// Whether lines of stock items move stock.
+    update_stock: bool,
     /// What it was allocated to, or what was allocated to it.
     allocations: Vec<allocating::AllocationView>,
 }
@@ -259,11 +325,23 @@ pub struct TradeBody {
 pub struct Shown {
     pub(crate) row: documents::Model,
     pub(crate) body: TradeBody,
+    pub(crate) lines: Vec<line::TradeLineView>,
     pub(crate) asked: TradeAsked,
     pub(crate) control_account: Option<RecordId>,
     pub(crate) standing: Standing,
     pub(crate) own_decimals: u32,
     pub(crate) base_decimals: u32,
+}
+
+impl Shown {
+    fn charge(&self) -> Charge {
+        let allocations = if self.row.status == DocumentStatus::Draft {
+            self.asked.allocations.iter().map(|one| allocating::planned(one, self.own_decimals)).collect()
+        } else {
+            self.standing.allocations.iter().map(|one| allocating::view(one, self.base_decimals)).collect()
+        };
+        Charge { update_stock: self.asked.update_stock.unwrap_or(true), allocations }
+    }
 }
 
 /// What a kind of trade document adds.
@@ -273,6 +351,12 @@ pub trait TradeKind: Send + Sync + 'static {
     const KIND: DocumentKind;
     const DIRECTION: Direction;
     const STATUSES: &'static [&'static str];
+    /// Finds documents by such a status.
+    const BY_STATUS: crate::resource::rows::Looks;
+    /// What else it is found by.
+    fn filters() -> Vec<Filter<Column>> {
+        Vec::new()
+    }
     type Input: serde::de::DeserializeOwned + JsonSchema + Send;
     type View: Record;
 
@@ -320,33 +404,24 @@ impl<K: TradeKind> Rows for Trade<K> {
         let mut filters = document::filters();
         filters.retain(|filter| filter.parameter.name != "status");
         let statuses = Reads::AnyOf(K::STATUSES);
-        let by_status: crate::resource::rows::Looks =
-            if K::DIRECTION.is_note() { live::notes_that_stand } else { live::invoices_that_stand };
         filters.extend([
-            Filter::looking(
-                "status",
-                "Documents that stand like this; `overdue` finds open ones after their due date.",
-                statuses,
-                by_status,
-            ),
+            Filter::looking("status", "Documents that stand like this.", statuses, K::BY_STATUS),
             Filter::equal("partyId", "Documents of this party.", Reads::Identifier, Column::PartyId),
             Filter::looking("itemId", "Posted documents that trade this item.", Reads::Identifier, live::trading),
-            Filter::looking(
-                "isOverdue",
-                "Only documents that are overdue, or only others.",
-                Reads::Flag,
-                live::overdue,
-            ),
-            Filter::looking("dueFrom", "Posted documents due on this day or later.", Reads::Day, live::due_from),
-            Filter::looking("dueTo", "Posted documents due on this day or earlier.", Reads::Day, live::due_to),
         ]);
+        filters.extend(K::filters());
         filters
     }
 }
 
 impl<K: TradeKind> Document for Trade<K> {
     const KIND: DocumentKind = K::KIND;
-    const MODULE: Module = if K::DIRECTION.is_sale() { Module::Sales } else { Module::Purchase };
+    const MODULE: Module = match (K::DIRECTION.is_goods(), K::DIRECTION.is_sale()) {
+        (true, _) => Module::Stock,
+        (false, true) => Module::Sales,
+        (false, false) => Module::Purchase,
+    };
+    const POSTS: bool = !K::DIRECTION.is_order();
     type Asked = TradeAsked;
     type Figures = TradeFigures;
     type Live = Standing;
@@ -358,12 +433,16 @@ impl<K: TradeKind> Document for Trade<K> {
 
     fn identify(cx: &Cx<'_>, asked: &TradeAsked, old: Option<Before<'_, TradeAsked>>) -> Result<TradeAsked> {
         let mut asked = asked.clone();
+        let was_closed = old.as_ref().and_then(|old| old.asked.closed);
+        let closed_by_itself = was_closed.is_none() && old.as_ref().is_some_and(|old| old.stage == Some(Stage::Closed));
         document::identify(cx, &mut asked.lines, old.as_ref().map(|old| old.asked.lines.as_slice()))?;
         if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {
             // What came with the document when it was posted has a life of its own now.
             asked.allocations.clone_from(&old.asked.allocations);
             asked.cash.clone_from(&old.asked.cash);
         }
+        // An order that closed by itself is shown as closed; that sent back changes nothing.
+        asked.closed = if closed_by_itself { was_closed } else { asked.closed.or(was_closed) }.filter(|closed| *closed);
         Ok(asked)
     }
 
@@ -388,17 +467,23 @@ impl<K: TradeKind> Document for Trade<K> {
             terms: None,
             private_note: None,
             reason: None,
+            closed: None,
+            logistics: Logistics::default(),
             ..asked.clone()
         };
         if in_books(old) == in_books(new) { Change::Words } else { Change::Books }
     }
 
-    async fn reword_beside(cx: &Cx<'_>, row: &documents::Model, asked: &TradeAsked) -> Result<()> {
-        live::fall_due(cx, row, asked.due_date).await
+    async fn reword_beside(cx: &Cx<'_>, row: &documents::Model, asked: &TradeAsked) -> Result<documents::Model> {
+        if K::DIRECTION.is_order() {
+            return live::close(cx, row, asked.closed == Some(true)).await;
+        }
+        live::fall_due(cx, row, asked.due_date).await?;
+        Ok(row.clone())
     }
 
     async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
-        live::release(cx, row, leaving).await
+        live::release(cx, K::DIRECTION, row, leaving).await
     }
 
     async fn posted(cx: &Cx<'_>, row: &documents::Model, asked: &TradeAsked) -> Result<()> {
@@ -418,7 +503,7 @@ impl<K: TradeKind> Document for Trade<K> {
     }
 
     fn fresh(settled: &Settled<TradeFigures>) -> Standing {
-        Standing::of_plan(settled.stock.as_ref())
+        Standing::of_plan(settled.stock.as_ref(), settled.progress.as_ref())
     }
 
     fn view(
@@ -451,6 +536,7 @@ fn shown(
         let cost = line.id.and_then(|id| standing.costs.get(&id).copied());
         line::view((index, line, kept), own, base, cost)
     });
+    let lines = lines.collect();
     let summary = figures.summary.iter().map(|tax| TaxSummaryView {
         tax_code_id: tax.code,
         component_id: tax.component,
@@ -478,8 +564,6 @@ fn shown(
         notes: asked.notes.clone(),
         terms: asked.terms.clone(),
         private_note: asked.private_note.clone(),
-        update_stock: asked.update_stock.unwrap_or(true),
-        lines: lines.collect(),
         subtotal: own(totals.subtotal),
         discount_total: own(totals.discount),
         net_total: own(totals.net),
@@ -491,12 +575,8 @@ fn shown(
         base_net_total: base(figures.base_net),
         base_tax_total: base(figures.base_tax),
         tax_summary: summary.collect(),
-        allocations: if row.status == DocumentStatus::Draft {
-            asked.allocations.iter().map(|one| allocating::planned(one, own_decimals)).collect()
-        } else {
-            standing.allocations.iter().map(|one| allocating::view(one, base_decimals)).collect()
-        },
+        links: standing.links.clone(),
     };
     let control_account = figures.control_account;
-    Ok(Shown { row, body, asked, control_account, standing, own_decimals, base_decimals })
+    Ok(Shown { row, body, lines, asked, control_account, standing, own_decimals, base_decimals })
 }

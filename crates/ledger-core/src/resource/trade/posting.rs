@@ -1,6 +1,7 @@
 //! What a trade document posts: rules without a database, tested by tables.
 
 use super::figures::{LineFigures, TooLarge, Totals, converted, minus, plus, sum};
+use super::follow::Carried;
 use super::{Direction, TradeAsked, TradeLineAsked};
 use crate::books::posting::{Line, Subject, TaxTag};
 use crate::books::tables::{StockKind, stock_lines};
@@ -77,6 +78,8 @@ pub(super) struct Amounts<'a> {
     pub(super) figures: &'a [LineFigures],
     pub(super) totals: &'a Totals,
     pub(super) base: &'a InBase,
+    /// What of goods that wait is billed or credited, line by line.
+    pub(super) carried: &'a [Option<Carried>],
 }
 
 /// One side of the posting in the making: amounts are positive where an invoice debits.
@@ -166,16 +169,16 @@ pub(super) fn cost_of(
 pub(super) fn lines(
     direction: Direction,
     asked: &TradeAsked,
-    accounts: &Accounts,
+    (accounts, costs): (&Accounts, &[RecordId]),
     exchange: &Exchange<'_>,
     amounts: &Amounts<'_>,
     components: &HashMap<RecordId, TaxComponent>,
     stock: &[stock_lines::Model],
 ) -> Result<Vec<Line>, TooLarge> {
-    let Amounts { figures, totals, base } = *amounts;
+    let Amounts { figures, totals, base, carried } = *amounts;
     let is_sale = direction.is_sale();
     // A sale credits what it earns; a purchase debits what it costs; a note does the opposite.
-    let sign = if is_sale == direction.is_note() { 1 } else { -1 };
+    let sign = if is_sale == direction.credits() { 1 } else { -1 };
     let mut sheet = Sheet { exchange, sign, lines: Vec::new() };
     for (index, (line, figures)) in asked.lines.iter().zip(figures).enumerate() {
         let moved = stock.iter().find(|moved| Some(moved.line_id) == line.id);
@@ -226,11 +229,31 @@ pub(super) fn lines(
             },
             ..Line::default()
         };
-        sheet.add(account, net, own, about)?;
+        match carried[index] {
+            Some(carried) if !is_sale => {
+                // What waits goes at what it was received for; the rest is a variance, or makes the goods dearer.
+                let waits = sheet.signed(carried.value)?;
+                let own = if exchange.currency == exchange.base { waits } else { own };
+                sheet.add(carried.account, waits, own, about)?;
+                let dearer = moved.map_or(Money::ZERO, |moved| moved.cost);
+                let subject = Subject { item: line.item, ..Subject::default() };
+                if let Some(moved) = moved {
+                    sheet.add_base(moved.inventory_account_id, dearer, subject.clone());
+                }
+                let rest = minus(sheet.signed(minus(net, waits)?)?, dearer)?;
+                sheet.add_base(accounts.variance, rest, subject);
+            }
+            _ => sheet.add(account, net, own, about)?,
+        }
         for (account, base, own, subject) in taxes {
             sheet.add(account, base, own, Line { subject, ..Line::default() })?;
         }
-        if let Some(moved) = moved {
+        if let Some(carried) = carried[index].filter(|_| is_sale) {
+            let subject = Subject { item: line.item, ..Subject::default() };
+            sheet.add_base(carried.account, carried.value, subject.clone());
+            sheet.add_base(costs[index], Money::from_units(carried.value.units().saturating_neg()), subject);
+        }
+        if let Some(moved) = moved.filter(|_| carried[index].is_none()) {
             let subject = Subject { item: line.item, quantity: Some(moved.quantity), tax: None };
             // What came in at another cost than was paid, such as the standard cost, is a variance.
             let already = if direction == Direction::PurchaseInvoice { net } else { Money::ZERO };
@@ -256,12 +279,42 @@ pub(super) fn lines(
     Ok(sheet.lines)
 }
 
+/// The lines of the entry of a note of goods: what they cost goes to where they wait, or is a cost at once.
+pub(super) fn goods_lines(
+    asked: &TradeAsked,
+    exchange: &Exchange<'_>,
+    carried: &[Option<Carried>],
+    stock: &[stock_lines::Model],
+) -> Result<Vec<Line>, TooLarge> {
+    let mut sheet = Sheet { exchange, sign: 1, lines: Vec::new() };
+    for (line, carried) in asked.lines.iter().zip(carried) {
+        let Some(moved) = stock.iter().find(|moved| Some(moved.line_id) == line.id) else { continue };
+        let subject = Subject { item: line.item, ..Subject::default() };
+        sheet.add_base(
+            moved.inventory_account_id,
+            moved.cost,
+            Subject { quantity: Some(moved.quantity), ..subject.clone() },
+        );
+        let mut rest = moved.cost;
+        if let Some(carried) = carried {
+            sheet.add_base(carried.account, carried.value, subject.clone());
+            rest = plus(rest, carried.value)?;
+        }
+        sheet.add_base(moved.cost_account_id, Money::from_units(rest.units().saturating_neg()), subject);
+    }
+    Ok(sheet.lines)
+}
+
 /// How a line of a direction moves stock.
-pub(super) const fn stock_kind(direction: Direction) -> StockKind {
+pub(super) const fn stock_kind(direction: Direction, is_return: bool) -> StockKind {
     match direction {
-        Direction::SalesInvoice | Direction::DebitNote => StockKind::Issue,
+        Direction::DeliveryNote if is_return => StockKind::Return,
+        Direction::ReceiptNote if is_return => StockKind::Issue,
+        Direction::SalesOrder | Direction::DeliveryNote | Direction::SalesInvoice | Direction::DebitNote => {
+            StockKind::Issue
+        }
         Direction::CreditNote => StockKind::Return,
-        Direction::PurchaseInvoice => StockKind::Receipt,
+        Direction::PurchaseOrder | Direction::ReceiptNote | Direction::PurchaseInvoice => StockKind::Receipt,
     }
 }
 
@@ -271,6 +324,7 @@ mod tests {
     use super::super::line::TaxChoice;
     use super::*;
     use crate::books::posting::Posting;
+    use crate::day::Day;
     use crate::ids::BusinessId;
     use crate::money::{Percent, Quantity, UnitPrice};
     use crate::resource::business::TaxRounding;
@@ -302,6 +356,8 @@ mod tests {
         rate: &'static str,
         /// What each line's goods cost, with the sign of their quantity; on 1300 and the account beside.
         goods: Option<(&'static str, u128)>,
+        /// What of goods that wait each line bills: the account, and what it moves by.
+        carried: Option<(u128, &'static str)>,
         opening: bool,
         posts: &'static str,
     }
@@ -314,9 +370,14 @@ mod tests {
         inclusive: false,
         rate: "1",
         goods: None,
+        carried: None,
         opening: false,
         posts: "",
     };
+
+    fn carried((code, value): (u128, &str)) -> Carried {
+        Carried { account: account(code), value: Money::parse(value).unwrap() }
+    }
 
     const ALL_BACK: &str = "100";
 
@@ -371,28 +432,40 @@ mod tests {
         let priced: Vec<Priced<'_>> = asked.lines.iter().map(priced).collect();
         let (figures, totals) = compute(&rules, &priced, None).unwrap();
         let base = InBase::of(&figures, &totals, &exchange).unwrap();
-        let moved = case.goods.map(|(cost, other)| stock_lines::Model {
+        let moved = case.goods.map(|goods| moved(case.direction, rules.date, goods));
+        let accounts = Accounts { opening: case.opening.then(|| account(3900)), ..accounts() };
+        let by_id = components.iter().map(|one| (one.id, one.clone())).collect();
+        let carried: Vec<_> = asked.lines.iter().map(|_| case.carried.map(carried)).collect();
+        let costs = vec![account(5000); asked.lines.len()];
+        let amounts = Amounts { figures: &figures, totals: &totals, base: &base, carried: &carried };
+        let moved: Vec<_> = moved.into_iter().collect();
+        let lines = lines(case.direction, &asked, (&accounts, &costs), &exchange, &amounts, &by_id, &moved).unwrap();
+        summed(lines)
+    }
+
+    fn moved(direction: Direction, date: Day, (cost, other): (&str, u128)) -> stock_lines::Model {
+        stock_lines::Model {
             business_id: BusinessId::default(),
             item_id: RecordId::default(),
-            date: rules.date,
+            date,
             sequence: 1,
             document_id: RecordId::default(),
             line_no: 1,
             line_id: account(7_000),
-            kind: stock_kind(case.direction),
+            kind: stock_kind(direction, false),
             quantity: Quantity::ZERO,
             cost: Money::parse(cost).unwrap(),
             booked: Money::parse(cost).unwrap(),
             returns_line_id: None,
             inventory_account_id: account(1300),
             cost_account_id: account(other),
-        });
-        let accounts = Accounts { opening: case.opening.then(|| account(3900)), ..accounts() };
-        let by_id = components.iter().map(|one| (one.id, one.clone())).collect();
-        let amounts = Amounts { figures: &figures, totals: &totals, base: &base };
-        let moved: Vec<_> = moved.into_iter().collect();
-        let lines = lines(case.direction, &asked, &accounts, &exchange, &amounts, &by_id, &moved).unwrap();
-        let posting = Posting::balanced(lines).unwrap_or_else(|fault| panic!("{}: {fault:?}", case.name));
+            asked_cost: None,
+        }
+    }
+
+    /// What balanced lines come to, account by account.
+    fn summed(lines: Vec<Line>) -> String {
+        let posting = Posting::balanced(lines).unwrap();
         let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
         for line in posting.lines() {
             *sums.entry(line.account.0.as_u128()).or_default() += line.amount.units();
@@ -492,6 +565,96 @@ mod tests {
                 ..PLAIN
             },
         ]);
+    }
+
+    #[test]
+    fn goods_that_wait_are_billed_and_credited_as_the_worked_examples_say() {
+        use Direction::{CreditNote, DebitNote, PurchaseInvoice};
+        hold(&[
+            Case {
+                name: "E15, the invoice",
+                lines: &[("5", "10", "0", 4000)],
+                tax: VAT_20,
+                carried: Some((1350, "-30")),
+                posts: "1 60; 1350 -30; 2200 -10; 4000 -50; 5000 30",
+                ..PLAIN
+            },
+            Case {
+                name: "goods came back after the invoice, and are credited",
+                direction: CreditNote,
+                lines: &[("2", "10", "0", 4000)],
+                tax: VAT_20,
+                carried: Some((1350, "12")),
+                posts: "1 -24; 1350 12; 2200 4; 4000 20; 5000 -12",
+                ..PLAIN
+            },
+            Case {
+                name: "E14, the bill; what was sold by then is corrected by an entry of its own",
+                direction: PurchaseInvoice,
+                lines: &[("10", "8.5", "0", 2150)],
+                tax: VAT_20,
+                goods: Some(("5", 5100)),
+                carried: Some((2150, "80")),
+                posts: "1 -102; 1300 5; 1400 17; 2150 80",
+                ..PLAIN
+            },
+            Case {
+                name: "E14 at standard cost: the difference is a variance",
+                direction: PurchaseInvoice,
+                lines: &[("10", "8.5", "0", 2150)],
+                carried: Some((2150, "80")),
+                posts: "1 -85; 2150 80; 5100 5",
+                ..PLAIN
+            },
+            Case {
+                name: "T16, billed at another rate",
+                direction: PurchaseInvoice,
+                lines: &[("10", "8", "0", 2150)],
+                rate: "0.95",
+                goods: Some(("4", 5100)),
+                carried: Some((2150, "72")),
+                posts: "1 -76; 1300 4; 2150 72",
+                ..PLAIN
+            },
+            Case {
+                name: "goods went back after the bill, and are debited",
+                direction: DebitNote,
+                lines: &[("2", "8.5", "0", 2150)],
+                tax: VAT_20,
+                carried: Some((2150, "-17")),
+                posts: "1 20.4; 1400 -3.4; 2150 -17",
+                ..PLAIN
+            },
+        ]);
+    }
+
+    #[test]
+    fn notes_of_goods_post_what_the_worked_examples_say() {
+        let posts = |cost: &str, other: u128, wait: Option<(u128, &str)>| {
+            let line = TradeLineAsked { id: Some(account(7_000)), ..TradeLineAsked::default() };
+            let asked = TradeAsked { lines: vec![line], ..TradeAsked::default() };
+            let exchange =
+                Exchange { base: "EUR", currency: "EUR", rate: Rate::ONE, decimals: 2, rounding: Rounding::HalfUp };
+            let moved = moved(Direction::DeliveryNote, Day::default(), (cost, other));
+            summed(goods_lines(&asked, &exchange, &[wait.map(carried)], &[moved]).unwrap())
+        };
+        for (name, cost, other, wait, wanted) in [
+            ("E15, the note", "-30", 5000, Some((1350, "30")), "1300 -30; 1350 30"),
+            ("delivered, and a cost at once", "-30", 5000, None, "1300 -30; 5000 30"),
+            ("it comes back", "12", 5000, Some((1350, "-12")), "1300 12; 1350 -12"),
+            (
+                "it comes back, and a cent is left over",
+                "3.33",
+                5000,
+                Some((1350, "-3.34")),
+                "1300 3.33; 1350 -3.34; 5000 0.01",
+            ),
+            ("E14, the note", "80", 5100, Some((2150, "-80")), "1300 80; 2150 -80"),
+            ("E14 at a standard cost of 7.50", "75", 5100, Some((2150, "-80")), "1300 75; 2150 -80; 5100 5"),
+            ("it goes back", "-16", 5100, Some((2150, "16")), "1300 -16; 2150 16"),
+        ] {
+            assert_eq!(posts(cost, other, wait), wanted, "{name}");
+        }
     }
 
     #[test]

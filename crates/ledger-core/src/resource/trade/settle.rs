@@ -1,26 +1,31 @@
 //! Judges a trade document by the books: what it names, what it comes to.
 
-use super::figures::{Priced, Refused, Rules, TooLarge, compute, sum};
+use super::figures::{LineFigures, Priced, Refused, Rules, TooLarge, compute, sum};
+use super::follow::{self, Carried, Following, Sources};
 use super::judge::{check_credited, check_limits, judge_head, judge_line, judge_source};
+use super::kinds::RETURN;
 use super::line::{LineKept, TradeLineAsked};
-use super::posting::{Accounts, Amounts, Exchange, InBase, cost_of, lines, stock_kind};
-use super::{Direction, ReturnCost, SummaryKept, TradeAsked, TradeFigures};
+use super::moving::{Moving, goods_of, waiting_account};
+use super::posting::{Accounts, Amounts, Exchange, InBase, cost_of, goods_lines, lines};
+use super::{Direction, SummaryKept, TradeAsked, TradeFigures};
+use crate::access::Business;
 use crate::books::chart::{Chart, SystemRole};
 use crate::books::open_items::NewOpen;
-use crate::books::posting::Posting;
-use crate::books::stock::{self, Wanted as Movement};
-use crate::books::tables::{DocumentKind, EntryKind, StockKind, documents, stock_lines};
+use crate::books::posting::{Line, Posting};
+use crate::books::progress::Plan;
+use crate::books::stock;
+use crate::books::tables::{EntryKind, stock_lines};
 use crate::currency;
 use crate::cx::Cx;
+use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate};
-use crate::resource::document::{Head, Purpose, Settled, SettledEntry, TradedLine};
-use crate::resource::item::{self, CostMethod, ItemType};
+use crate::resource::document::{CLOSED, Head, Purpose, Settled, SettledEntry, TradedLine};
+use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
 use crate::resource::tax_code::{TaxCodes, TaxComponent};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -36,13 +41,6 @@ pub(super) async fn items_of(cx: &Cx<'_>, lines: &[TradeLineAsked]) -> Result<It
     if named.is_empty() { Ok(Items::new()) } else { cx.items(&named).await }
 }
 
-pub(super) async fn invoice(cx: &Cx<'_>, direction: Direction, id: RecordId) -> Result<Option<documents::Model>> {
-    cx.flush().await?;
-    let kind = if direction.is_sale() { DocumentKind::SalesInvoice } else { DocumentKind::PurchaseInvoice };
-    let row = documents::Entity::find_by_id((cx.business_id()?, id)).filter(documents::Column::Kind.eq(kind));
-    Ok(row.one(&cx.db).await?)
-}
-
 pub(super) async fn settle(
     cx: &Cx<'_>,
     direction: Direction,
@@ -54,47 +52,33 @@ pub(super) async fn settle(
     let mut references = References::of(cx).await?;
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
+    let sources = Sources::of(cx, direction, asked).await?;
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
     for (index, line) in asked.lines.iter().enumerate() {
-        judge_line(direction, head, (index, line), asked, &items, purpose, &mut references);
+        let waiting = sources.waiting(line).filter(|_| direction.bills() && !direction.is_sale());
+        judge_line(direction, head, (index, line, waiting), asked, &items, purpose, &mut references);
     }
-    let source = judge_source(cx, direction, asked, purpose, &mut references.faults).await?;
+    follow::judge(direction, asked, &sources, &mut references.faults);
+    let source = judge_source(direction, asked, &sources, purpose, &mut references.faults);
     let (chart, taxes) = (references.chart.clone(), references.taxes.clone());
     references.finish()?;
     let party = party.ok_or_else(|| Error::field("partyId", "names no party"))?;
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
-    let rate = asked.exchange_rate.unwrap_or(Rate::ONE);
-    let rules = Rules {
-        decimals: currency::decimals(&currency).unwrap_or(2),
-        rounding: business.settings.rounding_mode.rounding(),
-        tax_rounding: business.settings.tax_rounding,
-        inclusive: asked.inclusive.unwrap_or_default(),
-        date: head.date,
-        rate,
-        // The coin is one of the company's own currency.
-        increment: business
-            .settings
-            .cash_rounding_increment
-            .filter(|_| direction.is_sale() && currency == business.base_currency),
-    };
+    let rules = rules(business, direction, head, asked, &currency);
     let priced: Vec<Priced<'_>> = asked.lines.iter().map(|line| priced(line, &taxes)).collect();
     let (line_figures, totals) = compute(&rules, &priced, asked.discount).map_err(refused)?;
     let exchange = Exchange {
         base: &business.base_currency,
         currency: &currency,
-        rate,
+        rate: rules.rate,
         decimals: business.currency_decimals,
         rounding: rules.rounding,
     };
     let base = InBase::of(&line_figures, &totals, &exchange).map_err(too_large)?;
-    let mut kept = Vec::with_capacity(line_figures.len());
-    for (index, figures) in line_figures.iter().enumerate() {
-        let base_tax = base.charged(index, figures).map_err(too_large)?;
-        kept.push(LineKept { figures: figures.clone(), base_net: base.nets[index], base_tax });
-    }
+    let kept = kept(&line_figures, &base).map_err(too_large)?;
     let accounts = accounts(&chart, direction, asked)?;
     let mut settled = Settled {
-        subkind: asked.note_kind.filter(|_| direction.is_note()).map(|kind| kind.to_string()),
+        subkind: subkind(direction, asked),
         party: Some(asked.party),
         currency: currency.clone(),
         total: totals.total,
@@ -103,11 +87,12 @@ pub(super) async fn settle(
         open: Vec::new(),
         lines: Vec::new(),
         stock: None,
+        progress: None,
         figures: TradeFigures {
             party_name: party.name.clone(),
             party_tax_number: party.tax_number.clone(),
             currency: currency.clone(),
-            control_account: Some(accounts.control),
+            control_account: Some(accounts.control).filter(|_| direction.bills()),
             summary: summary(&kept, &base).map_err(too_large)?,
             base_total: base.total,
             base_net: sum(base.nets.iter().copied()).map_err(too_large)?,
@@ -120,23 +105,183 @@ pub(super) async fn settle(
     if purpose == Purpose::Draft {
         return Ok(settled);
     }
-    check_credited(cx, asked, &settled.figures, source.as_ref()).await?;
+    settled.lines = traded(asked, &settled.figures);
+    let following = Following::new(direction, asked, &sources, business)?;
+    if direction.is_order() {
+        settled.progress = Some(order(asked, &items, following)?);
+        return Ok(settled);
+    }
+    check_credited(cx, asked, &settled.figures, source).await?;
     check_limits(cx, business, direction, head, asked, &party, base.total).await?;
-    let movements =
-        movements(direction, asked, &chart, &items, (&settled.figures, &base, &exchange)).await_sources(cx).await?;
-    settled.stock = stock::plan(cx, head.date, movements).await?;
-    settled.figures.moves_stock = settled.stock.is_some();
-    let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
-    let components = components(&taxes, asked);
-    let amounts = Amounts { figures: &line_figures, totals: &settled.figures.totals, base: &base };
-    let posted = lines(direction, asked, &accounts, &exchange, &amounts, &components, moved).map_err(too_large)?;
-    let posting = Posting::balanced(posted)
+    let figures = settled.figures.clone();
+    let trading = Trading {
+        cx,
+        business,
+        line_figures: &line_figures,
+        accounts: &accounts,
+        moving: Moving {
+            direction,
+            asked,
+            chart: &chart,
+            items: &items,
+            sources: &sources,
+            source,
+            exchange: &exchange,
+            base: &base,
+            figures: &figures,
+        },
+    };
+    let posting = if direction.is_goods() {
+        trading.goods(head, following, &mut settled).await?
+    } else {
+        settled.open.push(open(direction, head, asked, &accounts, &figures));
+        trading.bill(head, &taxes, following, &mut settled).await?
+    };
+    let posting = Posting::balanced(posting)
         .map_err(|fault| Error::internal(format!("a trade posting does not balance: {fault:?}")))?;
     let kind = if asked.is_opening { EntryKind::Opening } else { EntryKind::Normal };
     settled.entries.push(SettledEntry { kind, date: head.date, field: "date", posting });
-    settled.open.push(open(direction, head, asked, &accounts, &settled.figures));
-    settled.lines = traded(asked, &settled.figures);
+    settled.figures.moves_stock = settled.stock.is_some();
     Ok(settled)
+}
+
+fn rules(business: &Business, direction: Direction, head: &Head, asked: &TradeAsked, currency: &str) -> Rules {
+    Rules {
+        decimals: currency::decimals(currency).unwrap_or(2),
+        rounding: business.settings.rounding_mode.rounding(),
+        tax_rounding: business.settings.tax_rounding,
+        inclusive: asked.inclusive.unwrap_or_default(),
+        date: head.date,
+        rate: asked.exchange_rate.unwrap_or(Rate::ONE),
+        // The coin is one of the company's own currency.
+        increment: business
+            .settings
+            .cash_rounding_increment
+            .filter(|_| direction.is_sale() && currency == business.base_currency),
+    }
+}
+
+fn kept(figures: &[LineFigures], base: &InBase) -> Result<Vec<LineKept>, TooLarge> {
+    let keep = |(index, figures): (usize, &LineFigures)| {
+        let base_tax = base.charged(index, figures)?;
+        Ok(LineKept { figures: figures.clone(), base_net: base.nets[index], base_tax })
+    };
+    figures.iter().enumerate().map(keep).collect()
+}
+
+/// An order posts nothing; its lines are there to be followed.
+fn order(asked: &TradeAsked, items: &Items, mut following: Following<'_>) -> Result<Plan> {
+    for line in asked.lines.iter().filter(|line| !line.is_text()) {
+        following.order(line, goods_of(items, line).is_some());
+    }
+    following.plan.closes = asked.closed == Some(true);
+    following.finish()
+}
+
+/// A document that comes into the ledger.
+struct Trading<'t> {
+    cx: &'t Cx<'t>,
+    business: &'t Business,
+    line_figures: &'t [LineFigures],
+    accounts: &'t Accounts,
+    moving: Moving<'t>,
+}
+
+impl Trading<'_> {
+    /// The lines that trade something, with their places.
+    fn lines(&self) -> impl Iterator<Item = (usize, &TradeLineAsked)> {
+        self.moving.asked.lines.iter().enumerate().filter(|(_, line)| !line.is_text())
+    }
+
+    async fn move_stock(
+        &self,
+        date: Day,
+        carried: &[Option<Carried>],
+        costs: &[Option<Money>],
+    ) -> Result<Option<stock::Plan>> {
+        let movements = self.moving.movements(carried, costs).await_sources(self.cx).await?;
+        stock::plan(self.cx, date, movements).await
+    }
+
+    /// What an invoice, or what credits one, does to what it follows, to stock and to the ledger.
+    async fn bill(
+        &self,
+        head: &Head,
+        taxes: &TaxCodes,
+        mut following: Following<'_>,
+        settled: &mut Settled<TradeFigures>,
+    ) -> Result<Vec<Line>> {
+        let Moving { direction, asked, exchange, base, .. } = self.moving;
+        let nothing = vec![None; asked.lines.len()];
+        let mut carried: Vec<Option<Carried>> = vec![None; asked.lines.len()];
+        for (index, line) in self.lines() {
+            carried[index] =
+                if direction.credits() { following.credit(index, line)? } else { following.bill(index, line)? };
+        }
+        settled.progress = Some(following.finish()?);
+        settled.stock = self.move_stock(head.date, &carried, &nothing).await?;
+        let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
+        let components = components(taxes, asked);
+        let totals = &settled.figures.totals;
+        let amounts = Amounts { figures: self.line_figures, totals, base, carried: &carried };
+        let costs = self.moving.cost_accounts();
+        lines(direction, asked, (self.accounts, &costs), exchange, &amounts, &components, moved).map_err(too_large)
+    }
+
+    /// What a note of goods does to what it follows, to stock and to the ledger.
+    async fn goods(
+        &self,
+        head: &Head,
+        mut following: Following<'_>,
+        settled: &mut Settled<TradeFigures>,
+    ) -> Result<Vec<Line>> {
+        let Moving { direction, asked, exchange, .. } = self.moving;
+        let mut carried: Vec<Option<Carried>> = vec![None; asked.lines.len()];
+        let mut costs: Vec<Option<Money>> = vec![None; asked.lines.len()];
+        if asked.is_return && !direction.is_sale() {
+            for (index, line) in self.lines() {
+                costs[index] = following.cost_of_return(self.cx, line).await?;
+            }
+        }
+        settled.stock = self.move_stock(head.date, &carried, &costs).await?;
+        let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
+        let account = waiting_account(self.business, direction, self.moving.chart)?;
+        for (index, line) in self.lines() {
+            let is_goods = goods_of(self.moving.items, line).is_some();
+            let movement = moved.iter().find(|moved| Some(moved.line_id) == line.id);
+            let cost = match costs[index] {
+                Some(cost) => cost,
+                None => self.waits_at(index, movement)?,
+            };
+            carried[index] = following.goods((index, line), asked.is_return, account, (is_goods, cost))?;
+        }
+        settled.progress = Some(following.finish()?);
+        goods_lines(asked, exchange, &carried, moved).map_err(too_large)
+    }
+
+    /// What comes to the account where goods of a line wait, a debit positive: what goes out at its cost, what comes in
+    /// at its price.
+    fn waits_at(&self, index: usize, moved: Option<&stock_lines::Model>) -> Result<Money> {
+        let Moving { direction, asked, exchange, base, .. } = self.moving;
+        if direction.is_sale() {
+            return Ok(moved.map_or(Money::ZERO, |moved| negated(moved.cost)));
+        }
+        let cost = cost_of(index, &self.line_figures[index], base, exchange).map_err(too_large)?;
+        Ok(if asked.is_return { cost } else { negated(cost) })
+    }
+}
+
+fn negated(money: Money) -> Money {
+    Money::from_units(money.units().saturating_neg())
+}
+
+/// What distinguishes a document among those of its kind, in its row.
+fn subkind(direction: Direction, asked: &TradeAsked) -> Option<String> {
+    if direction.credits() {
+        return asked.note_kind.map(|kind| kind.to_string());
+    }
+    let closed = (direction.is_order() && asked.closed == Some(true)).then(|| CLOSED.to_owned());
+    closed.or_else(|| (direction.is_goods() && asked.is_return).then(|| RETURN.to_owned()))
 }
 
 fn too_large(_: TooLarge) -> Error {
@@ -248,73 +393,4 @@ fn traded(asked: &TradeAsked, figures: &TradeFigures) -> Vec<TradedLine> {
             source_line: line.source_line,
         })
         .collect()
-}
-
-/// Movements of stock, of which those that come back may name a line that moved none.
-struct Movements(Vec<Movement>);
-
-impl Movements {
-    /// Keeps the names of lines that did move stock.
-    async fn await_sources(self, cx: &Cx<'_>) -> Result<Vec<Movement>> {
-        let named: Vec<RecordId> = self.0.iter().filter_map(|one| one.returns).collect();
-        if named.is_empty() {
-            return Ok(self.0);
-        }
-        let moved: HashSet<RecordId> = stock_lines::Entity::find()
-            .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(stock_lines::Column::LineId.is_in(named))
-            .all(&cx.db)
-            .await?
-            .into_iter()
-            .map(|line| line.line_id)
-            .collect();
-        let known = |one: Movement| Movement { returns: one.returns.filter(|line| moved.contains(line)), ..one };
-        Ok(self.0.into_iter().map(known).collect())
-    }
-}
-
-fn movements(
-    direction: Direction,
-    asked: &TradeAsked,
-    chart: &Chart,
-    items: &Items,
-    (figures, base, exchange): (&TradeFigures, &InBase, &Exchange<'_>),
-) -> Movements {
-    if !asked.update_stock.unwrap_or(true) || asked.is_opening {
-        return Movements(Vec::new());
-    }
-    let in_role = |role| chart.in_role(role).map(|account| account.id).unwrap_or_default();
-    let kind = stock_kind(direction);
-    let lines = asked.lines.iter().zip(&figures.lines).enumerate();
-    let movement = |(index, (line, kept)): (usize, (&TradeLineAsked, &LineKept))| {
-        let item = line.item.and_then(|id| items.get(&id)).filter(|item| item.r#type == ItemType::Stock)?;
-        let quantity = line.quantity();
-        let signed =
-            if kind == StockKind::Issue { Quantity::from_units(quantity.units().saturating_neg()) } else { quantity };
-        let paid = cost_of(index, &kept.figures, base, exchange).unwrap_or_default();
-        let standard = item.standard_cost.filter(|_| item.cost_method == CostMethod::Standard);
-        let at_standard = standard.and_then(|cost| {
-            let exact = cost.decimal().checked_mul(quantity.decimal())?;
-            exchange.rounding.money(exact, exchange.decimals).ok()
-        });
-        let cost_account = if direction.is_sale() {
-            item.cogs_account_id.unwrap_or_else(|| in_role(SystemRole::CostOfSales))
-        } else {
-            in_role(SystemRole::PurchasePriceVariance)
-        };
-        Some(Movement {
-            line: line.id.unwrap_or_default(),
-            line_no: i64::try_from(index).unwrap_or_default() + 1,
-            item: item.clone(),
-            kind,
-            quantity: signed,
-            cost: if kind == StockKind::Receipt { at_standard.unwrap_or(paid) } else { Money::ZERO },
-            returns: line
-                .source_line
-                .filter(|_| direction == Direction::CreditNote && asked.return_cost == ReturnCost::Original),
-            inventory: item.inventory_account_id.unwrap_or_else(|| in_role(SystemRole::Inventory)),
-            cost_account,
-        })
-    };
-    Movements(lines.filter_map(movement).collect())
 }

@@ -1,8 +1,8 @@
 //! Credit and debit notes: what is given back of what was sold and bought.
 
-use super::super::line::{TradeLineInput, check_discount, check_lines};
-use super::super::live::NoteStatus;
-use super::super::{Direction, NoteKind, ReturnCost, Shown, Trade, TradeAsked, TradeBody, TradeKind};
+use super::super::line::{TradeLineInput, TradeLineView, check_discount, check_lines};
+use super::super::live::{self, NoteStatus};
+use super::super::{Charge, Direction, NoteKind, ReturnCost, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use super::{Checked, example_of, example_view_of};
 use crate::books::tables::{DocumentKind, DocumentStatus};
 use crate::currency::CurrencyCode;
@@ -17,6 +17,7 @@ use crate::resource::address::{self, AddressInput, text};
 use crate::resource::document::{self, Abilities, HeadInput, HeadView};
 use crate::resource::extra::{Extra, action};
 use crate::resource::master::{RecordKeeping, kept};
+use crate::resource::rows::Looks;
 use crate::resource::settlement::actions::{Allocate, Deallocate};
 use crate::resource::settlement::allocating::{self, AllocationInput};
 use crate::resource::{About, ResourceKey};
@@ -142,7 +143,7 @@ impl NotePart {
 
 trade_view! {
     /// What a customer gets back, and what is left of it.
-    CreditNoteView, "CreditNote", NoteStatus, note: NotePart, {
+    CreditNoteView, "CreditNote", NoteStatus, TradeLineView, [charge: Charge, note: NotePart], {
         /// The invoice that it credits.
         sales_invoice_id: Option<RecordId>,
         /// Account of what was owed.
@@ -154,7 +155,7 @@ trade_view! {
 
 trade_view! {
     /// What a supplier gives back, and what is left of it.
-    DebitNoteView, "DebitNote", NoteStatus, note: NotePart, {
+    DebitNoteView, "DebitNote", NoteStatus, TradeLineView, [charge: Charge, note: NotePart], {
         /// The invoice that it debits.
         purchase_invoice_id: Option<RecordId>,
         /// Account of what was owed.
@@ -164,8 +165,8 @@ trade_view! {
 
 fn note_head(cx: &Cx<'_>, key: ResourceKey, shown: &Shown) -> Result<HeadView<NoteStatus>> {
     let allocates = shown.row.status == DocumentStatus::Posted && shown.standing.left(&shown.row).0 != Money::ZERO;
-    let abilities = Abilities { held: shown.standing.is_allocated(), allocates };
-    HeadView::shown_as(cx, key, &shown.row, shown.standing.note_status(&shown.row), abilities)
+    let abilities = Abilities { held: shown.standing.is_allocated(), allocates, ..Abilities::default() };
+    HeadView::shown_as(cx, key, &shown.row, shown.standing.note_status(&shown.row), &abilities)
 }
 
 impl TradeKind for CreditNote {
@@ -181,12 +182,13 @@ impl TradeKind for CreditNote {
     const KIND: DocumentKind = DocumentKind::CreditNote;
     const DIRECTION: Direction = Direction::CreditNote;
     const STATUSES: &'static [&'static str] = &["draft", "open", "partiallyAllocated", "closed", "void"];
+    const BY_STATUS: Looks = live::notes_that_stand;
     type Input = CreditNoteInput;
     type View = CreditNoteView;
 
     fn example() -> serde_json::Value {
         example_of(json!({
-            "salesInvoiceId": null, "reason": "Damaged", "kind": "return", "receivableAccountId": null,
+            "updateStock": true, "salesInvoiceId": null, "reason": "Damaged", "kind": "return", "receivableAccountId": null,
             "returnCost": "original", "allocations": []
         }))
     }
@@ -195,7 +197,7 @@ impl TradeKind for CreditNote {
         example_view_of(
             Self::DIRECTION,
             json!({
-                "amountAllocated": 0, "amountRefunded": 0, "remainingCredit": 274.9,
+                "updateStock": true, "allocations": [], "amountAllocated": 0, "amountRefunded": 0, "remainingCredit": 274.9,
                 "allowedActions": ["edit", "void", "copy", "allocate"],
                 "receivableAccountId": "019a9f6e-6c00-7b27-8016-b2d3f4657027"
             }),
@@ -225,7 +227,9 @@ impl TradeKind for CreditNote {
             sales_invoice_id: shown.asked.source,
             receivable_account_id: shown.control_account,
             return_cost: shown.asked.return_cost,
+            charge: shown.charge(),
             body: shown.body,
+            lines: shown.lines,
         })
     }
 
@@ -248,12 +252,13 @@ impl TradeKind for DebitNote {
     const KIND: DocumentKind = DocumentKind::DebitNote;
     const DIRECTION: Direction = Direction::DebitNote;
     const STATUSES: &'static [&'static str] = CreditNote::STATUSES;
+    const BY_STATUS: Looks = live::notes_that_stand;
     type Input = DebitNoteInput;
     type View = DebitNoteView;
 
     fn example() -> serde_json::Value {
         example_of(json!({
-            "purchaseInvoiceId": null, "reason": "Damaged", "kind": "return", "payableAccountId": null, "allocations": []
+            "updateStock": true, "purchaseInvoiceId": null, "reason": "Damaged", "kind": "return", "payableAccountId": null, "allocations": []
         }))
     }
 
@@ -261,7 +266,7 @@ impl TradeKind for DebitNote {
         example_view_of(
             Self::DIRECTION,
             json!({
-                "amountAllocated": 0, "amountRefunded": 0, "remainingCredit": 274.9,
+                "updateStock": true, "allocations": [], "amountAllocated": 0, "amountRefunded": 0, "remainingCredit": 274.9,
                 "allowedActions": ["edit", "void", "copy", "allocate"],
                 "payableAccountId": "019a9f6e-6c00-7b28-8117-c3e405768128"
             }),
@@ -289,7 +294,9 @@ impl TradeKind for DebitNote {
             note: NotePart::of(&shown),
             purchase_invoice_id: shown.asked.source,
             payable_account_id: shown.control_account,
+            charge: shown.charge(),
             body: shown.body,
+            lines: shown.lines,
         })
     }
 

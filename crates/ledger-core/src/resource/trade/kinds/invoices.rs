@@ -1,9 +1,10 @@
 //! Invoices: what was sold and bought, and what is left to be paid of it.
 
-use super::super::line::{TradeLineInput, check_discount, check_lines};
-use super::super::live::InvoiceStatus;
-use super::super::{CashAsked, Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
+use super::super::line::{TradeLineInput, TradeLineView, check_discount, check_lines};
+use super::super::live::{self, InvoiceStatus};
+use super::super::{CashAsked, Charge, Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use super::{Checked, example_of, example_view_of};
+use crate::books::tables::documents::Column;
 use crate::books::tables::{DocumentKind, DocumentStatus};
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
@@ -16,7 +17,9 @@ use crate::money::{Amount, Money, Percent, Rate};
 use crate::resource::address::{self, AddressInput, text};
 use crate::resource::document::{self, Abilities, HeadInput, HeadView};
 use crate::resource::extra::Extra;
+use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
+use crate::resource::rows::{Filter, Looks};
 use crate::resource::{About, ResourceKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,9 +80,16 @@ trade_input! {
         due_date: Maybe<Day>,
         /// The payment term; the customer's when absent.
         payment_term_id: Maybe<RecordId>,
+        /// The sales order that it bills. Lines may name lines of it; those that name none follow one of their item.
+        sales_order_id: Maybe<RecordId>,
+        /// The delivery notes that it bills. Lines may name lines of them; those that name none follow one of their
+        /// item.
+        #[schemars(extend("maxItems" = 100))]
+        delivery_note_ids: Each<RecordId>,
         /// Account of what is owed; the customer's or the company's when absent.
         receivable_account_id: Maybe<RecordId>,
-        /// Whether lines of stock items take goods out of stock; `true` when absent.
+        /// Whether lines of stock items take goods out of stock, those that bill a delivery note aside; `true` when
+        /// absent.
         update_stock: Maybe<bool>,
         /// Whether it is from the time before these books: it is open, and earns nothing; `false` when absent.
         is_opening: Maybe<bool>,
@@ -97,9 +107,17 @@ trade_input! {
         due_date: Maybe<Day>,
         /// The payment term; the supplier's when absent.
         payment_term_id: Maybe<RecordId>,
+        /// The purchase order that it bills. Lines may name lines of it; those that name none follow one of their item.
+        purchase_order_id: Maybe<RecordId>,
+        /// The receipt notes that it bills. Lines may name lines of them; those that name none follow one of their item.
+        #[schemars(extend("maxItems" = 100))]
+        receipt_note_ids: Each<RecordId>,
+        /// The date on the supplier's invoice.
+        supplier_invoice_date: Maybe<Day>,
         /// Account of what is owed; the supplier's or the company's when absent.
         payable_account_id: Maybe<RecordId>,
-        /// Whether lines of stock items bring goods into stock; `true` when absent.
+        /// Whether lines of stock items bring goods into stock, those that bill a receipt note aside; `true` when
+        /// absent.
         update_stock: Maybe<bool>,
         /// Whether it is from the time before these books: it is open, and costs nothing; `false` when absent.
         is_opening: Maybe<bool>,
@@ -170,7 +188,11 @@ impl InvoicePart {
 
 trade_view! {
     /// What was sold, and what is left to be paid of it.
-    SalesInvoiceView, "SalesInvoice", InvoiceStatus, invoice: InvoicePart, {
+    SalesInvoiceView, "SalesInvoice", InvoiceStatus, TradeLineView, [charge: Charge, invoice: InvoicePart], {
+        /// The sales order that it bills.
+        sales_order_id: Option<RecordId>,
+        /// The delivery notes that it bills.
+        delivery_note_ids: Vec<RecordId>,
         /// Account of what is owed.
         receivable_account_id: Option<RecordId>,
     }
@@ -178,21 +200,40 @@ trade_view! {
 
 trade_view! {
     /// What was bought, and what is left to pay of it.
-    PurchaseInvoiceView, "PurchaseInvoice", InvoiceStatus, invoice: InvoicePart, {
+    PurchaseInvoiceView, "PurchaseInvoice", InvoiceStatus, TradeLineView, [charge: Charge, invoice: InvoicePart], {
+        /// The purchase order that it bills.
+        purchase_order_id: Option<RecordId>,
+        /// The receipt notes that it bills.
+        receipt_note_ids: Vec<RecordId>,
+        /// The date on the supplier's invoice.
+        supplier_invoice_date: Option<Day>,
         /// Account of what is owed.
         payable_account_id: Option<RecordId>,
     }
 }
 
+fn notes(faults: &mut Faults, name: &str, field: Each<RecordId>) -> Vec<RecordId> {
+    faults.each(name, field, |_, id| id)
+}
+
+/// What documents are found by that fall due.
+fn due_filters() -> Vec<Filter<Column>> {
+    vec![
+        Filter::looking("isOverdue", "Only documents that are overdue, or only others.", Reads::Flag, live::overdue),
+        Filter::looking("dueFrom", "Posted documents due on this day or later.", Reads::Day, live::due_from),
+        Filter::looking("dueTo", "Posted documents due on this day or earlier.", Reads::Day, live::due_to),
+    ]
+}
+
 fn invoice_head(cx: &Cx<'_>, key: ResourceKey, shown: &Shown) -> Result<HeadView<InvoiceStatus>> {
-    let abilities = Abilities { held: shown.standing.is_allocated(), allocates: false };
-    HeadView::shown_as(cx, key, &shown.row, shown.standing.invoice_status(&shown.row), abilities)
+    let abilities = Abilities { held: shown.standing.is_allocated(), ..Abilities::default() };
+    HeadView::shown_as(cx, key, &shown.row, shown.standing.invoice_status(&shown.row), &abilities)
 }
 
 fn invoice_example_view(direction: Direction, more: serde_json::Value) -> serde_json::Value {
     let mut own = json!({
         "amountPaid": 0, "amountCredited": 0, "amountDiscounted": 0, "amountWrittenOff": 0, "amountWithheld": 0,
-        "balanceDue": 274.9, "baseBalanceDue": 274.9, "paidDate": null, "isOverdue": false, "daysOverdue": 0
+        "allocations": [], "balanceDue": 274.9, "baseBalanceDue": 274.9, "paidDate": null, "isOverdue": false, "daysOverdue": 0
     });
     if let (Some(own), Some(more)) = (own.as_object_mut(), more.as_object()) {
         own.extend(more.clone());
@@ -215,12 +256,14 @@ impl TradeKind for SalesInvoice {
     const KIND: DocumentKind = DocumentKind::SalesInvoice;
     const DIRECTION: Direction = Direction::SalesInvoice;
     const STATUSES: &'static [&'static str] = &["draft", "open", "partiallyPaid", "paid", "void", "overdue"];
+    const BY_STATUS: Looks = live::invoices_that_stand;
     type Input = SalesInvoiceInput;
     type View = SalesInvoiceView;
 
     fn example() -> serde_json::Value {
         example_of(json!({
-            "dueDate": "2026-12-20", "paymentTermId": null, "receivableAccountId": null, "isOpening": false
+            "dueDate": "2026-12-20", "paymentTermId": null, "receivableAccountId": null, "isOpening": false,
+            "updateStock": true, "salesOrderId": null, "deliveryNoteIds": []
         }))
     }
 
@@ -233,6 +276,8 @@ impl TradeKind for SalesInvoice {
             asked.party = faults.required("partyId", input.party_id);
             asked.due_date = faults.optional("dueDate", input.due_date);
             asked.payment_term = faults.optional("paymentTermId", input.payment_term_id);
+            asked.order = faults.optional("salesOrderId", input.sales_order_id);
+            asked.goods_notes = notes(&mut faults, "deliveryNoteIds", input.delivery_note_ids);
             asked.control_account = faults.optional("receivableAccountId", input.receivable_account_id);
             asked.update_stock = faults.optional("updateStock", input.update_stock);
             asked.is_opening = faults.optional("isOpening", input.is_opening).unwrap_or_default();
@@ -258,9 +303,17 @@ impl TradeKind for SalesInvoice {
             keeping: kept!(row),
             head: invoice_head(cx, Self::KEY, &shown)?,
             invoice: InvoicePart::of(cx, &shown)?,
+            sales_order_id: shown.asked.order,
+            delivery_note_ids: shown.asked.goods_notes.clone(),
             receivable_account_id: shown.control_account,
+            charge: shown.charge(),
             body: shown.body,
+            lines: shown.lines,
         })
+    }
+
+    fn filters() -> Vec<Filter<Column>> {
+        due_filters()
     }
 
     fn extras() -> Vec<Extra> {
@@ -282,12 +335,14 @@ impl TradeKind for PurchaseInvoice {
     const KIND: DocumentKind = DocumentKind::PurchaseInvoice;
     const DIRECTION: Direction = Direction::PurchaseInvoice;
     const STATUSES: &'static [&'static str] = SalesInvoice::STATUSES;
+    const BY_STATUS: Looks = live::invoices_that_stand;
     type Input = PurchaseInvoiceInput;
     type View = PurchaseInvoiceView;
 
     fn example() -> serde_json::Value {
         example_of(json!({
-            "dueDate": "2026-12-20", "paymentTermId": null, "payableAccountId": null, "isOpening": false
+            "dueDate": "2026-12-20", "paymentTermId": null, "payableAccountId": null, "isOpening": false,
+            "updateStock": true, "purchaseOrderId": null, "receiptNoteIds": [], "supplierInvoiceDate": null
         }))
     }
 
@@ -300,6 +355,9 @@ impl TradeKind for PurchaseInvoice {
             asked.party = faults.required("partyId", input.party_id);
             asked.due_date = faults.optional("dueDate", input.due_date);
             asked.payment_term = faults.optional("paymentTermId", input.payment_term_id);
+            asked.order = faults.optional("purchaseOrderId", input.purchase_order_id);
+            asked.goods_notes = notes(&mut faults, "receiptNoteIds", input.receipt_note_ids);
+            asked.logistics.supplier_invoice_date = faults.optional("supplierInvoiceDate", input.supplier_invoice_date);
             asked.control_account = faults.optional("payableAccountId", input.payable_account_id);
             asked.update_stock = faults.optional("updateStock", input.update_stock);
             asked.is_opening = faults.optional("isOpening", input.is_opening).unwrap_or_default();
@@ -312,9 +370,18 @@ impl TradeKind for PurchaseInvoice {
             keeping: kept!(row),
             head: invoice_head(cx, Self::KEY, &shown)?,
             invoice: InvoicePart::of(cx, &shown)?,
+            purchase_order_id: shown.asked.order,
+            receipt_note_ids: shown.asked.goods_notes.clone(),
+            supplier_invoice_date: shown.asked.logistics.supplier_invoice_date,
             payable_account_id: shown.control_account,
+            charge: shown.charge(),
             body: shown.body,
+            lines: shown.lines,
         })
+    }
+
+    fn filters() -> Vec<Filter<Column>> {
+        due_filters()
     }
 
     fn extras() -> Vec<Extra> {

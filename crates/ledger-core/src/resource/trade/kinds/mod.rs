@@ -12,7 +12,21 @@ pub struct Checked {
 
 /// The body of a kind: the fields that all share, and its own.
 macro_rules! trade_input {
-    ($(#[$about:meta])* $name:ident, $status:ty, { $($(#[$meta:meta])* $field:ident: $ty:ty,)* }) => {
+    ($(#[$about:meta])* $name:ident, $status:ty, { $($fields:tt)* }) => {
+        trade_input! {
+            $(#[$about])*
+            $name, $status, TradeLineInput, {
+                /// Whether prices include tax; as the party or the company does when absent.
+                prices_include_tax: Maybe<bool>,
+                /// Discount of the document, 0 to 100 percent, taken off before tax. Not beside `discountAmount`.
+                discount_percent: Maybe<Percent>,
+                /// Discount of the document as an amount, taken off before tax. Not beside `discountPercent`.
+                discount_amount: Maybe<Money>,
+                $($fields)*
+            }
+        }
+    };
+    ($(#[$about:meta])* $name:ident, $status:ty, $line:ty, { $($(#[$meta:meta])* $field:ident: $ty:ty,)* }) => {
         $(#[$about])*
         #[derive(Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
@@ -22,7 +36,7 @@ macro_rules! trade_input {
             date: Field<Day>,
             /// The lines, 1 to 1000.
             #[schemars(extend("minItems" = 1, "maxItems" = 1000))]
-            lines: Field<Vec<Field<TradeLineInput>>>,
+            lines: Field<Vec<Field<$line>>>,
             /// `posted` or `draft`; as the company's settings say when absent. On an update, `void` takes it back.
             status: Maybe<$status>,
             /// Its number, where the series takes numbers by hand.
@@ -37,13 +51,7 @@ macro_rules! trade_input {
             currency: Maybe<CurrencyCode>,
             /// What one unit of its currency is worth in the company's; the company's rate of the day when absent.
             exchange_rate: Maybe<Rate>,
-            /// Whether prices include tax; as the party or the company does when absent.
-            prices_include_tax: Maybe<bool>,
-            /// Discount of the document, 0 to 100 percent, taken off before tax. Not beside `discountAmount`.
-            discount_percent: Maybe<Percent>,
-            /// Discount of the document as an amount, taken off before tax. Not beside `discountPercent`.
-            discount_amount: Maybe<Money>,
-            /// Where the invoice goes; the party's address when absent.
+            /// Where invoices go; the party's address when absent.
             billing_address: Maybe<AddressInput>,
             /// Where the goods go; the party's address when absent.
             shipping_address: Maybe<AddressInput>,
@@ -65,7 +73,14 @@ macro_rules! trade_input {
 
 /// Reads what all kinds share; what only one has is read by `$own`.
 macro_rules! read {
-    ($input:ident, |$faults:ident, $asked:ident| $own:block) => {{
+    ($input:ident, |$faults:ident, $asked:ident| $own:block) => {
+        read!($input, without prices, |$faults, $asked| {
+            $asked.inclusive = $faults.optional("pricesIncludeTax", $input.prices_include_tax);
+            $asked.discount = check_discount(&mut $faults, $input.discount_percent, $input.discount_amount);
+            $own
+        })
+    };
+    ($input:ident, without prices, |$faults:ident, $asked:ident| $own:block) => {{
         let mut $faults = Faults::default();
         let exchange_rate = $faults.optional("exchangeRate", $input.exchange_rate);
         if exchange_rate.is_some_and(|rate| rate <= Rate::ZERO) {
@@ -74,8 +89,6 @@ macro_rules! read {
         let mut $asked = TradeAsked {
             currency: $faults.optional("currency", $input.currency).map(CurrencyCode::into_inner),
             exchange_rate,
-            inclusive: $faults.optional("pricesIncludeTax", $input.prices_include_tax),
-            discount: check_discount(&mut $faults, $input.discount_percent, $input.discount_amount),
             billing_address: address::check(&mut $faults, "billingAddress", $input.billing_address),
             shipping_address: address::check(&mut $faults, "shippingAddress", $input.shipping_address),
             notes: text(&mut $faults, "notes", $input.notes),
@@ -106,7 +119,7 @@ macro_rules! read {
 
 /// A document of a kind, as it is answered.
 macro_rules! trade_view {
-    ($(#[$about:meta])* $name:ident, $title:literal, $status:ty, $part:ident: $part_type:ty, { $($(#[$meta:meta])* $field:ident: $ty:ty,)* }) => {
+    ($(#[$about:meta])* $name:ident, $title:literal, $status:ty, $line:ty, [$($part:ident: $part_type:ty),*], { $($(#[$meta:meta])* $field:ident: $ty:ty,)* }) => {
         $(#[$about])*
         #[derive(Debug, Serialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
@@ -118,8 +131,9 @@ macro_rules! trade_view {
             head: HeadView<$status>,
             #[serde(flatten)]
             body: TradeBody,
-            #[serde(flatten)]
-            $part: $part_type,
+            /// The lines.
+            lines: Vec<$line>,
+            $(#[serde(flatten)] $part: $part_type,)*
             $($(#[$meta])* $field: $ty,)*
         }
 
@@ -132,10 +146,18 @@ macro_rules! trade_view {
 }
 
 mod credits;
+mod goods;
 mod invoices;
+mod orders;
 
+pub(super) use credits::{CreditNote, DebitNote};
 pub use credits::{CreditNotes, DebitNotes};
+pub(super) use goods::{DeliveryNote, RETURN, ReceiptNote};
+pub use goods::{DeliveryNotes, ReceiptNotes};
+pub(super) use invoices::{PurchaseInvoice, SalesInvoice};
 pub use invoices::{PurchaseInvoices, SalesInvoices};
+pub(super) use orders::{PurchaseOrder, SalesOrder};
+pub use orders::{PurchaseOrders, SalesOrders};
 
 const ITEM: &str = "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21";
 const LINE: &str = "019a9f6e-6c00-7b22-8b11-6d8eaf102b22";
@@ -163,7 +185,6 @@ fn example_of(more: serde_json::Value) -> serde_json::Value {
         "notes": "Thank you for your order.",
         "terms": null,
         "privateNote": null,
-        "updateStock": true,
         "externalId": null,
         "tags": ["web"],
         "lines": [
@@ -174,22 +195,52 @@ fn example_of(more: serde_json::Value) -> serde_json::Value {
             { "description": "Delivery", "quantity": 1, "unitPrice": 4.9, "taxCodeId": null }
         ]
     });
-    if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
-        body.extend(more.clone());
-    }
+    extend(&mut body, more);
     body
+}
+
+fn extend(value: &mut serde_json::Value, more: serde_json::Value) {
+    if let (Some(value), serde_json::Value::Object(more)) = (value.as_object_mut(), more) {
+        value.extend(more);
+    }
+}
+
+/// Notes of goods have no line for the carriage.
+fn only_goods(value: &mut serde_json::Value) {
+    if let Some(lines) = value["lines"].as_array_mut() {
+        lines.truncate(1);
+    }
+}
+
+fn without_prices(value: &mut serde_json::Value) {
+    if let Some(body) = value.as_object_mut() {
+        for field in ["pricesIncludeTax", "discountPercent", "discountAmount"] {
+            body.remove(field);
+        }
+    }
+}
+
+/// An example of a document of a chain, with what its lines have beside others.
+fn chain_example_view(direction: Direction, lines: [serde_json::Value; 2]) -> serde_json::Value {
+    let mut view = example_view_of(direction, json!({}));
+    for (place, more) in lines.into_iter().enumerate() {
+        extend(&mut view["lines"][place], more);
+    }
+    view
 }
 
 fn example_view_of(direction: Direction, more: serde_json::Value) -> serde_json::Value {
     let line = |mut line: serde_json::Value, more: serde_json::Value| {
-        if let (Some(line), Some(more)) = (line.as_object_mut(), more.as_object()) {
-            line.extend(more.clone());
-        }
+        extend(&mut line, more);
         line
     };
     let account = "019a9f6e-6c00-7b25-8e14-90b1d2435e25";
     let mut view = json!({
         "number": format!("{}-2026-0042", match direction {
+            Direction::SalesOrder => "SO",
+            Direction::PurchaseOrder => "PO",
+            Direction::DeliveryNote => "DEL",
+            Direction::ReceiptNote => "GRN",
             Direction::SalesInvoice => "INV",
             Direction::CreditNote => "CN",
             Direction::PurchaseInvoice => "BILL",
@@ -235,10 +286,8 @@ fn example_view_of(direction: Direction, more: serde_json::Value) -> serde_json:
             "taxCodeId": CODE, "componentId": "019a9f6e-6c00-7b11-8c22-9d33ae44bf01", "name": "VAT", "kind": "standard",
             "rate": 20, "base": 225, "amount": 45, "baseAmountBase": 225, "amountBase": 45, "recoverable": 45
         }],
-        "allocations": []
+        "links": []
     });
-    if let (Some(view), Some(more)) = (view.as_object_mut(), more.as_object()) {
-        view.extend(more.clone());
-    }
+    extend(&mut view, more);
     view
 }

@@ -1,0 +1,530 @@
+//! How far lines of orders and notes have got: what later documents fulfilled, invoiced and returned of them, and at
+//! what goods are carried that nobody has invoiced yet.
+//!
+//! Owns: that each line is what its history says, and that the lines of an account add up to its balance, at any day.
+//! Refuses: to decide what may follow what.
+
+use crate::books::balances::sum;
+use crate::books::desk::{Desk, Standing, too_large};
+use crate::books::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::{Money, Quantity, Rounding};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+pub(crate) use progress::Model as Line;
+
+/// By how much a line gets on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) fulfilled: Quantity,
+    pub(crate) invoiced: Quantity,
+    pub(crate) returned: Quantity,
+    pub(crate) cancelled: Quantity,
+    /// A debit is positive.
+    pub(crate) value: Money,
+}
+
+/// A document on the other end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) relation: Relation,
+    pub(crate) kind: DocumentKind,
+    pub(crate) number: Option<String>,
+}
+
+/// What a document begins, and what it does to the lines that it follows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Plan {
+    /// Its own lines that others may follow.
+    pub(crate) begins: Vec<Line>,
+    /// Whether nothing more is to come of its own lines.
+    pub(crate) closes: bool,
+    /// The lines that it follows, as they stand with what it does, and what that is.
+    pub(crate) steps: BTreeMap<RecordId, (Line, Step)>,
+    /// The documents that it follows.
+    pub(crate) links: BTreeMap<RecordId, Link>,
+}
+
+fn more(left: Quantity, right: Quantity) -> Result<Quantity> {
+    left.checked_add(right)
+        .ok_or_else(|| Error::conflict("quantity_too_large", "The quantity would grow larger than it can be kept"))
+}
+
+pub(crate) const fn less(left: Quantity, right: Quantity) -> Quantity {
+    Quantity::from_units(left.units().saturating_sub(right.units()))
+}
+
+pub(crate) const fn negated(quantity: Quantity) -> Quantity {
+    Quantity::from_units(quantity.units().saturating_neg())
+}
+
+fn back(money: Money) -> Result<Money> {
+    money.checked_neg().ok_or_else(too_large)
+}
+
+impl Step {
+    fn negated(self) -> Result<Self> {
+        Ok(Self {
+            fulfilled: negated(self.fulfilled),
+            invoiced: negated(self.invoiced),
+            returned: negated(self.returned),
+            cancelled: negated(self.cancelled),
+            value: back(self.value)?,
+        })
+    }
+
+    fn plus(self, other: Self) -> Result<Self> {
+        Ok(Self {
+            fulfilled: more(self.fulfilled, other.fulfilled)?,
+            invoiced: more(self.invoiced, other.invoiced)?,
+            returned: more(self.returned, other.returned)?,
+            cancelled: more(self.cancelled, other.cancelled)?,
+            value: self.value.checked_add(other.value).ok_or_else(too_large)?,
+        })
+    }
+}
+
+impl Line {
+    pub(crate) const fn is_order(&self) -> bool {
+        matches!(self.kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder)
+    }
+
+    /// Whether anything came of it.
+    pub(crate) fn is_touched(&self) -> bool {
+        [self.fulfilled, self.invoiced, self.returned].iter().any(|quantity| *quantity != Quantity::ZERO)
+    }
+
+    /// What is left: of an order to be fulfilled, of a note to be invoiced. Less than nothing where goods came back
+    /// that were invoiced.
+    pub(crate) fn open(&self) -> Quantity {
+        let left = less(self.quantity, self.cancelled);
+        if self.is_order() { less(left, self.fulfilled) } else { less(less(left, self.returned), self.invoiced) }
+    }
+
+    /// What is left to be invoiced of an order.
+    pub(crate) fn uninvoiced(&self) -> Quantity {
+        less(less(less(self.quantity, self.cancelled), self.returned), self.invoiced)
+    }
+
+    fn moved(self, step: Step) -> Result<Self> {
+        Ok(Self {
+            fulfilled: more(self.fulfilled, step.fulfilled)?,
+            invoiced: more(self.invoiced, step.invoiced)?,
+            returned: more(self.returned, step.returned)?,
+            cancelled: more(self.cancelled, step.cancelled)?,
+            value: self.value.checked_add(step.value).ok_or_else(too_large)?,
+            ..self
+        })
+    }
+}
+
+/// Whether documents of a kind have lines that others follow.
+const fn may_be_followed(kind: DocumentKind) -> bool {
+    use DocumentKind::{DeliveryNote, PurchaseOrder, ReceiptNote, SalesOrder};
+    matches!(kind, SalesOrder | PurchaseOrder | DeliveryNote | ReceiptNote)
+}
+
+impl Plan {
+    /// Its own lines as they stand then. `before` are those of its last version, which keep what came of them.
+    pub(crate) fn own(&self, before: &[Line]) -> Vec<Line> {
+        let begin = |line: &Line| {
+            let old = before.iter().find(|old| old.line_id == line.line_id).unwrap_or(line);
+            let mut line = Line {
+                fulfilled: old.fulfilled,
+                invoiced: old.invoiced,
+                returned: old.returned,
+                begun: line.value,
+                ..line.clone()
+            };
+            if self.closes {
+                line.cancelled = Ord::max(line.open(), Quantity::ZERO);
+            }
+            line
+        };
+        self.begins.iter().map(begin).collect()
+    }
+
+    /// Moves a line on; later questions about it get it as it stands then.
+    pub(crate) fn step(&mut self, line: &Line, step: Step) -> Result<()> {
+        let (known, so_far) = self.steps.remove(&line.line_id).unwrap_or_else(|| (line.clone(), Step::default()));
+        self.steps.insert(line.line_id, (known.moved(step)?, so_far.plus(step)?));
+        Ok(())
+    }
+
+    /// A line as it stands with what was planned so far.
+    pub(crate) fn line<'p>(&'p self, line: &'p Line) -> &'p Line {
+        self.steps.get(&line.line_id).map_or(line, |(moved, _)| moved)
+    }
+}
+
+/// What the value of goods on their account moves by when `moved` of them come or go. What comes, or goes beyond what is
+/// there, does so at its `cost`; what goes takes its share, and the last of it takes the rest.
+pub(crate) fn carry(
+    (open, value): (Quantity, Money),
+    moved: Quantity,
+    cost: Money,
+    (rounding, decimals): (Rounding, u32),
+) -> Result<Money> {
+    if open == Quantity::ZERO || open.is_negative() == moved.is_negative() {
+        return Ok(cost);
+    }
+    let part = |whole: Money, of: i64, all: i64| {
+        let (of, all) = (Quantity::from_units(of).decimal(), Quantity::from_units(all).decimal());
+        let exact = whole.decimal().checked_mul(of).and_then(|product| product.checked_div(all));
+        rounding.money(exact.unwrap_or_default(), decimals).map_err(|_| too_large())
+    };
+    let (there, goes) = (open.units().saturating_abs(), moved.units().saturating_abs());
+    if goes < there {
+        return back(part(value, goes, there)?);
+    }
+    let beyond = if goes == there { Money::ZERO } else { part(cost, goes - there, goes)? };
+    beyond.checked_sub(value).ok_or_else(too_large)
+}
+
+/// How far a document has got, by its lines.
+pub(crate) fn stage<'l>(closed: bool, lines: impl Iterator<Item = &'l Line> + Clone) -> Stage {
+    let Some(first) = lines.clone().next() else { return if closed { Stage::Closed } else { Stage::Open } };
+    let touched =
+        lines.clone().any(|line| if line.is_order() { line.fulfilled } else { line.invoiced } > Quantity::ZERO);
+    let begun = if touched { Stage::Partial } else { Stage::Open };
+    if closed {
+        return Stage::Closed;
+    }
+    if first.is_order() {
+        // Services are done when they are invoiced; an order that has goods waits for these alone.
+        let goods = lines.clone().any(|line| line.is_goods);
+        let fulfilled = lines.clone().filter(|line| line.is_goods || !goods).all(|line| line.open() <= Quantity::ZERO);
+        let invoiced = lines.clone().all(|line| line.uninvoiced() <= Quantity::ZERO);
+        return match (fulfilled, invoiced) {
+            (true, true) => Stage::Closed,
+            (true, false) => Stage::Done,
+            (false, _) => begun,
+        };
+    }
+    let done = lines.clone().all(|line| line.open() <= Quantity::ZERO);
+    if done && (touched || !first.is_return) { Stage::Done } else { begun }
+}
+
+/// Lines by their identifiers, with all that is on the desk already.
+pub(crate) async fn of_lines(cx: &Cx<'_>, ids: impl IntoIterator<Item = RecordId>) -> Result<HashMap<RecordId, Line>> {
+    let ids: HashSet<RecordId> = ids.into_iter().collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    cx.flush().await?;
+    let rows = progress::Entity::find()
+        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress::Column::LineId.is_in(ids));
+    Ok(rows.all(&cx.db).await?.into_iter().map(|line| (line.line_id, line)).collect())
+}
+
+/// The lines of documents, as they stand in the database.
+pub(crate) async fn of_documents(cx: &Cx<'_>, ids: &[RecordId]) -> Result<Vec<Line>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = progress::Entity::find()
+        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress::Column::DocumentId.is_in(ids.iter().copied()));
+    Ok(rows.all(&cx.db).await?)
+}
+
+/// What open orders promise of an item.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Promised {
+    pub(crate) to_customers: Quantity,
+    pub(crate) by_suppliers: Quantity,
+}
+
+/// What open orders promise of items.
+pub(crate) async fn promised(cx: &Cx<'_>, items: &[RecordId]) -> Result<HashMap<RecordId, Promised>> {
+    #[derive(FromQueryResult)]
+    struct Open {
+        item_id: RecordId,
+        kind: DocumentKind,
+        quantity: i64,
+    }
+    let mut promised: HashMap<RecordId, Promised> = HashMap::new();
+    if items.is_empty() {
+        return Ok(promised);
+    }
+    let column = |column: progress::Column| Expr::col(column.as_column_ref());
+    let left = column(progress::Column::Quantity)
+        .sub(column(progress::Column::Cancelled))
+        .sub(column(progress::Column::Fulfilled));
+    let rows = progress::Entity::find()
+        .select_only()
+        .column(progress::Column::ItemId)
+        .column(progress::Column::Kind)
+        .column_as(sum(cx, left.clone()), "quantity")
+        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress::Column::ItemId.is_in(items.iter().copied()))
+        .filter(progress::Column::Kind.is_in([DocumentKind::SalesOrder, DocumentKind::PurchaseOrder]))
+        // More than was ordered may have come of a line; it takes nothing from the others.
+        .filter(left.gt(0))
+        .group_by(progress::Column::ItemId)
+        .group_by(progress::Column::Kind);
+    for open in rows.into_model::<Open>().all(&cx.db).await? {
+        let of_item = promised.entry(open.item_id).or_default();
+        let quantity = Quantity::from_units(open.quantity);
+        if open.kind == DocumentKind::SalesOrder {
+            of_item.to_customers = quantity;
+        } else {
+            of_item.by_suppliers = quantity;
+        }
+    }
+    Ok(promised)
+}
+
+/// Notes in the history what a document did to a line.
+fn note(
+    cx: &Cx<'_>,
+    by: &documents::Model,
+    date: Day,
+    line: &Line,
+    (quantity, step): (Quantity, Step),
+    is_correction: bool,
+) -> Result<()> {
+    let moved = progress_moves::Model {
+        business_id: line.business_id,
+        id: RecordId(cx.new_id()),
+        line_id: line.line_id,
+        date,
+        recorded_at: cx.now,
+        document_id: by.id,
+        kind: by.kind,
+        is_correction,
+        quantity,
+        fulfilled: step.fulfilled,
+        invoiced: step.invoiced,
+        returned: step.returned,
+        cancelled: step.cancelled,
+        account_id: line.account_id,
+        value: step.value,
+    };
+    let now = cx.now;
+    cx.keep(|desk: &Desk| desk.move_progress(now, moved))
+}
+
+/// Writes what was planned. `before` are the document's own lines in its last version, which keep what came of them.
+/// How far the document has got is answered, where others may follow it.
+pub(crate) fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Line]) -> Result<Option<Stage>> {
+    let own = plan.own(before);
+    let stage = stage(plan.closes, own.iter());
+    for line in own {
+        let line = Line {
+            business_id: row.business_id,
+            document_id: row.id,
+            date: row.date,
+            party_id: row.party_id.unwrap_or_default(),
+            ..line
+        };
+        let step = Step { cancelled: line.cancelled, value: line.value, ..Step::default() };
+        note(cx, row, row.date, &line, (line.quantity, step), false)?;
+        cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+    }
+    for (line, step) in plan.steps.into_values() {
+        note(cx, row, row.date, &line, (Quantity::ZERO, step), false)?;
+        cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+    }
+    for (source_document_id, link) in plan.links {
+        let link = document_links::Model {
+            business_id: row.business_id,
+            document_id: row.id,
+            source_document_id,
+            relation: link.relation,
+        };
+        cx.keep(|desk| desk.link(link))?;
+    }
+    Ok(may_be_followed(row.kind).then_some(stage))
+}
+
+/// Closes the lines of an order, or opens them again. They are answered as they stand then.
+pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> Result<Vec<Line>> {
+    cx.flush().await?;
+    let mut lines = of_documents(cx, &[row.id]).await?;
+    let today = Ord::max(cx.today()?, row.date);
+    for line in &mut lines {
+        let wanted = if closes { Ord::max(more(line.open(), line.cancelled)?, Quantity::ZERO) } else { Quantity::ZERO };
+        let step = Step { cancelled: less(wanted, line.cancelled), ..Step::default() };
+        if step != Step::default() {
+            *line = line.clone().moved(step)?;
+            note(cx, row, today, line, (Quantity::ZERO, step), false)?;
+            let line = line.clone();
+            cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+        }
+    }
+    Ok(lines)
+}
+
+/// What goods that wait cost more or less than was booked.
+pub(crate) fn correct(cx: &Cx<'_>, by: &documents::Model, date: Day, line: &mut Line, value: Money) -> Result<()> {
+    let step = Step { value, ..Step::default() };
+    *line = line.clone().moved(step)?;
+    note(cx, by, date, line, (Quantity::ZERO, step), true)?;
+    let line = line.clone();
+    cx.keep(|desk| desk.stands(Standing::Progress(line)))
+}
+
+/// Undoes what a document did to the lines that it follows, and takes its own lines out. These are answered, and so are
+/// the documents whose lines it let go.
+pub(crate) async fn take_back(
+    cx: &Cx<'_>,
+    row: &documents::Model,
+    day: impl Fn(Day) -> Day,
+) -> Result<(Vec<Line>, Vec<Line>)> {
+    cx.flush().await?;
+    let done = progress_moves::Entity::find()
+        .filter(progress_moves::Column::BusinessId.eq(row.business_id))
+        .filter(progress_moves::Column::DocumentId.eq(row.id))
+        .filter(progress_moves::Column::IsCorrection.eq(false))
+        .all(&cx.db)
+        .await?;
+    let own = of_documents(cx, &[row.id]).await?;
+    let mut sums: BTreeMap<RecordId, Step> = BTreeMap::new();
+    for moved in done {
+        let step = Step {
+            fulfilled: moved.fulfilled,
+            invoiced: moved.invoiced,
+            returned: moved.returned,
+            cancelled: moved.cancelled,
+            value: moved.value,
+        };
+        let sum = sums.entry(moved.line_id).or_default();
+        *sum = sum.plus(step)?;
+    }
+    let followed = of_lines(cx, sums.keys().copied()).await?;
+    let date = day(row.date);
+    let mut released = Vec::new();
+    for (id, sum) in sums {
+        let Some(line) = followed.get(&id).filter(|line| line.document_id != row.id && sum != Step::default()) else {
+            continue;
+        };
+        let step = sum.negated()?;
+        let line = line.clone().moved(step)?;
+        if [line.fulfilled, line.invoiced, line.returned].iter().any(|quantity| quantity.is_negative()) {
+            return Err(Error::conflict(
+                "in_use",
+                "Goods that came with it were returned or credited since; void what credits them first",
+            ));
+        }
+        note(cx, row, date, &line, (Quantity::ZERO, step), false)?;
+        released.push(line.clone());
+        cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+    }
+    for line in &own {
+        let step = Step { cancelled: negated(line.cancelled), value: back(line.value)?, ..Step::default() };
+        note(cx, row, date, line, (negated(line.quantity), step), false)?;
+    }
+    progress::Entity::delete_many()
+        .filter(progress::Column::BusinessId.eq(row.business_id))
+        .filter(progress::Column::DocumentId.eq(row.id))
+        .exec(&cx.db)
+        .await?;
+    document_links::Entity::delete_many()
+        .filter(document_links::Column::BusinessId.eq(row.business_id))
+        .filter(document_links::Column::DocumentId.eq(row.id))
+        .exec(&cx.db)
+        .await?;
+    Ok((own, released))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantity(text: &str) -> Quantity {
+        Quantity::parse(text).unwrap()
+    }
+
+    #[test]
+    fn what_waits_is_carried_without_a_residue() {
+        for (open, value, moved, cost, comes_to) in [
+            // Goods come at their cost.
+            ("0", "0", "5", "30", "30"),
+            ("5", "30", "5", "31", "31"),
+            ("0", "0", "10", "-80", "-80"),
+            // What goes takes its share; the last takes the rest.
+            ("5", "30", "-2", "0", "-12"),
+            ("3", "10", "-1", "0", "-3.33"),
+            ("2", "6.67", "-1", "0", "-3.34"),
+            ("1", "3.33", "-1", "0", "-3.33"),
+            ("10", "-80", "-10", "0", "80"),
+            // What comes back of what was invoiced waits for its credit.
+            ("0", "0", "-2", "-12", "-12"),
+            ("1", "6", "-3", "-18", "-18"),
+            ("1", "6.01", "-3", "-18", "-18.01"),
+            ("-2", "-12", "2", "0", "12"),
+        ] {
+            let [value, cost, comes_to] = [value, cost, comes_to].map(|text| Money::parse(text).unwrap());
+            let found = carry((quantity(open), value), quantity(moved), cost, (Rounding::HalfUp, 2)).unwrap();
+            assert_eq!(found, comes_to, "{open} worth {value}, {moved} at {cost}");
+        }
+    }
+
+    /// Quantity, fulfilled, invoiced, returned, cancelled, and whether it is goods.
+    fn line(kind: DocumentKind, figures: [&str; 5], is_goods: bool) -> Line {
+        let [ordered, fulfilled, invoiced, returned, cancelled] = figures.map(quantity);
+        Line {
+            business_id: crate::ids::BusinessId::default(),
+            line_id: RecordId::default(),
+            document_id: RecordId::default(),
+            kind,
+            date: Day::default(),
+            party_id: RecordId::default(),
+            item_id: None,
+            is_goods,
+            is_return: false,
+            source_line_id: None,
+            quantity: ordered,
+            fulfilled,
+            invoiced,
+            returned,
+            cancelled,
+            account_id: None,
+            begun: Money::ZERO,
+            value: Money::ZERO,
+        }
+    }
+
+    #[test]
+    fn an_order_is_as_far_as_its_goods_are_and_closes_with_its_invoices() {
+        let order = |figures, is_goods| line(DocumentKind::SalesOrder, figures, is_goods);
+        for (closed, lines, wanted) in [
+            (false, vec![order(["10", "0", "0", "0", "0"], true)], Stage::Open),
+            (false, vec![order(["10", "4", "0", "0", "0"], true)], Stage::Partial),
+            (false, vec![order(["10", "10", "4", "0", "0"], true)], Stage::Done),
+            (false, vec![order(["10", "10", "8", "2", "0"], true)], Stage::Closed),
+            (true, vec![order(["10", "4", "4", "0", "6"], true)], Stage::Closed),
+            (
+                false,
+                vec![order(["10", "10", "10", "0", "0"], true), order(["1", "0", "0", "0", "0"], false)],
+                Stage::Done,
+            ),
+            (false, vec![order(["1", "0", "0", "0", "0"], false)], Stage::Open),
+            (false, vec![order(["1", "1", "1", "0", "0"], false)], Stage::Closed),
+        ] {
+            assert_eq!(stage(closed, lines.iter()), wanted, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_note_is_as_far_as_it_is_invoiced() {
+        let note = |figures| line(DocumentKind::DeliveryNote, figures, true);
+        for (lines, wanted) in [
+            (vec![note(["10", "0", "0", "0", "0"])], Stage::Open),
+            (vec![note(["10", "0", "4", "0", "0"])], Stage::Partial),
+            (vec![note(["10", "0", "8", "2", "0"])], Stage::Done),
+            (vec![note(["10", "0", "10", "2", "0"])], Stage::Done),
+        ] {
+            assert_eq!(stage(false, lines.iter()), wanted, "{lines:?}");
+        }
+        let back = Line { is_return: true, cancelled: quantity("2"), ..note(["2", "0", "0", "0", "0"]) };
+        assert_eq!(stage(false, [back].iter()), Stage::Open, "nothing is to be credited of it");
+    }
+}

@@ -1,0 +1,276 @@
+//! Orders and notes: whether their lines are as far as the documents say that follow them, and whether goods that wait
+//! for their invoice are what stands on their accounts.
+
+use super::subledgers::{Days, OfDay, column, compare_days, ledger_days};
+use super::{Check, Findings, PORTION, Walk, Wide, shown};
+use crate::books::balances::sum;
+use crate::books::progress::{Line, stage};
+use crate::books::tables::{DocumentKind, document_lines, documents, progress, progress_moves};
+use crate::cx::Cx;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::money::{Money, Quantity};
+use crate::resource::document::CLOSED;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use std::collections::{HashMap, HashSet};
+
+pub(super) async fn checks(cx: &Cx<'_>, walk: &Walk, waiting: &HashSet<RecordId>) -> Result<Vec<Check>> {
+    let mut lines = Lines::default();
+    let mut last: Option<RecordId> = None;
+    loop {
+        let mut portion = progress::Entity::find()
+            .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+            .order_by_asc(progress::Column::LineId)
+            .limit(PORTION);
+        if let Some(last) = last {
+            portion = portion.filter(progress::Column::LineId.gt(last));
+        }
+        let portion = portion.all(&cx.db).await?;
+        let Some(end) = portion.last() else { break };
+        last = Some(end.line_id);
+        lines.follow_history(cx, &portion).await?;
+        lines.follow_documents(cx, &portion).await?;
+    }
+    lines.have_an_end(cx).await?;
+    lines.show_their_stage(cx).await?;
+    Ok(vec![
+        waiting_follows_ledger(cx, walk, waiting).await?,
+        Check::of(
+            "V4g",
+            "Lines of orders and notes are where their history says",
+            shown(lines.value),
+            shown(lines.history),
+            lines.of_history,
+        ),
+        Check::of(
+            "V5b",
+            "Lines of orders and notes are as far as the documents that follow them",
+            lines.told,
+            lines.found,
+            lines.of_documents,
+        ),
+    ])
+}
+
+async fn waiting_follows_ledger(cx: &Cx<'_>, walk: &Walk, waiting: &HashSet<RecordId>) -> Result<Check> {
+    let base = cx.business()?.base_currency.clone();
+    let rows = progress_moves::Entity::find()
+        .select_only()
+        .column(progress_moves::Column::AccountId)
+        .column(progress_moves::Column::Date)
+        .column_as(Expr::val(base.clone()), "currency")
+        .column_as(sum(cx, column(progress_moves::Column::Value)), "base")
+        .column_as(sum(cx, column(progress_moves::Column::Value)), "own")
+        .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress_moves::Column::AccountId.is_not_null())
+        .group_by(progress_moves::Column::AccountId)
+        .group_by(progress_moves::Column::Date)
+        .into_model::<OfDay>()
+        .all(&cx.db)
+        .await?;
+    let kept: Days = rows
+        .into_iter()
+        .filter(|row| row.base != 0 && waiting.contains(&row.account_id))
+        .map(|row| ((row.account_id, base.clone(), row.date), (Wide::from(row.base), 0)))
+        .collect();
+    let mut ledger = Days::new();
+    for ((account, _, day), (amount, _)) in ledger_days(walk, waiting) {
+        ledger.entry((account, base.clone(), day)).or_default().0 += amount;
+    }
+    ledger.retain(|_, sums| sums.0 != 0);
+    let (left, right, findings) = compare_days(&kept, &ledger, "notes");
+    Ok(Check::of(
+        "V3d",
+        "Goods that are not invoiced equal their accounts, at every day",
+        shown(left),
+        shown(right),
+        findings,
+    ))
+}
+
+/// What was found of lines, portion by portion.
+#[derive(Default)]
+struct Lines {
+    value: Wide,
+    history: Wide,
+    of_history: Findings,
+    /// Quantities of all kinds, as the lines tell them and as they are found.
+    told: Wide,
+    found: Wide,
+    of_documents: Findings,
+}
+
+#[derive(FromQueryResult)]
+struct History {
+    line_id: RecordId,
+    quantity: i64,
+    fulfilled: i64,
+    invoiced: i64,
+    returned: i64,
+    cancelled: i64,
+    value: i64,
+}
+
+type Figures = [i64; 3];
+
+impl Lines {
+    async fn history(cx: &Cx<'_>, lines: Option<&[Line]>) -> Result<Vec<History>> {
+        let mut history = progress_moves::Entity::find().select_only().column(progress_moves::Column::LineId);
+        for (name, of) in [
+            ("quantity", progress_moves::Column::Quantity),
+            ("fulfilled", progress_moves::Column::Fulfilled),
+            ("invoiced", progress_moves::Column::Invoiced),
+            ("returned", progress_moves::Column::Returned),
+            ("cancelled", progress_moves::Column::Cancelled),
+            ("value", progress_moves::Column::Value),
+        ] {
+            history = history.column_as(sum(cx, column(of)), name);
+        }
+        history = history
+            .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
+            .group_by(progress_moves::Column::LineId);
+        history = if let Some(lines) = lines {
+            history.filter(progress_moves::Column::LineId.is_in(lines.iter().map(|line| line.line_id)))
+        } else {
+            // Those of lines that are gone: what is left of them must be nothing.
+            let there = progress::Entity::find()
+                .select_only()
+                .column(progress::Column::LineId)
+                .filter(progress::Column::BusinessId.eq(cx.business_id()?));
+            history.filter(progress_moves::Column::LineId.not_in_subquery(QueryTrait::into_query(there)))
+        };
+        Ok(history.into_model::<History>().all(&cx.db).await?)
+    }
+
+    async fn follow_history(&mut self, cx: &Cx<'_>, lines: &[Line]) -> Result<()> {
+        let mut history: HashMap<RecordId, History> =
+            Self::history(cx, Some(lines)).await?.into_iter().map(|row| (row.line_id, row)).collect();
+        for line in lines {
+            let of_line = history.remove(&line.line_id);
+            let kept = [line.quantity, line.fulfilled, line.invoiced, line.returned, line.cancelled];
+            let said = of_line
+                .as_ref()
+                .map_or([0; 5], |row| [row.quantity, row.fulfilled, row.invoiced, row.returned, row.cancelled]);
+            let value = of_line.map_or(0, |row| row.value);
+            self.value += Wide::from(line.value.units());
+            self.history += Wide::from(value);
+            if kept.map(Quantity::units) != said || line.value.units() != value {
+                self.of_history.add(format!(
+                    "line {}: it stands at {} worth {}, its history at {} worth {}",
+                    line.line_id,
+                    written(kept),
+                    line.value.with_decimals(2),
+                    written(said.map(Quantity::from_units)),
+                    Money::from_units(value).with_decimals(2)
+                ));
+            }
+            if line.open() == Quantity::ZERO && line.value != Money::ZERO {
+                let worth = line.value.with_decimals(2);
+                self.of_history.add(format!("line {}: nothing waits, and it is worth {worth}", line.line_id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lines that are gone leave nothing behind.
+    async fn have_an_end(&mut self, cx: &Cx<'_>) -> Result<()> {
+        for row in Self::history(cx, None).await? {
+            self.history += Wide::from(row.value);
+            let rest = [row.quantity, row.fulfilled, row.invoiced, row.returned, row.cancelled, row.value];
+            if rest != [0; 6] {
+                self.of_history.add(format!("line {} is gone, and its history leaves something behind", row.line_id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts anew what the documents did that follow these lines, and those that follow these.
+    async fn follow_documents(&mut self, cx: &Cx<'_>, lines: &[Line]) -> Result<()> {
+        let business = cx.business_id()?;
+        let ids = |lines: &[Line]| lines.iter().map(|line| line.line_id).collect::<Vec<_>>();
+        let notes_of = |ids: Vec<RecordId>| {
+            progress::Entity::find()
+                .filter(progress::Column::BusinessId.eq(business))
+                .filter(progress::Column::SourceLineId.is_in(ids))
+                .all(&cx.db)
+        };
+        let notes = notes_of(ids(lines)).await?;
+        let returns = notes_of(ids(&notes)).await?;
+        let all: Vec<RecordId> = [ids(lines), ids(&notes), ids(&returns)].concat();
+        let bills = document_lines::Entity::find()
+            .filter(document_lines::Column::BusinessId.eq(business))
+            .filter(document_lines::Column::SourceLineId.is_in(all))
+            .filter(document_lines::Column::Kind.is_in([
+                DocumentKind::SalesInvoice,
+                DocumentKind::PurchaseInvoice,
+                DocumentKind::CreditNote,
+                DocumentKind::DebitNote,
+            ]))
+            .all(&cx.db)
+            .await?;
+        let mut billed: HashMap<RecordId, i64> = HashMap::new();
+        for line in bills {
+            *billed.entry(line.source_line_id.unwrap_or_default()).or_default() += line.quantity.units();
+        }
+        let billed = |line: RecordId| billed.get(&line).copied().unwrap_or_default();
+        let under = |lines: &[Line], id: RecordId| {
+            lines.iter().filter(|line| line.source_line_id == Some(id)).cloned().collect::<Vec<Line>>()
+        };
+        for line in lines {
+            let (own, followers) = (billed(line.line_id), under(&notes, line.line_id));
+            let quantity = |lines: &[Line]| lines.iter().map(|line| line.quantity.units()).sum::<i64>();
+            let bills = |lines: &[Line]| lines.iter().map(|line| billed(line.line_id)).sum::<i64>();
+            let found: Figures = if line.is_order() {
+                let back: Vec<Line> = followers.iter().flat_map(|note| under(&returns, note.line_id)).collect();
+                [quantity(&followers) + own, own + bills(&followers) - bills(&back), quantity(&back)]
+            } else {
+                [0, own - bills(&followers), quantity(&followers)]
+            };
+            let told = [line.fulfilled, line.invoiced, line.returned].map(Quantity::units);
+            self.told += told.iter().map(|units| Wide::from(*units)).sum::<Wide>();
+            self.found += found.iter().map(|units| Wide::from(*units)).sum::<Wide>();
+            if told != found {
+                self.of_documents.add(format!(
+                    "line {}: {} are fulfilled, invoiced and returned, its documents say {}",
+                    line.line_id,
+                    written(told.map(Quantity::from_units)),
+                    written(found.map(Quantity::from_units))
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The documents say how far they have got; so do their lines.
+    async fn show_their_stage(&mut self, cx: &Cx<'_>) -> Result<()> {
+        let mut last: Option<RecordId> = None;
+        loop {
+            let mut portion = documents::Entity::find()
+                .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+                .filter(documents::Column::Stage.is_not_null())
+                .order_by_asc(documents::Column::Id)
+                .limit(PORTION);
+            if let Some(last) = last {
+                portion = portion.filter(documents::Column::Id.gt(last));
+            }
+            let portion = portion.all(&cx.db).await?;
+            let Some(end) = portion.last() else { return Ok(()) };
+            last = Some(end.id);
+            let ids: Vec<RecordId> = portion.iter().map(|row| row.id).collect();
+            let lines = crate::books::progress::of_documents(cx, &ids).await?;
+            for row in &portion {
+                let of_row = lines.iter().filter(|line| line.document_id == row.id);
+                let stage = stage(row.subkind.as_deref() == Some(CLOSED), of_row);
+                if row.stage != Some(stage) {
+                    let said = row.stage.unwrap_or_default();
+                    self.of_documents.add(format!("document {}: it is {said}, its lines are {stage}", row.id));
+                }
+            }
+        }
+    }
+}
+
+fn written<const N: usize>(quantities: [Quantity; N]) -> String {
+    quantities.map(|quantity| quantity.to_string()).join("/")
+}

@@ -1,0 +1,668 @@
+//! What comes of the lines that a document follows: what it takes from them, and what it does to them.
+//!
+//! An order is delivered by notes and billed by invoices, a note is billed by invoices; a note of goods that come back
+//! names the note that brought them, and what credits these names that note. Goods that wait for their invoice stand on
+//! an account of their own; each line knows what of them is left there ([`progress`]).
+
+use super::complete::price_in;
+use super::figures::Discount;
+use super::line::{TaxChoice, TradeLineAsked};
+use super::{Direction, TradeAsked, TradeFigures};
+use crate::access::Business;
+use crate::books::progress::{self, Link, Plan, Step, carry, less, negated};
+use crate::books::tables::{DocumentKind, DocumentStatus, Relation, StockKind, document_lines, documents, stock_lines};
+use crate::cx::Cx;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::ids::RecordId;
+use crate::money::{Money, Quantity, Rate, UnitPrice};
+use crate::resource::document::{CLOSED, Content, invalid_state};
+use crate::resource::tax_code::TaxCodes;
+use rust_decimal::Decimal;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use std::collections::{HashMap, HashSet};
+
+/// A trade document, as it is kept.
+pub(super) struct Source {
+    pub(super) row: documents::Model,
+    pub(super) content: Content<TradeAsked, TradeFigures>,
+}
+
+/// What a document follows.
+#[derive(Default)]
+pub(super) struct Sources {
+    /// Lines of orders and notes, those that they follow themselves included.
+    lines: HashMap<RecordId, progress::Line>,
+    documents: HashMap<RecordId, Source>,
+    /// The invoices that billed notes of which goods come back: document and line, by the line of the note.
+    billed: HashMap<RecordId, (RecordId, RecordId)>,
+}
+
+/// The documents that the head of another names.
+fn named(asked: &TradeAsked) -> impl Iterator<Item = RecordId> + '_ {
+    asked.source.into_iter().chain(asked.order).chain(asked.goods_notes.iter().copied())
+}
+
+impl Sources {
+    pub(super) async fn of(cx: &Cx<'_>, direction: Direction, asked: &TradeAsked) -> Result<Self> {
+        let mut sources = Self::default();
+        let mut wanted: HashSet<RecordId> = asked.lines.iter().filter_map(|line| line.source_line).collect();
+        if wanted.is_empty() && named(asked).next().is_none() {
+            return Ok(sources);
+        }
+        let heads: Vec<RecordId> = asked.order.into_iter().chain(asked.goods_notes.iter().copied()).collect();
+        cx.flush().await?;
+        for line in progress::of_documents(cx, &heads).await? {
+            sources.lines.insert(line.line_id, line);
+        }
+        // A line that comes back follows a note, which follows an order.
+        while !wanted.is_empty() {
+            let found = progress::of_lines(cx, wanted).await?;
+            wanted = found.values().filter_map(|line| line.source_line_id).collect();
+            sources.lines.extend(found);
+            wanted.retain(|id| !sources.lines.contains_key(id));
+        }
+        if direction.credits() {
+            sources.find_bills(cx, asked).await?;
+        }
+        let of_lines = sources.lines.values().map(|line| line.document_id);
+        let of_bills = sources.billed.values().map(|(document, _)| *document);
+        let ids: HashSet<RecordId> = named(asked).chain(of_lines).chain(of_bills).collect();
+        let rows = documents::Entity::find()
+            .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+            .filter(documents::Column::Id.is_in(ids))
+            .filter(documents::Column::Kind.is_in(KINDS));
+        for row in rows.all(&cx.db).await? {
+            let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
+            sources.documents.insert(row.id, Source { row, content });
+        }
+        Ok(sources)
+    }
+
+    /// Goods that came back are credited as they were billed.
+    async fn find_bills(&mut self, cx: &Cx<'_>, asked: &TradeAsked) -> Result<()> {
+        let returned = asked.lines.iter().filter_map(|line| self.lines.get(&line.source_line?)?.source_line_id);
+        let returned: HashSet<RecordId> = returned.collect();
+        if returned.is_empty() {
+            return Ok(());
+        }
+        let bills = document_lines::Entity::find()
+            .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
+            .filter(document_lines::Column::SourceLineId.is_in(returned))
+            .filter(document_lines::Column::Kind.is_in([DocumentKind::SalesInvoice, DocumentKind::PurchaseInvoice]));
+        for line in bills.all(&cx.db).await? {
+            if let Some(note) = line.source_line_id {
+                self.billed.insert(note, (line.document_id, line.id));
+            }
+        }
+        Ok(())
+    }
+
+    /// The line of an order or of a note that a line follows.
+    pub(super) fn line(&self, line: &TradeLineAsked) -> Option<&progress::Line> {
+        self.lines.get(&line.source_line?)
+    }
+
+    /// The account on which the goods of a line wait that it bills, or credits.
+    pub(super) fn waiting(&self, line: &TradeLineAsked) -> Option<RecordId> {
+        let followed = self.line(line)?;
+        let origin = || self.lines.get(&followed.source_line_id?)?.account_id;
+        followed.account_id.or_else(|| origin().filter(|_| followed.is_return))
+    }
+
+    pub(super) fn document(&self, id: RecordId) -> Option<&Source> {
+        self.documents.get(&id)
+    }
+
+    fn asked_line(&self, document: RecordId, line: RecordId) -> Option<(&Source, usize)> {
+        let source = self.documents.get(&document)?;
+        let place = source.content.asked.lines.iter().position(|known| known.id == Some(line))?;
+        Some((source, place))
+    }
+
+    /// Where the line stands that says what goods cost: that of the order which a bill follows by a note, and that of
+    /// the bill which a credit follows by goods that came back.
+    fn terms(&self, direction: Direction, asked: &TradeAsked, source: RecordId) -> Option<(&Source, usize)> {
+        let Some(line) = self.lines.get(&source) else {
+            // What credits an invoice directly names its line.
+            return self.asked_line(asked.source?, source);
+        };
+        let further = line.source_line_id.and_then(|id| match direction {
+            Direction::PurchaseInvoice => self.asked_line(self.lines.get(&id)?.document_id, id),
+            Direction::CreditNote | Direction::DebitNote => {
+                let (document, billed) = self.billed.get(&id)?;
+                self.asked_line(*document, *billed)
+            }
+            _ => None,
+        });
+        further.or_else(|| self.asked_line(line.document_id, source))
+    }
+}
+
+const KINDS: [DocumentKind; 6] = [
+    DocumentKind::SalesOrder,
+    DocumentKind::PurchaseOrder,
+    DocumentKind::DeliveryNote,
+    DocumentKind::ReceiptNote,
+    DocumentKind::SalesInvoice,
+    DocumentKind::PurchaseInvoice,
+];
+
+/// The order, the note and the invoice of a side.
+const fn kinds_of(direction: Direction) -> (DocumentKind, DocumentKind, DocumentKind) {
+    if direction.is_sale() {
+        (DocumentKind::SalesOrder, DocumentKind::DeliveryNote, DocumentKind::SalesInvoice)
+    } else {
+        (DocumentKind::PurchaseOrder, DocumentKind::ReceiptNote, DocumentKind::PurchaseInvoice)
+    }
+}
+
+/// Whether a document of a direction may follow such a line.
+fn may_follow(direction: Direction, is_return: bool, line: &progress::Line) -> bool {
+    let (order, note, _) = kinds_of(direction);
+    let of_note = line.kind == note;
+    if direction.is_order() {
+        return false;
+    }
+    if direction.credits() {
+        return of_note && line.is_return;
+    }
+    if direction.is_goods() {
+        return if is_return { of_note && !line.is_return } else { line.kind == order };
+    }
+    line.kind == order || (of_note && !line.is_return)
+}
+
+// ── What is taken ──
+
+/// What a document leaves out and the documents that it follows say.
+pub(super) fn take(
+    direction: Direction,
+    asked: &mut TradeAsked,
+    sources: &Sources,
+    taxes: &TaxCodes,
+    business: &Business,
+) {
+    match_by_item(direction, asked, sources);
+    let of_lines = asked.lines.iter().filter_map(|line| sources.line(line)).map(|line| line.document_id);
+    let followed: Vec<RecordId> = of_lines.collect();
+    let (order, note, _) = kinds_of(direction);
+    for id in &followed {
+        let Some(source) = sources.document(*id) else { continue };
+        if source.row.kind == order && asked.order.is_none() {
+            asked.order = Some(*id);
+        }
+        if source.row.kind == note && !asked.goods_notes.contains(id) {
+            asked.goods_notes.push(*id);
+        }
+    }
+    let lead = named(asked).chain(followed).find_map(|id| sources.document(id));
+    let Some(lead) = lead else { return };
+    let said = &lead.content.asked;
+    if asked.party == RecordId::default() {
+        asked.party = lead.row.party_id.unwrap_or(said.party);
+    }
+    asked.currency = asked.currency.take().or_else(|| Some(lead.row.currency.clone()));
+    asked.shipping_address = asked.shipping_address.take().or_else(|| said.shipping_address.clone());
+    if direction.credits() {
+        if asked.currency.as_ref() == Some(&lead.row.currency) {
+            asked.exchange_rate = asked.exchange_rate.or(said.exchange_rate);
+        }
+        asked.control_account = asked.control_account.or(lead.content.figures.control_account);
+    }
+    let first = asked.lines.iter().find_map(|line| sources.terms(direction, asked, line.source_line?));
+    let terms = first.map_or(lead, |(source, _)| source);
+    if direction != Direction::ReceiptNote {
+        asked.inclusive = asked.inclusive.or(terms.content.asked.inclusive);
+    }
+    let inclusive = asked.inclusive.unwrap_or(business.settings.prices_include_tax_default);
+    let mut lines = std::mem::take(&mut asked.lines);
+    for line in &mut lines {
+        take_line(direction, asked, inclusive, line, sources, taxes);
+    }
+    asked.lines = lines;
+}
+
+/// The rate of the document that one follows, in its currency.
+pub(super) fn rate(asked: &TradeAsked, sources: &Sources, currency: &str) -> Option<Rate> {
+    let of_lines = asked.lines.iter().filter_map(|line| sources.line(line)).map(|line| line.document_id);
+    let documents = named(asked).chain(of_lines).filter_map(|id| sources.document(id));
+    let mut same = documents.filter(|source| source.row.currency == currency);
+    same.find_map(|source| source.content.asked.exchange_rate)
+}
+
+/// A line that says only which item it is of follows the first such line of the order or the notes that the head names.
+fn match_by_item(direction: Direction, asked: &mut TradeAsked, sources: &Sources) {
+    let heads: Vec<RecordId> = asked.goods_notes.iter().copied().chain(asked.order).collect();
+    if heads.is_empty() {
+        return;
+    }
+    let mut taken: HashSet<RecordId> = asked.lines.iter().filter_map(|line| line.source_line).collect();
+    for line in asked.lines.iter_mut().filter(|line| line.source_line.is_none()) {
+        let Some(item) = line.item else { continue };
+        let suits = |known: &&progress::Line| {
+            known.item_id == Some(item)
+                && !taken.contains(&known.line_id)
+                && known.open() > Quantity::ZERO
+                && may_follow(direction, asked.is_return, known)
+        };
+        let of_head = |head: &RecordId| {
+            let lines = sources.lines.values().filter(|known| known.document_id == *head).filter(suits);
+            let place = |known: &&progress::Line| sources.asked_line(known.document_id, known.line_id).map(|at| at.1);
+            lines.min_by_key(place)
+        };
+        if let Some(found) = heads.iter().find_map(of_head) {
+            line.source_line = Some(found.line_id);
+            taken.insert(found.line_id);
+        }
+    }
+}
+
+fn take_line(
+    direction: Direction,
+    asked: &TradeAsked,
+    inclusive: bool,
+    line: &mut TradeLineAsked,
+    sources: &Sources,
+    taxes: &TaxCodes,
+) {
+    let Some(id) = line.source_line else { return };
+    let Some((source, place)) = sources.terms(direction, asked, id) else { return };
+    let of = &source.content.asked.lines[place];
+    line.item = line.item.or(of.item);
+    line.description = line.description.take().or_else(|| of.description.clone());
+    line.unit = line.unit.take().or_else(|| of.unit.clone());
+    if let Some(followed) = sources.lines.get(&id) {
+        let returns = direction.is_goods() && asked.is_return;
+        let left = if returns { less(followed.quantity, followed.returned) } else { followed.open() };
+        line.quantity = line.quantity.or(Some(left).filter(|left| *left > Quantity::ZERO));
+    } else {
+        line.quantity = line.quantity.or(of.quantity);
+        // A line of stock goes back to where such goods are, whatever account the invoice named.
+        line.account = line.account.or(of.account);
+    }
+    if direction.is_sale() {
+        line.account = line.account.or(of.account);
+    }
+    if direction == Direction::ReceiptNote {
+        line.price = line.price.or_else(|| net_of_one(source, place));
+        return;
+    }
+    if line.price.is_none() {
+        let included = source.content.asked.inclusive.unwrap_or_default();
+        let tax = of.tax.code().and_then(|id| taxes.get(id));
+        let tax = tax.map_or(Decimal::ZERO, |code| code.share_on(source.row.date));
+        line.price = of.price.and_then(|price| price_in(price, Rate::ONE, included, inclusive, tax));
+        line.discount = line.discount.or_else(|| share_of(of, line.quantity(), source.row.currency.as_str()));
+    }
+    if line.tax == TaxChoice::Unsaid && source.row.kind != DocumentKind::ReceiptNote {
+        line.tax = of.tax;
+    }
+}
+
+/// What one unit of a line costs without tax, after all discounts.
+fn net_of_one(source: &Source, place: usize) -> Option<UnitPrice> {
+    let (of, kept) = (&source.content.asked.lines[place], &source.content.figures.lines[place]);
+    if source.row.kind == DocumentKind::ReceiptNote {
+        return of.price;
+    }
+    let one = kept.figures.net.decimal().checked_div(of.quantity().decimal())?;
+    let rounded = one.round_dp_with_strategy(UnitPrice::PLACES, rust_decimal::RoundingStrategy::MidpointAwayFromZero);
+    UnitPrice::parse(&rounded.to_string()).ok()
+}
+
+/// The discount of a part of a line.
+fn share_of(of: &TradeLineAsked, quantity: Quantity, currency: &str) -> Option<Discount> {
+    match of.discount? {
+        Discount::Percent(percent) => Some(Discount::Percent(percent)),
+        Discount::Amount(amount) => part_of(amount, quantity, of.quantity(), currency).map(Discount::Amount),
+    }
+}
+
+pub(super) fn part_of(amount: Money, part: Quantity, whole: Quantity, currency: &str) -> Option<Money> {
+    let exact = amount.decimal().checked_mul(part.decimal())?.checked_div(whole.decimal())?;
+    let decimals = crate::currency::decimals(currency).unwrap_or(2);
+    crate::money::Rounding::HalfUp.money(exact, decimals).ok()
+}
+
+// ── What may be ──
+
+/// Whether what a document names may be followed by it.
+pub(super) fn judge(direction: Direction, asked: &TradeAsked, sources: &Sources, faults: &mut FieldErrors) {
+    let (order, note, _) = kinds_of(direction);
+    let (order_field, note_field) =
+        if direction.is_sale() { ("salesOrderId", "deliveryNoteIds") } else { ("purchaseOrderId", "receiptNoteIds") };
+    let heads = asked.order.map(|id| (order_field.to_owned(), id, order));
+    let notes = asked.goods_notes.iter().enumerate().map(|(at, id)| (format!("{note_field}[{at}]"), *id, note));
+    // What credits and returns has no field for the notes that it follows.
+    let notes = notes.filter(|_| direction.bills() && !direction.credits());
+    let strange = |id: RecordId| sources.document(id).is_some_and(|source| source.row.party_id != Some(asked.party));
+    let of_lines = asked.lines.iter().filter_map(|line| sources.line(line));
+    let of_lines = of_lines.filter(|line| may_follow(direction, asked.is_return, line)).map(|line| line.document_id);
+    if asked.order.into_iter().chain(asked.goods_notes.iter().copied()).chain(of_lines).any(strange) {
+        faults.add("partyId", "must be the party of the documents that it follows");
+    }
+    for (field, id, kind) in heads.into_iter().chain(notes) {
+        match sources.document(id).filter(|source| source.row.kind == kind) {
+            None => faults.add(field, "names no such document"),
+            Some(source) if source.row.status != DocumentStatus::Posted => {
+                faults.add(field, "names a document that is not posted");
+            }
+            Some(_) => {}
+        }
+    }
+    for (index, line) in asked.lines.iter().enumerate() {
+        let Some(id) = line.source_line else { continue };
+        let mut fault = |field: &str, why: &str| faults.add(format!("lines[{index}].{field}"), why);
+        let Some(followed) = sources.lines.get(&id) else {
+            if direction.is_order() {
+                fault("sourceLineId", "is not for orders: they begin a chain");
+            } else if !direction.credits() {
+                fault("sourceLineId", &format!("names no line of {}", followable(direction, asked.is_return)));
+            }
+            continue;
+        };
+        if !may_follow(direction, asked.is_return, followed) {
+            fault("sourceLineId", &format!("must name a line of {}", followable(direction, asked.is_return)));
+        } else if followed.item_id != line.item {
+            fault("itemId", "must be the item of the line that it follows; leave it out");
+        } else if followed.is_order() && followed.is_goods && direction.bills() && !asked.update_stock.unwrap_or(true) {
+            fault(
+                "sourceLineId",
+                "orders goods, so `updateStock` cannot be false; deliver them by a note and bill that",
+            );
+        }
+    }
+}
+
+const fn followable(direction: Direction, is_return: bool) -> &'static str {
+    match direction {
+        Direction::SalesOrder | Direction::PurchaseOrder => "nothing",
+        Direction::DeliveryNote if is_return => "a posted delivery note",
+        Direction::DeliveryNote => "a posted sales order",
+        Direction::ReceiptNote if is_return => "a posted receipt note",
+        Direction::ReceiptNote => "a posted purchase order",
+        Direction::SalesInvoice => "a posted sales order or delivery note",
+        Direction::PurchaseInvoice => "a posted purchase order or receipt note",
+        Direction::CreditNote => "the invoice, or of a delivery note that brought goods back",
+        Direction::DebitNote => "the invoice, or of a receipt note that sent goods back",
+    }
+}
+
+// ── What it does ──
+
+/// Goods of a line that wait for their invoice: the account, and what it moves by. A debit is positive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Carried {
+    pub(super) account: RecordId,
+    pub(super) value: Money,
+}
+
+/// What a document does to the lines that it follows.
+pub(super) struct Following<'s> {
+    sources: &'s Sources,
+    business: &'s Business,
+    direction: Direction,
+    pub(super) plan: Plan,
+    faults: FieldErrors,
+}
+
+fn part(business: &Business, whole: Money, of: Quantity, all: Quantity) -> Money {
+    let exact = whole.decimal().checked_mul(of.decimal()).and_then(|product| product.checked_div(all.decimal()));
+    let rounding = business.settings.rounding_mode.rounding();
+    rounding.money(exact.unwrap_or_default(), business.currency_decimals).unwrap_or_default()
+}
+
+impl<'s> Following<'s> {
+    pub(super) fn new(
+        direction: Direction,
+        asked: &TradeAsked,
+        sources: &'s Sources,
+        business: &'s Business,
+    ) -> Result<Self> {
+        let mut following =
+            Self { sources, business, direction, plan: Plan::default(), faults: FieldErrors::default() };
+        let of_lines = asked.lines.iter().filter_map(|line| sources.line(line)).map(|line| line.document_id);
+        for id in named(asked).chain(of_lines) {
+            following.link(asked, id)?;
+        }
+        Ok(following)
+    }
+
+    fn link(&mut self, asked: &TradeAsked, id: RecordId) -> Result<()> {
+        let Some(Source { row, .. }) = self.sources.document(id) else { return Ok(()) };
+        let relation = match self.direction {
+            Direction::DeliveryNote | Direction::ReceiptNote if asked.is_return => Relation::Returns,
+            Direction::DeliveryNote | Direction::ReceiptNote => Relation::Fulfils,
+            Direction::CreditNote | Direction::DebitNote => Relation::Credits,
+            _ => Relation::Bills,
+        };
+        if row.subkind.as_deref() == Some(CLOSED) {
+            let number = row.number.as_deref().unwrap_or_default();
+            return Err(invalid_state(format!("The order {number} is closed; reopen it first")));
+        }
+        self.plan.links.insert(id, Link { relation, kind: row.kind, number: row.number.clone() });
+        Ok(())
+    }
+
+    fn carry(&self, line: &progress::Line, moved: Quantity, cost: Money) -> Result<Money> {
+        let rounding = self.business.settings.rounding_mode.rounding();
+        carry((line.open(), line.value), moved, cost, (rounding, self.business.currency_decimals))
+    }
+
+    fn refuse(&mut self, index: usize, left: Quantity, to: &str) {
+        let left = Ord::max(left, Quantity::ZERO);
+        self.faults.add(format!("lines[{index}].quantity"), format!("must be at most {left}, what is left to {to}"));
+    }
+
+    /// As much as an order may grow to in the end.
+    fn most(&self, line: &progress::Line) -> Quantity {
+        let extra = self.business.settings.over_delivery_percent.unwrap_or_default();
+        let exact = line.quantity.decimal().checked_mul(extra.decimal()).unwrap_or_default() / Decimal::ONE_HUNDRED;
+        let extra = Quantity::parse(&exact.trunc_with_scale(Quantity::PLACES).normalize().to_string());
+        let most = line.quantity.checked_add(extra.unwrap_or_default()).unwrap_or(line.quantity);
+        less(most, line.cancelled)
+    }
+
+    /// The order that a line of a note follows.
+    fn order_of(&self, line: &progress::Line) -> Option<&'s progress::Line> {
+        self.sources.lines.get(&line.source_line_id?).filter(|order| order.is_order())
+    }
+
+    /// A line of an invoice. What it bills of goods that wait is answered.
+    pub(super) fn bill(&mut self, index: usize, line: &TradeLineAsked) -> Result<Option<Carried>> {
+        let Some(followed) = self.sources.line(line) else { return Ok(None) };
+        let (now, quantity) = (self.plan.line(followed).clone(), line.quantity());
+        if followed.is_order() {
+            let most = self.most(&now);
+            let left = Ord::min(less(less(most, now.returned), now.invoiced), less(most, now.fulfilled));
+            if quantity > left {
+                self.refuse(index, left, "invoice");
+            }
+            let step = Step { fulfilled: quantity, invoiced: quantity, ..Step::default() };
+            self.plan.step(followed, step)?;
+            return Ok(None);
+        }
+        if quantity > now.open() {
+            self.refuse(index, now.open(), "invoice");
+            return Ok(None);
+        }
+        let carried = match now.account_id {
+            Some(account) => Some(Carried { account, value: self.carry(&now, negated(quantity), Money::ZERO)? }),
+            None => None,
+        };
+        let value = carried.map_or(Money::ZERO, |carried| carried.value);
+        self.plan.step(followed, Step { invoiced: quantity, value, ..Step::default() })?;
+        if let Some(order) = self.order_of(followed) {
+            self.plan.step(order, Step { invoiced: quantity, ..Step::default() })?;
+        }
+        Ok(carried)
+    }
+
+    /// A line of a credit for goods that came back by a note.
+    pub(super) fn credit(&mut self, index: usize, line: &TradeLineAsked) -> Result<Option<Carried>> {
+        let Some(followed) = self.sources.line(line) else { return Ok(None) };
+        let (now, quantity) = (self.plan.line(followed).clone(), line.quantity());
+        let origin = followed.source_line_id.and_then(|id| self.sources.lines.get(&id));
+        let origin_now = origin.map(|origin| self.plan.line(origin).clone());
+        let waits = origin_now.as_ref().map_or(now.open(), |origin| negated(origin.open()));
+        let left = Ord::min(now.open(), waits);
+        if quantity > left {
+            self.refuse(index, left, "credit");
+            return Ok(None);
+        }
+        let Some((origin, origin_now)) = origin.zip(origin_now) else {
+            let carried = match now.account_id {
+                Some(account) => Some(Carried { account, value: self.carry(&now, negated(quantity), Money::ZERO)? }),
+                None => None,
+            };
+            let value = carried.map_or(Money::ZERO, |carried| carried.value);
+            self.plan.step(followed, Step { invoiced: quantity, value, ..Step::default() })?;
+            return Ok(carried);
+        };
+        let carried = match origin_now.account_id {
+            Some(account) => Some(Carried { account, value: self.carry(&origin_now, quantity, Money::ZERO)? }),
+            None => None,
+        };
+        let value = carried.map_or(Money::ZERO, |carried| carried.value);
+        self.plan.step(followed, Step { invoiced: quantity, ..Step::default() })?;
+        self.plan.step(origin, Step { invoiced: negated(quantity), value, ..Step::default() })?;
+        if let Some(order) = self.order_of(origin) {
+            self.plan.step(order, Step { invoiced: negated(quantity), ..Step::default() })?;
+        }
+        Ok(carried)
+    }
+
+    /// A line of an order that begins.
+    pub(super) fn order(&mut self, line: &TradeLineAsked, is_goods: bool) {
+        self.put_down(line, is_goods, |_| {});
+    }
+
+    fn put_down(&mut self, line: &TradeLineAsked, is_goods: bool, with: impl FnOnce(&mut progress::Line)) {
+        let kind = match self.direction {
+            Direction::SalesOrder => DocumentKind::SalesOrder,
+            Direction::PurchaseOrder => DocumentKind::PurchaseOrder,
+            Direction::DeliveryNote => DocumentKind::DeliveryNote,
+            _ => DocumentKind::ReceiptNote,
+        };
+        let mut begun = progress::Line {
+            business_id: self.business.id,
+            line_id: line.id.unwrap_or_default(),
+            document_id: RecordId::default(),
+            kind,
+            date: crate::day::Day::default(),
+            party_id: RecordId::default(),
+            item_id: line.item,
+            is_goods,
+            is_return: false,
+            source_line_id: line.source_line,
+            quantity: line.quantity(),
+            fulfilled: Quantity::ZERO,
+            invoiced: Quantity::ZERO,
+            returned: Quantity::ZERO,
+            cancelled: Quantity::ZERO,
+            account_id: None,
+            begun: Money::ZERO,
+            value: Money::ZERO,
+        };
+        with(&mut begun);
+        self.plan.begins.push(begun);
+    }
+
+    /// A line of a note of goods: `cost` is what comes to the account where they wait, a debit positive.
+    pub(super) fn goods(
+        &mut self,
+        (index, line): (usize, &TradeLineAsked),
+        is_return: bool,
+        account: Option<RecordId>,
+        (is_goods, cost): (bool, Money),
+    ) -> Result<Option<Carried>> {
+        let (quantity, followed) = (line.quantity(), self.sources.line(line));
+        if let Some(origin) = followed.filter(|_| is_return) {
+            return self.send_back(index, line, origin, (is_goods, cost));
+        }
+        if let Some(order) = followed {
+            let now = self.plan.line(order).clone();
+            let left = less(self.most(&now), now.fulfilled);
+            if quantity > left {
+                self.refuse(index, left, "deliver");
+            }
+            self.plan.step(order, Step { fulfilled: quantity, ..Step::default() })?;
+        }
+        let account = account.filter(|_| is_goods);
+        let value = if account.is_some() { cost } else { Money::ZERO };
+        self.put_down(line, is_goods, |begun| {
+            (begun.is_return, begun.account_id, begun.begun, begun.value) = (is_return, account, value, value);
+        });
+        Ok(account.map(|account| Carried { account, value }))
+    }
+
+    /// Goods of a note that come back, or go back.
+    fn send_back(
+        &mut self,
+        index: usize,
+        line: &TradeLineAsked,
+        origin: &progress::Line,
+        (is_goods, cost): (bool, Money),
+    ) -> Result<Option<Carried>> {
+        let (now, quantity) = (self.plan.line(origin).clone(), line.quantity());
+        let left = less(now.quantity, now.returned);
+        if quantity > left {
+            self.refuse(index, left, "return");
+            return Ok(None);
+        }
+        let carried = match now.account_id {
+            Some(account) => Some(Carried { account, value: self.carry(&now, negated(quantity), cost)? }),
+            None => None,
+        };
+        let value = carried.map_or(Money::ZERO, |carried| carried.value);
+        // What nobody invoiced needs no credit.
+        let uncharged = Ord::min(quantity, Ord::max(now.open(), Quantity::ZERO));
+        self.plan.step(origin, Step { returned: quantity, value, ..Step::default() })?;
+        if let Some(order) = self.order_of(origin) {
+            self.plan.step(order, Step { returned: quantity, ..Step::default() })?;
+        }
+        self.put_down(line, is_goods, |begun| {
+            begun.is_return = true;
+            begun.cancelled = uncharged;
+        });
+        Ok(carried)
+    }
+
+    /// What goods cost that go back to a supplier: as they were received, and those that were billed as they were billed.
+    pub(super) async fn cost_of_return(&self, cx: &Cx<'_>, line: &TradeLineAsked) -> Result<Option<Money>> {
+        let Some(origin) = self.sources.line(line) else { return Ok(None) };
+        let (now, quantity) = (self.plan.line(origin), line.quantity());
+        let within = Ord::min(quantity, Ord::max(now.open(), Quantity::ZERO));
+        let received = Money::from_units(now.begun.units().saturating_abs());
+        let waits = Money::from_units(now.value.units().saturating_abs());
+        let mut cost =
+            if within > Quantity::ZERO { part(self.business, waits, within, now.open()) } else { Money::ZERO };
+        let billed = less(quantity, within);
+        if billed > Quantity::ZERO {
+            let more = stock_lines::Entity::find()
+                .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
+                .filter(stock_lines::Column::Kind.eq(StockKind::Cost))
+                .filter(stock_lines::Column::ReturnsLineId.eq(origin.line_id))
+                .all(&cx.db)
+                .await?;
+            let more = Money::from_units(more.iter().map(|line| line.cost.units()).sum());
+            let gross = now.invoiced;
+            let billed_cost =
+                part(self.business, received, billed, now.quantity).checked_add(if gross > Quantity::ZERO {
+                    part(self.business, more, billed, gross)
+                } else {
+                    Money::ZERO
+                });
+            cost = billed_cost.and_then(|billed| cost.checked_add(billed)).ok_or_else(crate::books::desk::too_large)?;
+        }
+        Ok(Some(cost))
+    }
+
+    pub(super) fn finish(self) -> Result<Plan> {
+        if self.faults.is_empty() {
+            return Ok(self.plan);
+        }
+        let title = "More than is left of the lines that it follows".into();
+        Err(Error::Conflict(Conflict { code: "over_fulfilment", title, errors: self.faults }))
+    }
+}
