@@ -9,6 +9,7 @@ mod configuration;
 mod documentation;
 mod errors;
 mod findings;
+mod goods_model;
 mod harness;
 mod journals;
 mod lists;

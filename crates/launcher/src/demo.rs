@@ -16,7 +16,9 @@ use ledger_core::resource::operation::{Verb, operations};
 use ledger_core::resource::party::Parties;
 use ledger_core::resource::settlement::{Payments, Receipts};
 use ledger_core::resource::tax_code::TaxCodeRecords;
-use ledger_core::resource::trade::{PurchaseInvoices, SalesInvoices};
+use ledger_core::resource::trade::{
+    DeliveryNotes, PurchaseInvoices, PurchaseOrders, ReceiptNotes, SalesInvoices, SalesOrders,
+};
 use serde_json::{Map, Value, json};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -204,6 +206,40 @@ async fn a_year_of_trade(
         });
         create::<Payments>(ledger, principal, company.clone(), &payment).await?;
     }
+    orders(ledger, principal, company, (&beans, customer, supplier)).await
+}
+
+/// Orders of the last months: one is done, one is delivered in part, one waits; and goods that are not yet billed.
+async fn orders(
+    ledger: &Arc<Ledger>,
+    principal: &Principal,
+    company: Option<String>,
+    (beans, customer, supplier): (&str, &str, &str),
+) -> Result<()> {
+    for (month, delivered, invoiced) in [(10, 40, 40), (11, 25, 10), (12, 0, 0)] {
+        let day = |day: i32| format!("2026-{month}-{day:02}");
+        let lines = |quantity: i32| json!([{"itemId": beans, "quantity": quantity, "unitPrice": "17.90"}]);
+        let order = json!({
+            "date": day(2), "partyId": customer, "expectedDate": day(20), "customerReference": format!("B-{month}"),
+            "lines": lines(40)
+        });
+        let order = create::<SalesOrders>(ledger, principal, company.clone(), &order).await?;
+        if delivered == 0 {
+            continue;
+        }
+        let note = json!({"date": day(16), "partyId": customer, "salesOrderId": order, "lines": lines(delivered)});
+        let note = create::<DeliveryNotes>(ledger, principal, company.clone(), &note).await?;
+        let bill = json!({"date": day(18), "partyId": customer, "deliveryNoteIds": [note], "lines": lines(invoiced)});
+        create::<SalesInvoices>(ledger, principal, company.clone(), &bill).await?;
+    }
+    let lines = |quantity: i32| json!([{"itemId": beans, "quantity": quantity}]);
+    let order = json!({"date": "2026-12-08", "partyId": supplier, "lines": lines(200)});
+    let order = create::<PurchaseOrders>(ledger, principal, company.clone(), &order).await?;
+    let note = json!({
+        "date": "2026-12-15", "partyId": supplier, "purchaseOrderId": order, "supplierDeliveryNumber": "LS-2026-118",
+        "lines": lines(120)
+    });
+    create::<ReceiptNotes>(ledger, principal, company, &note).await?;
     Ok(())
 }
 

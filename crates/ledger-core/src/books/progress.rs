@@ -91,7 +91,7 @@ impl Step {
 
 impl Line {
     pub(crate) const fn is_order(&self) -> bool {
-        matches!(self.kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder)
+        self.kind.is_order()
     }
 
     /// Whether anything came of it.
@@ -106,11 +106,6 @@ impl Line {
         if self.is_order() { less(left, self.fulfilled) } else { less(less(left, self.returned), self.invoiced) }
     }
 
-    /// What is left to be invoiced of an order.
-    pub(crate) fn uninvoiced(&self) -> Quantity {
-        less(less(less(self.quantity, self.cancelled), self.returned), self.invoiced)
-    }
-
     fn moved(self, step: Step) -> Result<Self> {
         Ok(Self {
             fulfilled: more(self.fulfilled, step.fulfilled)?,
@@ -120,6 +115,12 @@ impl Line {
             value: self.value.checked_add(step.value).ok_or_else(too_large)?,
             ..self
         })
+    }
+}
+
+impl DocumentKind {
+    pub(crate) const fn is_order(self) -> bool {
+        matches!(self, Self::SalesOrder | Self::PurchaseOrder)
     }
 }
 
@@ -186,28 +187,51 @@ pub(crate) fn carry(
     beyond.checked_sub(value).ok_or_else(too_large)
 }
 
-/// How far a document has got, by its lines.
-pub(crate) fn stage<'l>(closed: bool, lines: impl Iterator<Item = &'l Line> + Clone) -> Stage {
-    let Some(first) = lines.clone().next() else { return if closed { Stage::Closed } else { Stage::Open } };
-    let touched =
-        lines.clone().any(|line| if line.is_order() { line.fulfilled } else { line.invoiced } > Quantity::ZERO);
-    let begun = if touched { Stage::Partial } else { Stage::Open };
-    if closed {
-        return Stage::Closed;
+/// The lines of a document, and those of the notes that follow an order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Chain {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) notes: Vec<Line>,
+}
+
+impl Chain {
+    /// Whether nothing of a line is left to be delivered, invoiced or credited.
+    fn is_done(&self, line: &Line) -> bool {
+        let mut notes = self.notes.iter().filter(|note| note.source_line_id == Some(line.line_id));
+        line.open() <= Quantity::ZERO && (!line.is_order() || notes.all(|note| note.open() == Quantity::ZERO))
     }
-    if first.is_order() {
-        // Services are done when they are invoiced; an order that has goods waits for these alone.
-        let goods = lines.clone().any(|line| line.is_goods);
-        let fulfilled = lines.clone().filter(|line| line.is_goods || !goods).all(|line| line.open() <= Quantity::ZERO);
-        let invoiced = lines.clone().all(|line| line.uninvoiced() <= Quantity::ZERO);
-        return match (fulfilled, invoiced) {
-            (true, true) => Stage::Closed,
-            (true, false) => Stage::Done,
-            (false, _) => begun,
-        };
+
+    pub(crate) fn is_all_done(&self) -> bool {
+        !self.lines.is_empty() && self.lines.iter().all(|line| self.is_done(line))
     }
-    let done = lines.clone().all(|line| line.open() <= Quantity::ZERO);
-    if done && (touched || !first.is_return) { Stage::Done } else { begun }
+
+    /// The lines that say how much of an order is delivered: its goods, or all if it has none.
+    pub(crate) fn deliverable(&self) -> impl Iterator<Item = &Line> {
+        let goods = self.lines.iter().any(|line| line.is_goods);
+        self.lines.iter().filter(move |line| line.is_goods || !goods)
+    }
+
+    /// How far the document has got.
+    pub(crate) fn stage(&self, closed: bool) -> Stage {
+        if closed {
+            return Stage::Closed;
+        }
+        let some = |of: fn(&Line) -> Quantity| self.lines.iter().any(|line| of(line) > Quantity::ZERO);
+        let is_order = self.lines.iter().any(Line::is_order);
+        if is_order {
+            let begun = if some(|line| line.fulfilled) { Stage::Partial } else { Stage::Open };
+            let fulfilled = self.deliverable().all(|line| line.open() <= Quantity::ZERO);
+            return match (fulfilled, self.is_all_done()) {
+                (true, true) => Stage::Closed,
+                (true, false) => Stage::Done,
+                (false, _) => begun,
+            };
+        }
+        let invoiced = some(|line| line.invoiced);
+        let begun = if invoiced { Stage::Partial } else { Stage::Open };
+        let is_return = self.lines.iter().any(|line| line.is_return);
+        if self.is_all_done() && (invoiced || !is_return) { Stage::Done } else { begun }
+    }
 }
 
 /// Lines by their identifiers, with all that is on the desk already.
@@ -281,6 +305,35 @@ pub(crate) async fn promised(cx: &Cx<'_>, items: &[RecordId]) -> Result<HashMap<
     Ok(promised)
 }
 
+/// What there is of documents: their lines, and for orders the lines of the notes that follow these.
+pub(crate) async fn chains(cx: &Cx<'_>, ids: &[RecordId]) -> Result<HashMap<RecordId, Chain>> {
+    let mut chains: HashMap<RecordId, Chain> = HashMap::new();
+    let lines = of_documents(cx, ids).await?;
+    let orders: HashMap<RecordId, RecordId> =
+        lines.iter().filter(|line| line.is_order()).map(|line| (line.line_id, line.document_id)).collect();
+    for note in followers(cx, orders.keys().copied()).await? {
+        if let Some(order) = note.source_line_id.and_then(|line| orders.get(&line)) {
+            chains.entry(*order).or_default().notes.push(note);
+        }
+    }
+    for line in lines {
+        chains.entry(line.document_id).or_default().lines.push(line);
+    }
+    Ok(chains)
+}
+
+/// The lines of notes that follow lines.
+pub(crate) async fn followers(cx: &Cx<'_>, lines: impl Iterator<Item = RecordId>) -> Result<Vec<Line>> {
+    let ids: Vec<RecordId> = lines.collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = progress::Entity::find()
+        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress::Column::SourceLineId.is_in(ids));
+    Ok(rows.all(&cx.db).await?)
+}
+
 /// Notes in the history what a document did to a line.
 fn note(
     cx: &Cx<'_>,
@@ -313,10 +366,16 @@ fn note(
 
 /// Writes what was planned. `before` are the document's own lines in its last version, which keep what came of them.
 /// How far the document has got is answered, where others may follow it.
-pub(crate) fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Line]) -> Result<Option<Stage>> {
-    let own = plan.own(before);
-    let stage = stage(plan.closes, own.iter());
-    for line in own {
+pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Line]) -> Result<Option<Stage>> {
+    let lines = plan.own(before);
+    let notes = if row.kind.is_order() && !before.is_empty() {
+        followers(cx, lines.iter().map(|line| line.line_id)).await?
+    } else {
+        Vec::new()
+    };
+    let chain = Chain { lines, notes };
+    let stage = chain.stage(plan.closes);
+    for line in chain.lines {
         let line = Line {
             business_id: row.business_id,
             document_id: row.id,
@@ -344,12 +403,12 @@ pub(crate) fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Li
     Ok(may_be_followed(row.kind).then_some(stage))
 }
 
-/// Closes the lines of an order, or opens them again. They are answered as they stand then.
-pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> Result<Vec<Line>> {
+/// Closes the lines of an order, or opens them again. How far it has got then is answered.
+pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> Result<Stage> {
     cx.flush().await?;
-    let mut lines = of_documents(cx, &[row.id]).await?;
+    let mut chain = chains(cx, &[row.id]).await?.remove(&row.id).unwrap_or_default();
     let today = Ord::max(cx.today()?, row.date);
-    for line in &mut lines {
+    for line in &mut chain.lines {
         let wanted = if closes { Ord::max(more(line.open(), line.cancelled)?, Quantity::ZERO) } else { Quantity::ZERO };
         let step = Step { cancelled: less(wanted, line.cancelled), ..Step::default() };
         if step != Step::default() {
@@ -359,7 +418,7 @@ pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> 
             cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
         }
     }
-    Ok(lines)
+    Ok(chain.stage(closes))
 }
 
 /// What goods that wait cost more or less than was booked.
@@ -492,39 +551,66 @@ mod tests {
         }
     }
 
+    fn stage_of(closed: bool, lines: Vec<Line>, notes: Vec<Line>) -> Stage {
+        Chain { lines, notes }.stage(closed)
+    }
+
     #[test]
     fn an_order_is_as_far_as_its_goods_are_and_closes_with_its_invoices() {
         let order = |figures, is_goods| line(DocumentKind::SalesOrder, figures, is_goods);
-        for (closed, lines, wanted) in [
-            (false, vec![order(["10", "0", "0", "0", "0"], true)], Stage::Open),
-            (false, vec![order(["10", "4", "0", "0", "0"], true)], Stage::Partial),
-            (false, vec![order(["10", "10", "4", "0", "0"], true)], Stage::Done),
-            (false, vec![order(["10", "10", "8", "2", "0"], true)], Stage::Closed),
-            (true, vec![order(["10", "4", "4", "0", "6"], true)], Stage::Closed),
+        let note = |figures| Line {
+            source_line_id: Some(RecordId::default()),
+            ..line(DocumentKind::DeliveryNote, figures, true)
+        };
+        for (closed, lines, notes, wanted) in [
+            (false, vec![order(["10", "0", "0", "0", "0"], true)], vec![], Stage::Open),
+            (false, vec![order(["10", "4", "0", "0", "0"], true)], vec![], Stage::Partial),
+            (
+                false,
+                vec![order(["10", "10", "4", "0", "0"], true)],
+                vec![note(["10", "0", "4", "0", "0"])],
+                Stage::Done,
+            ),
+            (
+                false,
+                vec![order(["10", "10", "8", "2", "0"], true)],
+                vec![note(["10", "0", "8", "2", "0"])],
+                Stage::Closed,
+            ),
+            // What is to be credited of one note does not make up for what is to be invoiced of another.
+            (
+                false,
+                vec![order(["10", "10", "5", "5", "0"], true)],
+                vec![note(["5", "0", "5", "5", "0"]), note(["5", "0", "0", "0", "0"])],
+                Stage::Done,
+            ),
+            (true, vec![order(["10", "4", "4", "0", "6"], true)], vec![], Stage::Closed),
             (
                 false,
                 vec![order(["10", "10", "10", "0", "0"], true), order(["1", "0", "0", "0", "0"], false)],
+                vec![],
                 Stage::Done,
             ),
-            (false, vec![order(["1", "0", "0", "0", "0"], false)], Stage::Open),
-            (false, vec![order(["1", "1", "1", "0", "0"], false)], Stage::Closed),
+            (false, vec![order(["1", "0", "0", "0", "0"], false)], vec![], Stage::Open),
+            (false, vec![order(["1", "1", "1", "0", "0"], false)], vec![], Stage::Closed),
         ] {
-            assert_eq!(stage(closed, lines.iter()), wanted, "{lines:?}");
+            let shown = format!("{lines:?} {notes:?}");
+            assert_eq!(stage_of(closed, lines, notes), wanted, "{shown}");
         }
     }
 
     #[test]
     fn a_note_is_as_far_as_it_is_invoiced() {
         let note = |figures| line(DocumentKind::DeliveryNote, figures, true);
-        for (lines, wanted) in [
-            (vec![note(["10", "0", "0", "0", "0"])], Stage::Open),
-            (vec![note(["10", "0", "4", "0", "0"])], Stage::Partial),
-            (vec![note(["10", "0", "8", "2", "0"])], Stage::Done),
-            (vec![note(["10", "0", "10", "2", "0"])], Stage::Done),
+        for (figures, wanted) in [
+            (["10", "0", "0", "0", "0"], Stage::Open),
+            (["10", "0", "4", "0", "0"], Stage::Partial),
+            (["10", "0", "8", "2", "0"], Stage::Done),
+            (["10", "0", "10", "2", "0"], Stage::Done),
         ] {
-            assert_eq!(stage(false, lines.iter()), wanted, "{lines:?}");
+            assert_eq!(stage_of(false, vec![note(figures)], vec![]), wanted, "{figures:?}");
         }
         let back = Line { is_return: true, cancelled: quantity("2"), ..note(["2", "0", "0", "0", "0"]) };
-        assert_eq!(stage(false, [back].iter()), Stage::Open, "nothing is to be credited of it");
+        assert_eq!(stage_of(false, vec![back], vec![]), Stage::Open, "nothing is to be credited of it");
     }
 }

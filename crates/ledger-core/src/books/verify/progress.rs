@@ -4,7 +4,7 @@
 use super::subledgers::{Days, OfDay, column, compare_days, ledger_days};
 use super::{Check, Findings, PORTION, Walk, Wide, shown};
 use crate::books::balances::sum;
-use crate::books::progress::{Line, stage};
+use crate::books::progress::{Chain, Line, chains, followers};
 use crate::books::tables::{DocumentKind, document_lines, documents, progress, progress_moves};
 use crate::cx::Cx;
 use crate::error::Result;
@@ -46,8 +46,8 @@ pub(super) async fn checks(cx: &Cx<'_>, walk: &Walk, waiting: &HashSet<RecordId>
         Check::of(
             "V5b",
             "Lines of orders and notes are as far as the documents that follow them",
-            lines.told,
-            lines.found,
+            quantity(lines.told),
+            quantity(lines.found),
             lines.of_documents,
         ),
     ])
@@ -189,14 +189,8 @@ impl Lines {
     async fn follow_documents(&mut self, cx: &Cx<'_>, lines: &[Line]) -> Result<()> {
         let business = cx.business_id()?;
         let ids = |lines: &[Line]| lines.iter().map(|line| line.line_id).collect::<Vec<_>>();
-        let notes_of = |ids: Vec<RecordId>| {
-            progress::Entity::find()
-                .filter(progress::Column::BusinessId.eq(business))
-                .filter(progress::Column::SourceLineId.is_in(ids))
-                .all(&cx.db)
-        };
-        let notes = notes_of(ids(lines)).await?;
-        let returns = notes_of(ids(&notes)).await?;
+        let notes = followers(cx, ids(lines).into_iter()).await?;
+        let returns = followers(cx, ids(&notes).into_iter()).await?;
         let all: Vec<RecordId> = [ids(lines), ids(&notes), ids(&returns)].concat();
         let bills = document_lines::Entity::find()
             .filter(document_lines::Column::BusinessId.eq(business))
@@ -258,10 +252,11 @@ impl Lines {
             let Some(end) = portion.last() else { return Ok(()) };
             last = Some(end.id);
             let ids: Vec<RecordId> = portion.iter().map(|row| row.id).collect();
-            let lines = crate::books::progress::of_documents(cx, &ids).await?;
+            let chains = chains(cx, &ids).await?;
             for row in &portion {
-                let of_row = lines.iter().filter(|line| line.document_id == row.id);
-                let stage = stage(row.subkind.as_deref() == Some(CLOSED), of_row);
+                let closed = row.subkind.as_deref() == Some(CLOSED);
+                let stage =
+                    chains.get(&row.id).map_or_else(|| Chain::default().stage(closed), |chain| chain.stage(closed));
                 if row.stage != Some(stage) {
                     let said = row.stage.unwrap_or_default();
                     self.of_documents.add(format!("document {}: it is {said}, its lines are {stage}", row.id));
@@ -269,6 +264,10 @@ impl Lines {
             }
         }
     }
+}
+
+fn quantity(units: Wide) -> String {
+    i64::try_from(units).map_or_else(|_| format!("{units} millionths"), |units| Quantity::from_units(units).to_string())
 }
 
 fn written<const N: usize>(quantities: [Quantity; N]) -> String {

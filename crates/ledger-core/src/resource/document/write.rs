@@ -126,7 +126,7 @@ async fn keep_beside<D: Document>(
     let stage = match settled.progress {
         Some(plan) => {
             followed.extend(plan.steps.values().map(|(line, _)| line.document_id));
-            progress::keep(cx, row, plan, &earlier.lines)?
+            progress::keep(cx, row, plan, &earlier.lines).await?
         }
         None => None,
     };
@@ -175,11 +175,15 @@ async fn get_on(cx: &Cx<'_>, by: &table::Model, followed: BTreeSet<RecordId>) ->
     }
     cx.flush().await?;
     let ids: Vec<RecordId> = followed.into_iter().collect();
-    let lines = progress::of_documents(cx, &ids).await?;
+    let chains = progress::chains(cx, &ids).await?;
     let rows = table::Entity::find().filter(Column::BusinessId.eq(by.business_id)).filter(Column::Id.is_in(ids));
     for row in rows.all(&cx.db).await? {
-        let of_row = lines.iter().filter(|line| line.document_id == row.id);
-        let stage = progress::stage(row.subkind.as_deref() == Some(CLOSED), of_row);
+        let stage = match chains.get(&row.id) {
+            // What a closed order gets back is given up like the rest.
+            Some(_) if row.subkind.as_deref() == Some(CLOSED) => progress::close(cx, &row, true).await?,
+            Some(chain) => chain.stage(false),
+            None => continue,
+        };
         let (business, id) = (row.business_id, row.id);
         cx.keep(|desk| desk.stands(Standing::Reached { business, id, stage }))?;
         let noted = FollowedBy { r#type: by.kind, id: by.id, number: by.number.as_deref(), stage };

@@ -10,7 +10,7 @@ use super::line::TradeLineAsked;
 use super::{Trade, TradeAsked, TradeFigures, TradeKind};
 use crate::access::Action;
 use crate::books::progress::{self, less};
-use crate::books::tables::{DocumentKind, DocumentStatus, document_lines, documents};
+use crate::books::tables::{DocumentStatus, documents};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
@@ -23,7 +23,6 @@ use crate::resource::address::text;
 use crate::resource::document::{self, CLOSED, Content, Draft, Head, invalid_state, load};
 use crate::resource::extra::{Act, Extra, NoWords, action};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -224,13 +223,8 @@ async fn uninvoiced_notes(
     cx: &Cx<'_>,
     lines: &HashMap<RecordId, progress::Line>,
 ) -> Result<HashMap<RecordId, Vec<progress::Line>>> {
-    let followers = document_lines::Entity::find()
-        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(document_lines::Column::SourceLineId.is_in(lines.keys().copied()))
-        .filter(document_lines::Column::Kind.is_in([DocumentKind::DeliveryNote, DocumentKind::ReceiptNote]));
-    let ids: Vec<RecordId> = followers.all(&cx.db).await?.into_iter().map(|line| line.id).collect();
     let mut notes: HashMap<RecordId, Vec<progress::Line>> = HashMap::new();
-    for (_, note) in progress::of_lines(cx, ids).await? {
+    for note in progress::followers(cx, lines.keys().copied()).await? {
         if let Some(order) = note.source_line_id.filter(|_| note.open() > Quantity::ZERO) {
             notes.entry(order).or_default().push(note);
         }

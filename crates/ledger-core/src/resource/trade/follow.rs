@@ -474,7 +474,7 @@ impl<'s> Following<'s> {
         let (now, quantity) = (self.plan.line(followed).clone(), line.quantity());
         if followed.is_order() {
             let most = self.most(&now);
-            let left = Ord::min(less(less(most, now.returned), now.invoiced), less(most, now.fulfilled));
+            let left = less(most, now.fulfilled);
             if quantity > left {
                 self.refuse(index, left, "invoice");
             }

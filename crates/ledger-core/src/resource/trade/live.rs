@@ -190,7 +190,7 @@ pub struct Standing {
     /// By line, what came in positive.
     pub(super) costs: HashMap<RecordId, Money>,
     /// How far its lines have got.
-    pub(super) progress: HashMap<RecordId, progress::Line>,
+    pub(super) chain: progress::Chain,
     pub(super) links: Vec<LinkView>,
 }
 
@@ -214,7 +214,7 @@ impl Standing {
                 .filter(|line| line.kind != StockKind::Cost)
                 .map(|line| (line.line_id, size(line.cost)))
                 .collect(),
-            progress: own.into_iter().map(|line| (line.line_id, line)).collect(),
+            chain: progress::Chain { lines: own, notes: Vec::new() },
             links: links.collect(),
             ..Self::default()
         }
@@ -227,32 +227,30 @@ impl Standing {
             (true, false) => Extent::Partial,
             (false, false) => Extent::None,
         };
-        let lines = || self.progress.values();
-        let goods = lines().any(|line| line.is_goods);
-        let deliverable = || lines().filter(|line| line.is_goods || !goods);
-        let none = Quantity::ZERO;
+        let (lines, none) = (&self.chain.lines, Quantity::ZERO);
         let fulfilled = extent(
-            lines().any(|line| line.fulfilled > none),
-            lines().next().is_some() && deliverable().all(|line| less(line.quantity, line.fulfilled) <= none),
+            lines.iter().any(|line| line.fulfilled > none),
+            !lines.is_empty() && self.chain.deliverable().all(|line| less(line.quantity, line.fulfilled) <= none),
         );
-        let uninvoiced = |line: &progress::Line| {
-            let cancelled = if line.is_order() { none } else { line.cancelled };
-            less(less(less(line.quantity, line.returned), line.invoiced), cancelled)
-        };
-        let some_invoiced = lines().any(|line| line.invoiced > none);
-        let is_return = lines().any(|line| line.is_return);
-        let all_invoiced = lines().next().is_some() && lines().all(|line| uninvoiced(line) <= none);
-        (fulfilled, extent(some_invoiced, all_invoiced && (some_invoiced || !is_return)))
+        let some_invoiced = lines.iter().any(|line| line.invoiced > none);
+        // Nothing is left to be invoiced of an order that was given up, and nothing was.
+        let may_be_unsaid = lines.iter().all(|line| !line.is_order() && !line.is_return);
+        let all_invoiced = self.chain.is_all_done() && (some_invoiced || may_be_unsaid);
+        (fulfilled, extent(some_invoiced, all_invoiced))
+    }
+
+    pub(super) fn progress(&self, line: Option<RecordId>) -> Option<&progress::Line> {
+        self.chain.lines.iter().find(|known| Some(known.line_id) == line)
     }
 
     /// What came back of a document's lines.
     pub(super) fn returned(&self) -> Quantity {
-        Quantity::from_units(self.progress.values().map(|line| line.returned.units()).fold(0, i64::saturating_add))
+        Quantity::from_units(self.chain.lines.iter().map(|line| line.returned.units()).fold(0, i64::saturating_add))
     }
 
     /// Whether other documents need it as it is.
     pub(super) fn is_followed(&self) -> bool {
-        self.progress.values().any(progress::Line::is_touched)
+        self.chain.lines.iter().any(progress::Line::is_touched)
     }
 
     /// What is left of a document's total, in its currency and in the company's.
@@ -334,8 +332,8 @@ pub(super) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<
         }
     }
     let followable: Vec<RecordId> = rows.iter().filter(|row| row.stage.is_some()).map(|row| row.id).collect();
-    for line in progress::of_documents(cx, &followable).await? {
-        standings.entry(line.document_id).or_default().progress.insert(line.line_id, line);
+    for (id, chain) in progress::chains(cx, &followable).await? {
+        standings.entry(id).or_default().chain = chain;
     }
     link(cx, &posted, &mut standings).await?;
     Ok(standings)
@@ -392,8 +390,7 @@ pub(super) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> 
     if closes == was_closed {
         return Ok(row.clone());
     }
-    let lines = progress::close(cx, row, closes).await?;
-    let stage = Some(progress::stage(closes, lines.iter()));
+    let stage = Some(progress::close(cx, row, closes).await?);
     Ok(documents::Model { subkind: closes.then(|| CLOSED.to_owned()), stage, ..row.clone() })
 }
 

@@ -172,7 +172,7 @@ trade_view! {
 /// What can be done with a note, beside what every document can.
 fn abilities(shown: &Shown) -> Abilities {
     let mut offers = Vec::new();
-    let progress = || shown.standing.progress.values();
+    let progress = || shown.standing.chain.lines.iter();
     if shown.row.status == DocumentStatus::Posted {
         let open = progress().any(|line| line.open() > Quantity::ZERO);
         match (shown.asked.is_return, open) {
@@ -280,9 +280,8 @@ impl TradeKind for DeliveryNote {
         };
         let abilities = abilities(&shown);
         let cost: i64 = shown.standing.costs.values().map(|cost| cost.units()).sum();
-        let progress = &shown.standing.progress;
         let lines = shown.lines.into_iter().map(|line| {
-            let progress = line.id.and_then(|id| progress.get(&id));
+            let progress = shown.standing.progress(line.id);
             DeliveryLineView::of(line, progress)
         });
         Ok(DeliveryNoteView {
@@ -385,10 +384,9 @@ impl TradeKind for ReceiptNote {
         };
         let abilities = abilities(&shown);
         // A credit is shown as what it is: something to be paid for.
-        let waits: i64 = shown.standing.progress.values().map(|line| -line.value.units()).sum();
-        let progress = &shown.standing.progress;
+        let waits: i64 = shown.standing.chain.lines.iter().map(|line| -line.value.units()).sum();
         let lines = shown.lines.into_iter().zip(&shown.asked.lines).map(|(line, asked)| {
-            let progress = line.id.and_then(|id| progress.get(&id));
+            let progress = shown.standing.progress(line.id);
             ReceiptLineView::of(line, asked, progress)
         });
         Ok(ReceiptNoteView {

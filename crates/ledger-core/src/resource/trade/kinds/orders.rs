@@ -160,7 +160,7 @@ fn abilities(shown: &Shown, delivers: AllowedAction) -> Abilities {
 
 fn order_lines(lines: Vec<TradeLineView>, standing: &Standing) -> Vec<OrderLineView> {
     let of = |line: TradeLineView| {
-        let progress = line.id.and_then(|id| standing.progress.get(&id));
+        let progress = standing.progress(line.id);
         OrderLineView::of(line, progress)
     };
     lines.into_iter().map(of).collect()
