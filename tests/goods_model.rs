@@ -20,6 +20,7 @@ enum Command {
     InvoiceOrder { order: usize },
     Return { note: usize, quantity: i64 },
     Credit { back: usize, quantity: i64 },
+    CreditInvoice { invoice: usize, quantity: i64 },
     Close { order: usize },
     Reopen { order: usize },
     Edit { order: usize, quantity: i64 },
@@ -36,6 +37,7 @@ fn command() -> impl Strategy<Value = Command> {
         2 => which().prop_map(|order| Command::InvoiceOrder { order }),
         3 => (which(), 1..6_i64).prop_map(|(note, quantity)| Command::Return { note, quantity }),
         3 => (which(), 1..6_i64).prop_map(|(back, quantity)| Command::Credit { back, quantity }),
+        2 => (which(), 1..4_i64).prop_map(|(invoice, quantity)| Command::CreditInvoice { invoice, quantity }),
         1 => which().prop_map(|order| Command::Close { order }),
         1 => which().prop_map(|order| Command::Reopen { order }),
         2 => (which(), some).prop_map(|(order, quantity)| Command::Edit { order, quantity }),
@@ -117,18 +119,20 @@ impl Model {
                 let of_notes: Vec<Figures> = notes.iter().map(|(note, _)| self.figures(*note)).collect();
                 let direct = self.sum(at, Kind::Invoice);
                 let fulfilled = self.sum(at, Kind::Note) + direct;
+                let brought = self.brought_back(at);
                 Figures {
                     fulfilled,
-                    invoiced: direct + of_notes.iter().map(|note| note.invoiced).sum::<i64>(),
-                    returned: of_notes.iter().map(|note| note.returned).sum(),
+                    invoiced: direct - brought + of_notes.iter().map(|note| note.invoiced).sum::<i64>(),
+                    returned: brought + of_notes.iter().map(|note| note.returned).sum::<i64>(),
                     open: if one.closed { 0 } else { (one.quantity - fulfilled).max(0) },
                 }
             }
             Kind::Note => {
-                let returned = self.sum(at, Kind::Return);
+                let brought = self.brought_back(at);
+                let returned = self.sum(at, Kind::Return) + brought;
                 let credited: i64 =
                     self.followers(at, Kind::Return).iter().map(|(back, _)| self.sum(*back, Kind::Credit)).sum();
-                let invoiced = self.sum(at, Kind::Invoice) - credited;
+                let invoiced = self.sum(at, Kind::Invoice) - credited - brought;
                 Figures { invoiced, returned, open: one.quantity - returned - invoiced, ..Figures::default() }
             }
             Kind::Return => {
@@ -137,6 +141,12 @@ impl Model {
             }
             Kind::Invoice | Kind::Credit => Figures::default(),
         }
+    }
+
+    /// What credits of invoices brought back of a line that these billed.
+    fn brought_back(&self, of: usize) -> i64 {
+        let invoices = self.followers(of, Kind::Invoice).into_iter().filter(|(at, _)| self.0[*at].parts[0].0 == of);
+        invoices.map(|(at, _)| self.sum(at, Kind::Credit)).sum()
     }
 
     fn status(&self, at: usize) -> String {
@@ -281,6 +291,7 @@ impl<'s> Side<'s> {
                 let step = if one.sells { "credit-notes" } else { "debit-notes" };
                 self.go_on(at, (Kind::Credit, step, quantity), fits)
             }
+            Command::CreditInvoice { invoice, quantity } => self.credit_invoice(invoice, quantity),
             Command::Close { order } => self.close(order, true),
             Command::Reopen { order } => self.close(order, false),
             Command::Edit { order, quantity } => self.edit(order, quantity),
@@ -343,6 +354,31 @@ impl<'s> Side<'s> {
         Ok(())
     }
 
+    /// Credits the first line of an invoice; its goods come back with that.
+    fn credit_invoice(&mut self, invoice: usize, quantity: i64) -> Result<(), TestCaseError> {
+        let Some(at) = self.model.pick(invoice, Some(Kind::Invoice)) else { return Ok(()) };
+        let source = self.model.0[at].clone();
+        let (billed, most) = source.parts[0];
+        let origin = self.model.figures(billed);
+        let there =
+            if self.model.0[billed].kind == Kind::Order { origin.fulfilled } else { self.model.0[billed].quantity };
+        let credited = self.model.sum(at, Kind::Credit);
+        let (field, resource) =
+            if source.sells { ("salesInvoiceId", "creditNotes") } else { ("purchaseInvoiceId", "debitNotes") };
+        let body = json!({"date": "2026-03-01", field: source.id, "lines": [{"sourceLineId": source.line, "quantity": quantity}]});
+        let said = self.ask("POST", resource, "", Some(&body));
+        if !source.live {
+            expect(said, 400)?;
+            return Ok(());
+        }
+        let fits = credited + quantity <= most && quantity <= there - origin.returned;
+        let made = expect(said, if fits { 201 } else { 409 })?;
+        if fits {
+            self.keep(&made.data, Kind::Credit, &source, (quantity, 0), vec![(at, quantity)]);
+        }
+        Ok(())
+    }
+
     fn close(&mut self, order: usize, closes: bool) -> Result<(), TestCaseError> {
         let Some(at) = self.model.pick(order, Some(Kind::Order)) else { return Ok(()) };
         let one = self.model.0[at].clone();
@@ -387,7 +423,10 @@ impl<'s> Side<'s> {
             Kind::Order => one.closed || self.model.is_touched(at),
             Kind::Note | Kind::Return => self.model.is_touched(at),
             // What was credited of its goods rests on it.
-            Kind::Invoice => one.parts.iter().any(|(note, quantity)| self.model.figures(*note).invoiced < *quantity),
+            Kind::Invoice => {
+                let credited = self.model.sum(at, Kind::Credit) > 0;
+                credited || one.parts.iter().any(|(note, quantity)| self.model.figures(*note).invoiced < *quantity)
+            }
             Kind::Credit => false,
         };
         let said = self.ask("DELETE", one.resource(), &format!("/{}", one.id), None);

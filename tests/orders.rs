@@ -464,6 +464,132 @@ on_both_engines! {
         }
     }
 
+    fn a_credit_of_the_invoice_brings_back_what_a_note_delivered(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let item = shop.stocked(10, "6");
+            let order = shop.order("2026-02-01", json!([{"itemId": item, "quantity": 10}]));
+            let note = shop.next("salesOrders", &order, "delivery-notes", json!({"date": "2026-02-02"}));
+            // Dearer goods come in meanwhile; what comes back does so at what it left with.
+            shop.purchase("2026-02-02", json!([{"itemId": item, "quantity": 10, "unitPrice": 9}]));
+            let invoice = shop.next("deliveryNotes", &note, "invoices", json!({"date": "2026-02-03"}));
+            let credit = json!({"date": "2026-02-04", "salesInvoiceId": invoice["id"], "lines": [
+                {"sourceLineId": invoice["lines"][0]["id"], "quantity": 4}
+            ]});
+            let credit = shop.make("creditNotes", &credit);
+            assert_eq!(shop.posted(&credit), ["1200 -40.00", "1300 24.00", "4000 40.00", "5000 -24.00"]);
+            let (seen, of_note) = (shop.get("salesOrders", &order), shop.get("deliveryNotes", &note));
+            assert_eq!((line(&seen, 0, ORDER), line(&of_note, 0, NOTE)), ("10 6 4 0 0".into(), "6 4 0".into()));
+            shop.proves();
+            // They cannot come back twice.
+            let words = Shop::part(&note, "2026-02-05", 7);
+            let refused = shop.act("POST", "deliveryNotes", &note, "returns", Some(&words)).expect(409);
+            assert!(refused.answer.text.contains("at most 6"), "{}", refused.answer.text);
+            // A cost that comes late is a cost of sales as far as it was sold.
+            shop.purchase("2026-01-04", json!([{"itemId": item, "quantity": 10, "unitPrice": 8}]));
+            assert_eq!((shop.balance("1350"), shop.balance("5000")), ("0.00".into(), "42.00".into()));
+            shop.proves();
+            shop.void("creditNotes", &credit);
+            assert_eq!(line(&shop.get("deliveryNotes", &note), 0, NOTE), "10 0 0");
+            shop.proves();
+        }
+    }
+
+    fn discounts_of_the_whole_document_go_along_the_chain(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let (item, vat) = (shop.stocked(10, "6"), shop.vat("20"));
+            let body = json!({"date": "2026-02-01", "partyId": shop.customer, "discountAmount": 20, "lines": [
+                {"itemId": item, "quantity": 10, "taxCodeId": vat}
+            ]});
+            let order = shop.make("salesOrders", &body);
+            assert_eq!(figures(&order, &["netTotal", "total"]), "80.00 96.00");
+            let note = shop.next("salesOrders", &order, "delivery-notes", Shop::part(&order, "2026-02-02", 5));
+            let invoice = shop.next("deliveryNotes", &note, "invoices", json!({"date": "2026-02-03"}));
+            assert_eq!(figures(&invoice, &["netTotal", "total"]), "40.00 48.00");
+            let back = shop.next("deliveryNotes", &note, "returns", Shop::part(&note, "2026-02-04", 1));
+            let credit = shop.next("deliveryNotes", &back, "credit-notes", json!({"date": "2026-02-05"}));
+            assert_eq!(figures(&credit, &["netTotal", "total"]), "8.00 9.60");
+            // Prices with tax, and a discount: the note says what it costs without, and the bill is no other.
+            let body = json!({"date": "2026-02-01", "partyId": shop.supplier, "pricesIncludeTax": true, "discountPercent": 10, "lines": [
+                {"itemId": item, "quantity": 5, "unitPrice": 12, "taxCodeId": vat}
+            ]});
+            let order = shop.make("purchaseOrders", &body);
+            let note = shop.next("purchaseOrders", &order, "receipt-notes", json!({"date": "2026-02-02"}));
+            assert_eq!((line(&note, 0, &["unitCost"]), figures(&note, &["grniTotal"])), ("9".into(), "45.00".into()));
+            let bill = shop.next("receiptNotes", &note, "invoices", json!({"date": "2026-02-03"}));
+            assert_eq!(shop.posted(&bill), ["1400 9.00", "2100 -54.00", "2150 45.00"]);
+            shop.proves();
+        }
+    }
+
+    fn what_nobody_says_the_cost_of_costs_what_it_cost_last(server) {
+        let shop = Shop::open(server, Dialect::B);
+        let item = shop.item(json!({}));
+        let body = json!({"date": "2026-02-01", "partyId": shop.supplier, "lines": [{"itemId": item, "quantity": 3}]});
+        assert_eq!(shop.ask("POST", "receiptNotes", "", Some(&body)).expect(400).fields(), ["lines[0].unitCost"]);
+        shop.purchase("2026-01-05", json!([{"itemId": item, "quantity": 4, "unitPrice": "7.25"}]));
+        let note = shop.make("receiptNotes", &body);
+        assert_eq!((line(&note, 0, &["unitCost"]), figures(&note, &["grniTotal"])), ("7.25".into(), "21.75".into()));
+        shop.proves();
+    }
+
+    fn a_note_is_changed_and_a_copy_stands_by_itself(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let item = shop.stocked(10, "6");
+            let order = shop.order("2026-02-01", json!([{"itemId": item, "quantity": 10}]));
+            let note = shop.next("salesOrders", &order, "delivery-notes", Shop::part(&order, "2026-02-02", 4));
+            let mut body = note.clone();
+            (body["lines"][0]["quantity"], body["carrier"]) = (6.into(), "Post".into());
+            let path = format!("/{}", id(&note));
+            let changed = shop.ask("PUT", "deliveryNotes", &path, Some(&body)).expect(200).data;
+            assert_eq!(figures(&changed, &["carrier", "costTotal", "version"]), r#""Post" 36.00 2"#);
+            assert_eq!((line(&shop.get("salesOrders", &order), 0, ORDER), shop.balance("1350")), ("6 0 0 0 4".into(), "36.00".into()));
+            shop.proves();
+            let copy = shop.act("POST", "deliveryNotes", &note, "copy", None).expect(201).data;
+            assert_eq!((&copy["lines"][0]["sourceLineId"], &copy["salesOrderId"]), (&Value::Null, &Value::Null));
+            shop.act("POST", "deliveryNotes", &copy, "post", None).expect(409);
+            let invoice = shop.next("deliveryNotes", &note, "invoices", Shop::part(&note, "2026-02-03", 1));
+            assert_eq!(shop.ask("PUT", "deliveryNotes", &path, Some(&body)).expect(200).data["version"], 3);
+            body["lines"][0]["quantity"] = 5.into();
+            assert_eq!(shop.ask("PUT", "deliveryNotes", &path, Some(&body)).expect(409).code.unwrap(), "in_use");
+            // Goods are closed with the stock, and an order is closed with nothing.
+            shop.ask("POST", "locks", "", Some(&json!({"lockDate": "2026-02-28", "reason": "Filed"}))).expect(201);
+            assert_eq!(shop.act("POST", "salesInvoices", &invoice, "void", Some(&json!({"date": "2026-02-10"}))).expect(409).code.unwrap(), "period_locked");
+            let words = Shop::part(&order, "2026-02-20", 1);
+            assert_eq!(shop.act("POST", "salesOrders", &order, "delivery-notes", Some(&words)).expect(409).code.unwrap(), "period_locked");
+            shop.order("2026-02-20", json!([{"itemId": item, "quantity": 1}]));
+            shop.act("POST", "salesOrders", &order, "close", None).expect(200);
+            shop.proves();
+        }
+    }
+
+    fn of_many_who_deliver_the_same_at_once_one_does(server) {
+        let shop = Shop::open(server, Dialect::A);
+        let item = shop.stocked(100, "6");
+        let order = shop.order("2026-02-01", json!([{"itemId": item, "quantity": 10}]));
+        let (company, order_id) = (&shop.company, id(&order));
+        let statuses: Vec<u16> = std::thread::scope(|scope| {
+            let asks: Vec<_> = (0..20)
+                .map(|turn| {
+                    scope.spawn(move || {
+                        let (dialect, step) = (DIALECTS[turn % 2], if turn % 4 < 2 { "delivery-notes" } else { "invoices" });
+                        let body = json!({"date": "2026-02-02"});
+                        company.ask(dialect, "POST", "salesOrders", &format!("/{order_id}/{step}"), Some(&body)).status
+                    })
+                })
+                .collect();
+            asks.into_iter().map(|ask| ask.join().unwrap()).collect()
+        });
+        // A note may be followed by the one invoice of it.
+        let made = statuses.iter().filter(|status| **status == 201).count();
+        assert!((1..=2).contains(&made) && statuses.iter().all(|status| matches!(status, 201 | 409)), "{statuses:?}");
+        let seen = shop.get("salesOrders", &order);
+        assert_eq!((line(&seen, 0, &["fulfilledQuantity", "openQuantity"]), shop.stock(&item).0), ("10 0".into(), "90".into()));
+        shop.proves();
+    }
+
     fn what_cannot_be_followed_is_named(server) {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);

@@ -103,6 +103,7 @@ const INDEXES: &[&str] = &[
     "CREATE INDEX progress_moves_by_document ON progress_moves (business_id, document_id)",
     "CREATE INDEX progress_moves_by_date ON progress_moves (business_id, account_id, date) \
      WHERE account_id IS NOT NULL",
+    "CREATE INDEX document_lines_by_line ON document_lines (business_id, id)",
     "CREATE INDEX document_links_by_source ON document_links (business_id, source_document_id)",
     "CREATE INDEX documents_by_stage ON documents (business_id, kind, stage, date) WHERE stage IS NOT NULL",
 ];

@@ -78,6 +78,12 @@ pub(crate) struct Chart {
 }
 
 impl Chart {
+    /// Whether goods wait there for their invoice, so that only the documents post to it that move them.
+    pub(crate) fn is_kept_by_notes(&self, account: &Account) -> bool {
+        let waits = self.roles.iter().any(|(role, id)| role.waits_for_invoice() && *id == account.id);
+        waits && !account.allow_manual_posting
+    }
+
     pub(crate) async fn load(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Self> {
         let rows = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(business)).all(connection).await?;
         let held: Option<AsJson<BTreeMap<SystemRole, RecordId>>> = businesses::Entity::find_by_id(business)

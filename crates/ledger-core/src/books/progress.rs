@@ -118,6 +118,12 @@ impl Line {
     }
 }
 
+/// Whether documents of a kind follow lines, or have lines that others follow.
+const fn may_follow(kind: DocumentKind) -> bool {
+    use DocumentKind::{CreditNote, DebitNote, PurchaseInvoice, SalesInvoice};
+    may_be_followed(kind) || matches!(kind, SalesInvoice | PurchaseInvoice | CreditNote | DebitNote)
+}
+
 impl DocumentKind {
     pub(crate) const fn is_order(self) -> bool {
         matches!(self, Self::SalesOrder | Self::PurchaseOrder)
@@ -437,6 +443,9 @@ pub(crate) async fn take_back(
     row: &documents::Model,
     day: impl Fn(Day) -> Day,
 ) -> Result<(Vec<Line>, Vec<Line>)> {
+    if !may_follow(row.kind) {
+        return Ok((Vec::new(), Vec::new()));
+    }
     cx.flush().await?;
     let done = progress_moves::Entity::find()
         .filter(progress_moves::Column::BusinessId.eq(row.business_id))

@@ -571,7 +571,11 @@ pub(crate) async fn correct(cx: &Cx<'_>, row: &documents::Model, plan: &Plan) ->
 }
 
 /// Goods that were delivered and wait for their invoice: what they cost more or less is not yet a cost of sales.
-struct Waiting(HashMap<RecordId, progress::Line>);
+struct Waiting {
+    lines: HashMap<RecordId, progress::Line>,
+    /// What notes brought back of them. What a credit brought back with an invoice does not wait.
+    returned: HashMap<RecordId, Quantity>,
+}
 
 impl Waiting {
     async fn of(cx: &Cx<'_>, lines: impl Iterator<Item = &stock_lines::Model>) -> Result<Self> {
@@ -580,7 +584,12 @@ impl Waiting {
         let mut all = progress::of_lines(cx, sources).await?;
         all.extend(moved);
         all.retain(|_, line| line.kind == DocumentKind::DeliveryNote);
-        Ok(Self(all))
+        let mut returned: HashMap<RecordId, Quantity> = HashMap::new();
+        for back in progress::followers(cx, all.keys().copied()).await? {
+            let sum = returned.entry(back.source_line_id.unwrap_or_default()).or_default();
+            *sum = more(*sum, back.quantity)?;
+        }
+        Ok(Self { lines: all, returned })
     }
 
     /// The line on whose account goods of a movement wait, and what of a difference in their cost goes there.
@@ -591,16 +600,17 @@ impl Waiting {
         difference: Money,
     ) -> Result<Option<(&mut progress::Line, Money)>> {
         let business = cx.business()?;
-        let Some(own) = self.0.get(&line.line_id) else { return Ok(None) };
+        let Some(own) = self.lines.get(&line.line_id) else { return Ok(None) };
         let (id, value) = if own.account_id.is_some() {
-            let waits = progress::less(own.quantity, own.invoiced);
+            // What notes brought back lessens what waits by a correction of its own.
+            let waits = more(own.open(), self.returned.get(&own.line_id).copied().unwrap_or_default())?;
             let rounding = business.settings.rounding_mode.rounding();
             (own.line_id, part(rounding, business.currency_decimals, negated(difference), waits, own.quantity)?)
         } else {
             // What comes back lessens what waits.
             (own.source_line_id.unwrap_or_default(), negated(difference))
         };
-        Ok(self.0.get_mut(&id).filter(|line| line.account_id.is_some()).map(|line| (line, value)))
+        Ok(self.lines.get_mut(&id).filter(|line| line.account_id.is_some()).map(|line| (line, value)))
     }
 
     /// The same for a movement that leaves the books: what its own entry brought to the account goes with that entry.
@@ -610,10 +620,10 @@ impl Waiting {
         line: &stock_lines::Model,
         difference: Money,
     ) -> Result<Option<(&mut progress::Line, Money)>> {
-        if self.0.get(&line.line_id).is_none_or(|own| own.account_id.is_none()) {
+        if self.lines.get(&line.line_id).is_none_or(|own| own.account_id.is_none()) {
             return self.share(cx, line, difference);
         }
-        let Some(own) = self.0.get_mut(&line.line_id) else { return Ok(None) };
+        let Some(own) = self.lines.get_mut(&line.line_id) else { return Ok(None) };
         let rest = sub(own.begun, own.value)?;
         Ok(Some((own, rest)))
     }

@@ -87,6 +87,9 @@ impl References {
             None => "names no account".into(),
             Some(account) if account.is_group => format!("names the group {}; name an account in it", account.code),
             Some(account) if !wanted.suits(account.r#type) => format!("must name {}", wanted.words()),
+            Some(account) if self.chart.is_kept_by_notes(account) => {
+                format!("names the account {}, which only the documents post to that move goods", account.code)
+            }
             Some(account) if account.archived => format!("names the account {}, which is archived", account.code),
             Some(_) => return,
         };

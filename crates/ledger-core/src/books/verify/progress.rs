@@ -5,7 +5,7 @@ use super::subledgers::{Days, OfDay, column, compare_days, ledger_days};
 use super::{Check, Findings, PORTION, Walk, Wide, shown};
 use crate::books::balances::sum;
 use crate::books::progress::{Chain, Line, chains, followers};
-use crate::books::tables::{DocumentKind, document_lines, documents, progress, progress_moves};
+use crate::books::tables::{DocumentKind, document_lines, documents, progress, progress_moves, stock_lines};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -203,8 +203,11 @@ impl Lines {
             ]))
             .all(&cx.db)
             .await?;
+        let invoices = bills.iter().map(|line| (line.id, line.source_line_id.unwrap_or_default())).collect();
+        let brought = brought_back(cx, invoices).await?;
+        let brought = |line: RecordId| brought.get(&line).copied().unwrap_or_default();
         let mut billed: HashMap<RecordId, i64> = HashMap::new();
-        for line in bills {
+        for line in &bills {
             *billed.entry(line.source_line_id.unwrap_or_default()).or_default() += line.quantity.units();
         }
         let billed = |line: RecordId| billed.get(&line).copied().unwrap_or_default();
@@ -217,9 +220,12 @@ impl Lines {
             let bills = |lines: &[Line]| lines.iter().map(|line| billed(line.line_id)).sum::<i64>();
             let found: Figures = if line.is_order() {
                 let back: Vec<Line> = followers.iter().flat_map(|note| under(&returns, note.line_id)).collect();
-                [quantity(&followers) + own, own + bills(&followers) - bills(&back), quantity(&back)]
+                let brought = brought(line.line_id) + followers.iter().map(|note| brought(note.line_id)).sum::<i64>();
+                let invoiced = own + bills(&followers) - bills(&back) - brought;
+                [quantity(&followers) + own, invoiced, quantity(&back) + brought]
             } else {
-                [0, own - bills(&followers), quantity(&followers)]
+                let brought = brought(line.line_id);
+                [0, own - bills(&followers) - brought, quantity(&followers) + brought]
             };
             let told = [line.fulfilled, line.invoiced, line.returned].map(Quantity::units);
             self.told += told.iter().map(|units| Wide::from(*units)).sum::<Wide>();
@@ -264,6 +270,30 @@ impl Lines {
             }
         }
     }
+}
+
+/// What credits of invoices brought back of goods, by the lines that these invoices billed.
+async fn brought_back(cx: &Cx<'_>, invoices: HashMap<RecordId, RecordId>) -> Result<HashMap<RecordId, i64>> {
+    let business = cx.business_id()?;
+    let credits = document_lines::Entity::find()
+        .filter(document_lines::Column::BusinessId.eq(business))
+        .filter(document_lines::Column::SourceLineId.is_in(invoices.keys().copied()))
+        .all(&cx.db)
+        .await?;
+    let moved: HashSet<RecordId> = stock_lines::Entity::find()
+        .filter(stock_lines::Column::BusinessId.eq(business))
+        .filter(stock_lines::Column::DocumentId.is_in(credits.iter().map(|line| line.document_id)))
+        .all(&cx.db)
+        .await?
+        .into_iter()
+        .map(|line| line.line_id)
+        .collect();
+    let mut brought: HashMap<RecordId, i64> = HashMap::new();
+    for line in credits.iter().filter(|line| moved.contains(&line.id)) {
+        let billed = line.source_line_id.and_then(|invoice| invoices.get(&invoice)).copied().unwrap_or_default();
+        *brought.entry(billed).or_default() += line.quantity.units();
+    }
+    Ok(brought)
 }
 
 fn quantity(units: Wide) -> String {

@@ -130,6 +130,6 @@ impl<D: Document> Act for Copy<D> {
         let old = load::<D>(cx, id).await?;
         let head =
             Head { status: Some(DocumentStatus::Draft), number: None, series: None, external_id: None, ..old.head };
-        create::<D>(cx, &Draft { head, asked: old.content.asked }).await
+        create::<D>(cx, &Draft { head, asked: D::copied(old.content.asked) }).await
     }
 }

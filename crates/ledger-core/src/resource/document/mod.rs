@@ -157,6 +157,11 @@ pub(crate) trait Document:
         figures.clone()
     }
 
+    /// What of it a copy has: what it did to other documents is not done again.
+    fn copied(asked: Self::Asked) -> Self::Asked {
+        asked
+    }
+
     /// What stands beside a posted version of which only words change, such as when it is due. The document's row is
     /// answered, with what else of it changes.
     fn reword_beside(

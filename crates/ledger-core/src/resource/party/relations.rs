@@ -4,7 +4,7 @@ use super::table::{self, Column};
 use super::{Parties, PartyStatus, PartyView};
 use crate::access::Action;
 use crate::books::audit::AuditAction;
-use crate::books::tables::{DocumentKind, allocations, document_lines, documents, open_items};
+use crate::books::tables::{DocumentKind, allocations, document_lines, documents, open_items, progress};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
@@ -313,6 +313,12 @@ async fn rename_everywhere(cx: &Cx<'_>, from: RecordId, into: RecordId) -> Resul
         .col_expr(document_lines::Column::PartyId, Some(into).into())
         .filter(document_lines::Column::BusinessId.eq(business))
         .filter(document_lines::Column::PartyId.eq(from))
+        .exec(&cx.db)
+        .await?;
+    progress::Entity::update_many()
+        .col_expr(progress::Column::PartyId, into.into())
+        .filter(progress::Column::BusinessId.eq(business))
+        .filter(progress::Column::PartyId.eq(from))
         .exec(&cx.db)
         .await?;
     table::Entity::update_many()

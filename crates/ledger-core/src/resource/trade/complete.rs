@@ -5,16 +5,20 @@ use super::line::{TaxChoice, TradeLineAsked};
 use super::settle::{Party, items_of, party_of};
 use super::{Direction, NoteKind, TradeAsked};
 use crate::books::chart::{Chart, SystemRole};
+use crate::books::tables::stock;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
+use crate::ids::RecordId;
 use crate::money::{Rate, UnitPrice};
 use crate::resource::document::Head;
 use crate::resource::exchange_rate;
 use crate::resource::item::{self, ItemType};
 use crate::resource::party;
 use crate::resource::tax_code::TaxCodes;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, RoundingStrategy};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use std::collections::HashMap;
 
 /// What the document leaves out and party, items, terms and rates say.
 pub(super) async fn complete(
@@ -80,7 +84,40 @@ pub(super) async fn complete(
             (head.date, rate, inclusive),
         );
     }
+    if direction == Direction::ReceiptNote {
+        complete_costs(cx, &mut asked).await?;
+    }
     Ok(asked)
+}
+
+/// What is received and nobody says the cost of costs what it cost last.
+async fn complete_costs(cx: &Cx<'_>, asked: &mut TradeAsked) -> Result<()> {
+    let unsaid: Vec<RecordId> =
+        asked.lines.iter().filter(|line| line.price.is_none()).filter_map(|line| line.item).collect();
+    if unsaid.is_empty() {
+        return Ok(());
+    }
+    cx.flush().await?;
+    let known = stock::Entity::find()
+        .filter(stock::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock::Column::ItemId.is_in(unsaid));
+    let last: HashMap<RecordId, UnitPrice> = known
+        .all(&cx.db)
+        .await?
+        .into_iter()
+        .filter_map(|row| {
+            let last = row.known_cost?.0;
+            let one = last.value.decimal().checked_div(last.quantity.decimal())?;
+            let one = one.round_dp_with_strategy(UnitPrice::PLACES, RoundingStrategy::MidpointAwayFromZero);
+            Some((row.item_id, UnitPrice::parse(&one.max(Decimal::ZERO).to_string()).ok()?))
+        })
+        .collect();
+    let rate = asked.exchange_rate.unwrap_or(Rate::ONE);
+    for line in asked.lines.iter_mut().filter(|line| line.price.is_none()) {
+        let cost = line.item.and_then(|item| last.get(&item));
+        line.price = cost.and_then(|cost| price_in(*cost, rate, false, false, Decimal::ZERO));
+    }
+    Ok(())
 }
 
 async fn complete_from_party(
@@ -177,8 +214,5 @@ pub(super) fn price_in(
         exact = exact.checked_mul(Decimal::ONE + tax)?;
     }
     let places = if rate == Rate::ONE { UnitPrice::PLACES } else { 2 };
-    UnitPrice::parse(
-        &exact.round_dp_with_strategy(places, rust_decimal::RoundingStrategy::MidpointAwayFromZero).to_string(),
-    )
-    .ok()
+    UnitPrice::parse(&exact.round_dp_with_strategy(places, RoundingStrategy::MidpointAwayFromZero).to_string()).ok()
 }

@@ -63,6 +63,7 @@ impl Sources {
         }
         if direction.credits() {
             sources.find_bills(cx, asked).await?;
+            sources.find_origins(cx, asked).await?;
         }
         let of_lines = sources.lines.values().map(|line| line.document_id);
         let of_bills = sources.billed.values().map(|(document, _)| *document);
@@ -76,6 +77,21 @@ impl Sources {
             sources.documents.insert(row.id, Source { row, content });
         }
         Ok(sources)
+    }
+
+    /// The lines that a credited invoice billed.
+    async fn find_origins(&mut self, cx: &Cx<'_>, asked: &TradeAsked) -> Result<()> {
+        let credited: Vec<RecordId> = asked.lines.iter().filter_map(|line| line.source_line).collect();
+        let billed = document_lines::Entity::find()
+            .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
+            .filter(document_lines::Column::Id.is_in(credited))
+            .filter(document_lines::Column::SourceLineId.is_not_null());
+        let origins = billed.all(&cx.db).await?.into_iter().filter_map(|line| line.source_line_id);
+        let notes = progress::of_lines(cx, origins).await?;
+        let orders = progress::of_lines(cx, notes.values().filter_map(|note| note.source_line_id)).await?;
+        self.lines.extend(notes);
+        self.lines.extend(orders);
+        Ok(())
     }
 
     /// Goods that came back are credited as they were billed.
@@ -277,8 +293,8 @@ fn take_line(
         line.quantity = line.quantity.or(Some(left).filter(|left| *left > Quantity::ZERO));
     } else {
         line.quantity = line.quantity.or(of.quantity);
-        // A line of stock goes back to where such goods are, whatever account the invoice named.
-        line.account = line.account.or(of.account);
+        // What waited for its invoice goes back to where such goods are.
+        line.account = line.account.or(of.account.filter(|account| sources.waiting(of) != Some(*account)));
     }
     if direction.is_sale() {
         line.account = line.account.or(of.account);
@@ -287,10 +303,15 @@ fn take_line(
         line.price = line.price.or_else(|| net_of_one(source, place));
         return;
     }
-    if line.price.is_none() {
+    let tax = of.tax.code().and_then(|id| taxes.get(id));
+    let tax = tax.map_or(Decimal::ZERO, |code| code.share_on(source.row.date));
+    // A discount of the whole document is in what its lines came to, where the new one has none of its own.
+    let is_net = source.content.asked.discount.is_some()
+        && (direction.credits() || (direction == Direction::PurchaseInvoice && sources.waiting(line).is_some()));
+    if line.price.is_none() && is_net {
+        line.price = net_of_one(source, place).and_then(|net| price_in(net, Rate::ONE, false, inclusive, tax));
+    } else if line.price.is_none() {
         let included = source.content.asked.inclusive.unwrap_or_default();
-        let tax = of.tax.code().and_then(|id| taxes.get(id));
-        let tax = tax.map_or(Decimal::ZERO, |code| code.share_on(source.row.date));
         line.price = of.price.and_then(|price| price_in(price, Rate::ONE, included, inclusive, tax));
         line.discount = line.discount.or_else(|| share_of(of, line.quantity(), source.row.currency.as_str()));
     }
@@ -530,6 +551,25 @@ impl<'s> Following<'s> {
             self.plan.step(order, Step { invoiced: negated(quantity), ..Step::default() })?;
         }
         Ok(carried)
+    }
+
+    /// A line that credits a line of an invoice and brings its goods back: they count as returned where the invoice had
+    /// them from, and as invoiced no more.
+    pub(super) fn credit_with_goods(&mut self, index: usize, line: &TradeLineAsked, invoice: &Source) -> Result<()> {
+        let billed = invoice.content.asked.lines.iter().find(|known| known.id == line.source_line);
+        let Some(origin) = billed.and_then(|billed| self.sources.line(billed)) else { return Ok(()) };
+        let (now, quantity) = (self.plan.line(origin).clone(), line.quantity());
+        let left = less(if now.is_order() { now.fulfilled } else { now.quantity }, now.returned);
+        if quantity > left {
+            self.refuse(index, left, "return");
+            return Ok(());
+        }
+        let step = Step { returned: quantity, invoiced: negated(quantity), ..Step::default() };
+        self.plan.step(origin, step)?;
+        if let Some(order) = self.order_of(origin) {
+            self.plan.step(order, step)?;
+        }
+        Ok(())
     }
 
     /// A line of an order that begins.

@@ -151,12 +151,6 @@ pub(super) fn judge_line(
         item.inventory_account_id
             .or_else(|| references.chart.in_role(SystemRole::Inventory).ok().map(|account| account.id))
     });
-    if let Some(account) = account.filter(|account| !account.allow_manual_posting)
-        && account.r#type != AccountType::Inventory
-    {
-        let why = format!("names the account {}, which only the documents post to that keep it", account.code);
-        references.faults.add(at("accountId"), why);
-    }
     let is_inventory = account.is_some_and(|account| account.r#type == AccountType::Inventory);
     if inventory.is_none() && is_inventory {
         references.faults.add(at("accountId"), "must not be an inventory account: the line moves no stock");

@@ -446,6 +446,15 @@ impl<K: TradeKind> Document for Trade<K> {
         Ok(asked)
     }
 
+    fn copied(asked: TradeAsked) -> TradeAsked {
+        // What credits an invoice is about that invoice; all else stands by itself.
+        let lines = asked.lines.iter().map(|line| TradeLineAsked {
+            source_line: line.source_line.filter(|_| asked.source.is_some()),
+            ..line.clone()
+        });
+        TradeAsked { lines: lines.collect(), order: None, goods_notes: Vec::new(), closed: None, ..asked }
+    }
+
     async fn complete(cx: &Cx<'_>, head: &Head, asked: TradeAsked) -> Result<TradeAsked> {
         complete::complete(cx, K::DIRECTION, head, asked).await
     }

@@ -84,6 +84,12 @@ impl Moving<'_> {
         }
     }
 
+    /// Whether a line credits a line of an invoice and its goods move by that.
+    pub(super) fn brings_back(&self, line: &TradeLineAsked) -> bool {
+        let direct = line.source_line.is_some() && self.sources.line(line).is_none();
+        direct && self.asked.update_stock.unwrap_or(true) && goods_of(self.items, line).is_some()
+    }
+
     /// Line by line, where goods that do not wait any longer cost something.
     pub(super) fn cost_accounts(&self) -> Vec<RecordId> {
         self.asked.lines.iter().map(|line| self.cost_account(line)).collect()

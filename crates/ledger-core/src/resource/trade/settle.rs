@@ -217,6 +217,9 @@ impl Trading<'_> {
         for (index, line) in self.lines() {
             carried[index] =
                 if direction.credits() { following.credit(index, line)? } else { following.bill(index, line)? };
+            if let Some(invoice) = self.moving.source.filter(|_| self.moving.brings_back(line)) {
+                following.credit_with_goods(index, line, invoice)?;
+            }
         }
         settled.progress = Some(following.finish()?);
         settled.stock = self.move_stock(head.date, &carried, &nothing).await?;
