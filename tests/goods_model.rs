@@ -3,10 +3,11 @@
 
 use crate::harness::server::Said;
 use crate::harness::shop::{Shop, cents, id, shown_cents};
+use crate::harness::streams::{each_stream, ensure, expect};
 use crate::harness::{Dialect, Server, on_both_engines};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_oneof};
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
 
 /// What each piece costs that is sold, in cents.
@@ -183,15 +184,6 @@ impl Model {
         let figures = self.figures(at);
         figures.fulfilled != 0 || figures.invoiced != 0 || figures.returned != 0
     }
-}
-
-fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), TestCaseError> {
-    if holds { Ok(()) } else { Err(TestCaseError::fail(why())) }
-}
-
-fn expect(said: Said, status: u16) -> Result<Said, TestCaseError> {
-    ensure(said.status == status, || format!("{status} expected: {} {}", said.status, said.answer.text))?;
-    Ok(said)
 }
 
 struct Side<'s> {
@@ -489,10 +481,7 @@ impl<'s> Side<'s> {
 
 on_both_engines! {
     fn orders_and_goods_agree_with_a_naive_count(server) {
-        let cases = std::env::var("DUET_MODEL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(8);
-        let config = Config { cases, max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
-        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-        let outcome = runner.run(&vec(command(), 1..40), |commands| {
+        each_stream(&vec(command(), 1..40), |commands| {
             let mut side = Side::new(server);
             for command in &commands {
                 side.run(command)?;
@@ -501,8 +490,5 @@ on_both_engines! {
             let failed = side.shop.company.failed_checks();
             ensure(failed.is_empty(), || format!("the proof fails: {failed:?}"))
         });
-        if let Err(failure) = outcome {
-            panic!("{failure}");
-        }
     }
 }

@@ -2,10 +2,11 @@
 //! random commands drive it and the server, through both dialects; after each they must agree on everything.
 
 use crate::harness::server::{Company, Said};
+use crate::harness::streams::{each_stream, ensure};
 use crate::harness::{Dialect, Server, on_both_engines};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -159,10 +160,6 @@ struct Side<'s> {
 
 fn amount(cents: i64) -> String {
     format!("{}{}.{:02}", if cents < 0 { "-" } else { "" }, cents.abs() / 100, cents.abs() % 100)
-}
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), TestCaseError> {
-    if holds { Ok(()) } else { Err(TestCaseError::fail(what())) }
 }
 
 impl<'s> Side<'s> {
@@ -398,12 +395,8 @@ impl<'s> Side<'s> {
 
 on_both_engines! {
     fn the_server_agrees_with_a_plain_list_of_entries(server) {
-        let cases = std::env::var("DUET_MODEL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(8);
-        let config = Config { cases, max_shrink_iters: 60, failure_persistence: None, ..Config::default() };
-        // The same streams each time, so that a failure stays until it is mended; more of them on demand.
-        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
         let stream = vec((command(), 0..672_usize), 1..30);
-        let outcome = runner.run(&stream, |commands| {
+        each_stream(&stream, |commands| {
             let mut side = Side::new(server);
             for (command, day) in &commands {
                 side.run(command)?;
@@ -413,8 +406,5 @@ on_both_engines! {
             let failed = side.company.failed_checks();
             ensure(failed.is_empty(), || format!("the proof fails: {failed:?}"))
         });
-        if let Err(failure) = outcome {
-            panic!("{failure}");
-        }
     }
 }

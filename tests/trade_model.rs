@@ -3,10 +3,11 @@
 
 use crate::harness::server::Said;
 use crate::harness::shop::{Shop, cents, id, shown_cents};
+use crate::harness::streams::{each_stream, ensure, expect};
 use crate::harness::{Dialect, Server, on_both_engines};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_oneof};
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
 
 /// Rates, and the same in ten-thousandths.
@@ -260,15 +261,6 @@ struct Side<'s> {
     turn: usize,
 }
 
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), TestCaseError> {
-    if holds { Ok(()) } else { Err(TestCaseError::fail(what())) }
-}
-
-fn expect(said: Said, status: u16) -> Result<Said, TestCaseError> {
-    ensure(said.status == status, || format!("{status} expected, {}: {}", said.status, said.answer.text))?;
-    Ok(said)
-}
-
 const fn resource(sells: bool) -> &'static str {
     if sells { "salesInvoices" } else { "purchaseInvoices" }
 }
@@ -492,10 +484,7 @@ impl<'s> Side<'s> {
 
 on_both_engines! {
     fn open_items_and_stock_agree_with_a_naive_recomputation(server) {
-        let cases = std::env::var("DUET_MODEL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(8);
-        let config = Config { cases, max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
-        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-        let outcome = runner.run(&vec(command(), 1..30), |commands| {
+        each_stream(&vec(command(), 1..30), |commands| {
             let mut side = Side::new(server);
             for command in &commands {
                 side.run(command)?;
@@ -504,8 +493,5 @@ on_both_engines! {
             let failed = side.shop.company.failed_checks();
             ensure(failed.is_empty(), || format!("the proof fails: {failed:?}"))
         });
-        if let Err(failure) = outcome {
-            panic!("{failure}");
-        }
     }
 }

@@ -8,6 +8,7 @@ pub mod postgres;
 pub mod process;
 pub mod server;
 pub mod shop;
+pub mod streams;
 
 pub use http::Request;
 pub use server::{Company, Dialect, Engine, Options, Server};
