@@ -29,7 +29,7 @@ fn may(role: Role, noun: &str, action: Action) -> bool {
         ("allocation", Role::Owner | Role::Accountant | Role::Bookkeeper | Role::Cashier) => "create delete",
         ("lock", Role::Owner | Role::Accountant) => "create",
         ("audit", Role::Owner | Role::Accountant | Role::Auditor) => "export",
-        ("entry" | "currency" | "verification", _) => "",
+        ("entry" | "currency" | "report" | "verification", _) => "",
         (_, Role::Owner)
         | (
             "party" | "item" | "taxCode" | "paymentTerm" | "account" | "numberSeries" | "fiscalYear" | "exchangeRate",
@@ -98,7 +98,7 @@ fn one_of(company: &Company<'_>, operations: &ResourceOperations) -> One {
             let listed = company.ask(Dialect::B, "GET", resource, "", None).expect(200).data;
             One { id: listed["items"][0]["id"].as_str().unwrap().into(), body: Value::Null }
         }
-        "verification" | "currencies" => One { id: String::new(), body: Value::Null },
+        "verification" | "reports" | "currencies" => One { id: String::new(), body: Value::Null },
         _ => {
             let id = company.make(resource)["id"].as_str().unwrap().to_owned();
             One { id, body: company.example(resource) }

@@ -20,6 +20,7 @@ mod parity;
 mod periods;
 mod promises;
 mod reliability;
+mod reports;
 mod settling;
 mod stock;
 mod tidy;

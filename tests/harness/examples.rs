@@ -125,6 +125,7 @@ impl Company<'_> {
         }
         match operations.key.stem() {
             "verification" => self.request_at(dialect, method, &format!("verify{path}")),
+            "reports" => self.request_at(dialect, method, &format!("reports{path}")),
             other => panic!("nothing says where {other} is"),
         }
     }

@@ -48,6 +48,7 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::Currencies => "currencies",
         ResourceKey::ExchangeRates => "exchange-rates",
         ResourceKey::AuditLog => "audit-log",
+        ResourceKey::Reports => "reports",
         ResourceKey::Verification => "verify",
     }
 }

@@ -182,7 +182,7 @@ async fn answer<D: Dialect>(
     let reply = unhurried(patience, late, async move { ledger.execute(&principal, call).await }).await?;
     let body = match reply.media {
         Media::Json => D::success(message(reply.kind), &reply.json).into(),
-        Media::NdJson => reply.json.clone().into(),
+        Media::NdJson | Media::Csv => reply.json.clone().into(),
     };
     let made_in = resource.names_record(verb).then(|| D::collection(resource.answering(verb)));
     Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
@@ -230,9 +230,14 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
         return response;
     }
     let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
-    if reply.media == Media::NdJson {
+    let unwrapped = match reply.media {
+        Media::Json => None,
+        Media::NdJson => Some("application/x-ndjson; charset=utf-8"),
+        Media::Csv => Some("text/csv; charset=utf-8; header=present"),
+    };
+    if let Some(media) = unwrapped {
         let mut response = json(StatusCode::OK, body);
-        set(&mut response, header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8");
+        set(&mut response, header::CONTENT_TYPE, media);
         return response;
     }
     let mut response = json(status, body);

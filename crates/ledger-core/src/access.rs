@@ -183,6 +183,15 @@ impl Business {
         Day::of(utc.with_timezone(&self.timezone).date_naive())
     }
 
+    /// When a day begins at the company's seat.
+    pub fn beginning_of(&self, day: Day) -> Instant {
+        use chrono::TimeZone;
+        // Where a clock is put forward at midnight, the day begins an hour later.
+        let hours = (0..24).filter_map(|hour| day.date().and_hms_opt(hour, 0, 0));
+        let mut begins = hours.filter_map(|time| self.timezone.from_local_datetime(&time).earliest());
+        begins.next().map_or_else(Instant::default, |at| Instant::from_micros(at.timestamp_micros()))
+    }
+
     #[cfg(test)]
     pub(crate) fn sample() -> Self {
         Self {

@@ -34,6 +34,10 @@ impl Day {
         Self(date)
     }
 
+    pub const fn date(self) -> NaiveDate {
+        self.0
+    }
+
     pub fn year(self) -> i32 {
         self.0.year()
     }
@@ -64,8 +68,25 @@ impl Day {
 
     #[must_use]
     pub fn plus_days(self, days: i64) -> Self {
-        let days = Days::new(days.max(0).unsigned_abs());
-        Self(self.0.checked_add_days(days).unwrap_or(self.0))
+        let span = Days::new(days.unsigned_abs());
+        let moved = if days < 0 { self.0.checked_sub_days(span) } else { self.0.checked_add_days(span) };
+        Self(moved.unwrap_or(self.0))
+    }
+
+    /// The same day so many months later; the last of a month becomes the last of a month.
+    #[must_use]
+    pub fn plus_months(self, months: i64) -> Self {
+        let place = i64::from(self.year()) * 12 + i64::from(self.month() - 1) + months;
+        let first = i32::try_from(place.div_euclid(12))
+            .ok()
+            .zip(u32::try_from(place.rem_euclid(12)).ok())
+            .and_then(|(year, month)| Self::new(year, month + 1, 1));
+        let Some(first) = first else { return self };
+        let last = first.last_of_month();
+        if self == self.last_of_month() {
+            return last;
+        }
+        Self::new(first.year(), first.month(), Ord::min(self.day(), last.day())).unwrap_or(last)
     }
 
     /// How many days lie between an earlier day and this one.
@@ -155,6 +176,24 @@ mod tests {
         for text in ["2026-02-29", "2026-1-2", "20261120", "2026-11-20T00:00:00Z", "0000-01-01", "+2026-11-2", ""] {
             assert_eq!(text.parse::<Day>(), Err(NotADay), "{text}");
         }
+    }
+
+    #[test]
+    fn months_are_counted_from_the_end_where_a_day_is_the_last() {
+        let day = |text: &str| text.parse::<Day>().unwrap();
+        for (from, months, to) in [
+            ("2026-01-31", 1, "2026-02-28"),
+            ("2026-02-28", 1, "2026-03-31"),
+            ("2026-02-28", -12, "2025-02-28"),
+            ("2024-02-29", 12, "2025-02-28"),
+            ("2025-02-28", -12, "2024-02-29"),
+            ("2026-01-30", 1, "2026-02-28"),
+            ("2026-03-15", -3, "2025-12-15"),
+            ("2026-12-31", 24, "2028-12-31"),
+        ] {
+            assert_eq!(day(from).plus_months(months), day(to), "{from} and {months}");
+        }
+        assert_eq!(day("2026-03-01").plus_days(-1), day("2026-02-28"));
     }
 
     #[test]

@@ -104,7 +104,7 @@ fn net(debit: impl sea_orm::sea_query::IntoColumnRef, credit: impl sea_orm::sea_
 }
 
 /// The number of the last entry that was recorded by then, where that was asked for.
-async fn last_known(cx: &Cx<'_>, point: Point) -> Result<Option<i64>> {
+pub(crate) async fn last_known(cx: &Cx<'_>, point: Point) -> Result<Option<i64>> {
     let Some(at) = point.known_at else { return Ok(None) };
     let last: Option<Option<i64>> = entries::Entity::find()
         .select_only()

@@ -15,5 +15,6 @@ pub(crate) mod periods;
 pub(crate) mod posting;
 pub(crate) mod progress;
 pub(crate) mod stock;
+pub(crate) mod sums;
 pub mod tables;
 pub mod verify;

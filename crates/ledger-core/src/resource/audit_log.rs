@@ -300,5 +300,5 @@ async fn export(cx: &Cx<'_>, query: &ListQuery) -> Result<Produced> {
         text.push_str(&serde_json::to_string(&record(row)?).map_err(Error::internal)?);
         text.push('\n');
     }
-    Ok(Produced { text, pagination: None })
+    Ok(Produced::text(text))
 }

@@ -35,6 +35,8 @@ pub enum Media {
     Json,
     /// One JSON text a line, wrapped by no dialect.
     NdJson,
+    /// Comma-separated values, wrapped by no dialect.
+    Csv,
 }
 
 pub struct Extra {
@@ -98,11 +100,17 @@ pub struct Writing {
 pub(crate) struct Produced {
     pub(crate) text: String,
     pub(crate) pagination: Option<Pagination>,
+    /// Another form than the read has by itself.
+    pub(crate) media: Option<Media>,
 }
 
 impl Produced {
+    pub(crate) const fn text(text: String) -> Self {
+        Self { text, pagination: None, media: None }
+    }
+
     pub(crate) fn json(value: &impl Serialize) -> Result<Self> {
-        Ok(Self { text: serde_json::to_string(value).map_err(Error::internal)?, pagination: None })
+        Ok(Self::text(serde_json::to_string(value).map_err(Error::internal)?))
     }
 
     pub(crate) fn page<V: Serialize>(query: &ListQuery, page: &Page<V>) -> Result<Self> {
@@ -113,7 +121,7 @@ impl Produced {
         }
         let pagination = Pagination::of(query, page.total);
         let text = serde_json::to_string(&Body { items: &page.items, pagination }).map_err(Error::internal)?;
-        Ok(Self { text, pagination: Some(pagination) })
+        Ok(Self { pagination: Some(pagination), ..Self::text(text) })
     }
 }
 

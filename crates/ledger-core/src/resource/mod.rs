@@ -26,6 +26,7 @@ pub mod operation;
 pub mod party;
 pub mod payment_term;
 pub(crate) mod reference;
+pub mod report;
 pub mod revaluation;
 pub(crate) mod rows;
 pub mod settlement;
@@ -79,11 +80,12 @@ pub enum ResourceKey {
     Currencies,
     ExchangeRates,
     AuditLog,
+    Reports,
     Verification,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
@@ -112,6 +114,7 @@ impl ResourceKey {
         Self::Currencies,
         Self::ExchangeRates,
         Self::AuditLog,
+        Self::Reports,
         Self::Verification,
     ];
 
@@ -146,6 +149,7 @@ impl ResourceKey {
             Self::Currencies => "currency",
             Self::ExchangeRates => "exchangeRate",
             Self::AuditLog => "audit",
+            Self::Reports => "report",
             Self::Verification => "verification",
         }
     }
@@ -181,6 +185,7 @@ impl ResourceKey {
             Self::Currencies => "currencies",
             Self::ExchangeRates => "exchangeRates",
             Self::AuditLog => "auditLog",
+            Self::Reports => "reports",
             Self::Verification => "verification",
         }
     }
@@ -213,7 +218,7 @@ impl ResourceKey {
             | Self::Journals
             | Self::ContraEntries => &[View, Create, Edit, Delete, Post, Void],
             Self::Allocations => &[View, Create, Delete],
-            Self::Entries | Self::Currencies | Self::Verification => &[View],
+            Self::Entries | Self::Currencies | Self::Reports | Self::Verification => &[View],
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
         }
@@ -349,5 +354,6 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<currency_list::Currencies>()
         .visit::<exchange_rate::ExchangeRates>()
         .visit::<audit_log::AuditLog>()
+        .visit::<report::Reports>()
         .visit::<verification::Verification>()
 }

@@ -324,7 +324,10 @@ impl ResourceOperations {
         query: &'c ListQuery,
     ) -> Result<(Media, Produced)> {
         match self.extra(verb).map(|extra| &extra.does) {
-            Some(Does::Reads(reading)) => Ok((reading.media, reading.read(cx, id, query).await?)),
+            Some(Does::Reads(reading)) => {
+                let produced = reading.read(cx, id, query).await?;
+                Ok((produced.media.unwrap_or(reading.media), produced))
+            }
             Some(Does::Writes(_)) | None => Err(Error::internal("this is not a read")),
         }
     }

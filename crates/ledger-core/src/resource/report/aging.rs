@@ -1,0 +1,545 @@
+//! Who owes what and for how long: aging of receivables and payables, and the statement of a party.
+
+use super::Report;
+use super::asked::{
+    AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, PARTY, TO, TO_DATE,
+};
+use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use crate::books::balances::{balances, sum};
+use crate::books::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
+use crate::cx::{Cx, Point};
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::resource::account::{AccountType, table as accounts};
+use crate::resource::list::Parameter;
+use crate::resource::party::table as parties;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::{BTreeMap, HashMap};
+use std::marker::PhantomData;
+
+/// Which side is asked for.
+pub(super) trait Side: Send + Sync + 'static {
+    const ACCOUNTS: AccountType;
+    const SIGN: i64;
+    const NAMES: [&'static str; 2];
+    const OPERATIONS: [&'static str; 2];
+    const TITLES: [&'static str; 2];
+}
+
+pub(super) struct Receivable;
+pub(super) struct Payable;
+
+impl Side for Receivable {
+    const ACCOUNTS: AccountType = AccountType::Receivable;
+    const SIGN: i64 = 1;
+    const NAMES: [&'static str; 2] = ["ar-aging", "ar-aging-detail"];
+    const OPERATIONS: [&'static str; 2] = ["ReceivablesAging", "ReceivablesAgingDetail"];
+    const TITLES: [&'static str; 2] = ["Aging of receivables", "Aging of receivables, document by document"];
+}
+
+impl Side for Payable {
+    const ACCOUNTS: AccountType = AccountType::Payable;
+    const SIGN: i64 = -1;
+    const NAMES: [&'static str; 2] = ["ap-aging", "ap-aging-detail"];
+    const OPERATIONS: [&'static str; 2] = ["PayablesAging", "PayablesAgingDetail"];
+    const TITLES: [&'static str; 2] = ["Aging of payables", "Aging of payables, document by document"];
+}
+
+/// Something that was open at the end of a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Open {
+    party: RecordId,
+    document: RecordId,
+    kind: Option<DocumentKind>,
+    number: Option<String>,
+    date: Day,
+    due: Day,
+    /// In the company's currency; what is owed on this side is positive.
+    base: i64,
+}
+
+pub(super) struct Aged {
+    own: Own,
+    open: Vec<Open>,
+    parties: HashMap<RecordId, String>,
+    /// What the control accounts come to, computed apart.
+    control: i64,
+}
+
+#[derive(FromQueryResult)]
+struct Left {
+    open_item_id: RecordId,
+    party_id: RecordId,
+    document_id: RecordId,
+    date: Day,
+    base: i64,
+}
+
+async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result<Vec<RecordId>> {
+    let found = accounts::Entity::find()
+        .select_only()
+        .column(accounts::Column::Id)
+        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(accounts::Column::Type.eq(r#type));
+    Ok(found.into_tuple().all(&cx.db).await?)
+}
+
+async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
+    let business = cx.business_id()?;
+    let controls = control_accounts(cx, S::ACCOUNTS).await?;
+    let mut moves = open_item_moves::Entity::find()
+        .select_only()
+        .column(open_item_moves::Column::OpenItemId)
+        .column(open_item_moves::Column::PartyId)
+        .column(open_item_moves::Column::DocumentId)
+        .column_as(open_item_moves::Column::Date.min(), "date")
+        .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
+        .filter(open_item_moves::Column::BusinessId.eq(business))
+        .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
+        .filter(open_item_moves::Column::Date.lte(asked.as_of));
+    if let Some(at) = asked.point.known_at {
+        moves = moves.filter(open_item_moves::Column::RecordedAt.lte(at));
+    }
+    if let Some(party) = asked.party {
+        moves = moves.filter(open_item_moves::Column::PartyId.eq(party));
+    }
+    let moves = moves
+        .group_by(open_item_moves::Column::OpenItemId)
+        .group_by(open_item_moves::Column::PartyId)
+        .group_by(open_item_moves::Column::DocumentId);
+    let left = joined(moves.into_model().all(&cx.db).await?);
+    let due = due_dates(cx, &left).await?;
+    let named = documents_of(cx, left.iter().map(|one| one.document_id)).await?;
+    let open = left.into_iter().map(|one| {
+        let document = named.get(&one.document_id);
+        Open {
+            party: one.party_id,
+            document: one.document_id,
+            kind: document.map(|(kind, _)| *kind),
+            number: document.and_then(|(_, number)| number.clone()),
+            date: one.date,
+            due: due.get(&one.open_item_id).copied().unwrap_or(one.date),
+            base: one.base * S::SIGN,
+        }
+    });
+    let mut open: Vec<Open> = open.collect();
+    open.sort_by(|left, right| (left.due, left.date, &left.number).cmp(&(right.due, right.date, &right.number)));
+    let point = Point { as_of: Some(asked.as_of), ..asked.point };
+    let control = match asked.party {
+        None => balances(cx, Some(&controls), point).await?.values().map(|balance| balance.base).sum::<i64>(),
+        Some(party) => of_party(cx, &controls, party, (None, asked.as_of), asked.point).await?,
+    };
+    Ok(Aged {
+        own: Own(cx.business()?.currency_decimals),
+        parties: names_of(cx, open.iter().map(|one| one.party)).await?,
+        open,
+        control: control * S::SIGN,
+    })
+}
+
+/// What is left of each item. One whose party was merged into another has moves of both.
+fn joined(parts: Vec<Left>) -> Vec<Left> {
+    let mut left: BTreeMap<RecordId, Left> = BTreeMap::new();
+    for part in parts {
+        match left.entry(part.open_item_id) {
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert(part);
+            }
+            std::collections::btree_map::Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                // The later moves are of the party that it went to.
+                if part.date > known.date {
+                    known.party_id = part.party_id;
+                }
+                known.date = Ord::min(known.date, part.date);
+                known.base += part.base;
+            }
+        }
+    }
+    left.into_values().filter(|one| one.base != 0).collect()
+}
+
+/// What a party's lines on accounts come to over some days.
+async fn of_party(
+    cx: &Cx<'_>,
+    controls: &[RecordId],
+    party: RecordId,
+    (from, to): (Option<Day>, Day),
+    point: Point,
+) -> Result<i64> {
+    let mut lines = entry_lines::Entity::find()
+        .select_only()
+        .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::AccountId.is_in(controls.iter().copied()))
+        .filter(entry_lines::Column::PartyId.eq(party))
+        .filter(entry_lines::Column::Date.lte(to));
+    if let Some(from) = from {
+        lines = lines.filter(entry_lines::Column::Date.gte(from));
+    }
+    if let Some(known) = crate::books::balances::last_known(cx, point).await? {
+        lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
+    }
+    let sum: Option<Option<i64>> = lines.into_tuple().one(&cx.db).await?;
+    Ok(sum.flatten().unwrap_or_default())
+}
+
+/// When open items are due: as they say, and of those that are gone as their entries said.
+async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>> {
+    let business = cx.business_id()?;
+    let mut due: HashMap<RecordId, Day> = HashMap::new();
+    let there = open_items::Entity::find()
+        .filter(open_items::Column::BusinessId.eq(business))
+        .filter(open_items::Column::Id.is_in(left.iter().map(|one| one.open_item_id)));
+    for item in there.all(&cx.db).await? {
+        due.insert(item.id, item.due_date.unwrap_or(item.date));
+    }
+    let gone: HashMap<RecordId, RecordId> = left
+        .iter()
+        .filter(|one| !due.contains_key(&one.open_item_id))
+        .map(|one| (one.document_id, one.open_item_id))
+        .collect();
+    if gone.is_empty() {
+        return Ok(due);
+    }
+    let said: Vec<(RecordId, Option<Day>)> = entry_lines::Entity::find()
+        .select_only()
+        .column(entries::Column::DocumentId)
+        .column(entry_lines::Column::DueDate)
+        .join(
+            sea_orm::JoinType::InnerJoin,
+            entry_lines::Entity::belongs_to(entries::Entity)
+                .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
+                .to((entries::Column::BusinessId, entries::Column::Number))
+                .into(),
+        )
+        .filter(entry_lines::Column::BusinessId.eq(business))
+        .filter(entries::Column::DocumentId.is_in(gone.keys().copied()))
+        .filter(entry_lines::Column::DueDate.is_not_null())
+        .order_by_asc(entry_lines::Column::EntryNumber)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    for (document, day) in said {
+        if let (Some(item), Some(day)) = (gone.get(&document), day) {
+            due.insert(*item, day);
+        }
+    }
+    Ok(due)
+}
+
+pub(super) async fn documents_of(
+    cx: &Cx<'_>,
+    ids: impl Iterator<Item = RecordId>,
+) -> Result<HashMap<RecordId, (DocumentKind, Option<String>)>> {
+    let found: Vec<(RecordId, DocumentKind, Option<String>)> = documents::Entity::find()
+        .select_only()
+        .columns([documents::Column::Id, documents::Column::Kind, documents::Column::Number])
+        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::Id.is_in(ids))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().map(|(id, kind, number)| (id, (kind, number))).collect())
+}
+
+pub(super) async fn names_of(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>) -> Result<HashMap<RecordId, String>> {
+    let found: Vec<(RecordId, String)> = parties::Entity::find()
+        .select_only()
+        .columns([parties::Column::Id, parties::Column::Name])
+        .filter(parties::Column::BusinessId.eq(cx.business_id()?))
+        .filter(parties::Column::Id.is_in(ids))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().collect())
+}
+
+/// In which bucket something stands: the first for what is not yet late, the last for what is latest.
+fn bucket(one: &Open, asked: &Asked) -> usize {
+    let since = match asked.aging_by {
+        AgingBy::DueDate => one.due,
+        AgingBy::DocumentDate => one.date,
+    };
+    let late = asked.as_of.days_since(since);
+    if late <= 0 { 0 } else { 1 + asked.buckets.iter().take_while(|days| late > **days).count() }
+}
+
+fn columns(asked: &Asked) -> Vec<Column> {
+    let mut columns = vec![Column::of("current", "Not yet due")];
+    let mut from = 1;
+    for days in &asked.buckets {
+        columns.push(Column::of(&format!("{from}-{days}"), &format!("{from} to {days} days")));
+        from = days + 1;
+    }
+    columns.push(Column::of(&format!("{from}+"), &format!("{from} days or more")));
+    columns.push(Column::of("total", "Total"));
+    columns
+}
+
+fn spread(open: &[&Open], asked: &Asked) -> Vec<i64> {
+    let mut figures = vec![0; asked.buckets.len() + 3];
+    let last = figures.len() - 1;
+    for one in open {
+        figures[bucket(one, asked)] += one.base;
+        figures[last] += one.base;
+    }
+    figures
+}
+
+fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
+    let Aged { own, open, parties, control } = facts;
+    let mut by_party: BTreeMap<(&str, RecordId), Vec<&Open>> = BTreeMap::new();
+    for one in &open {
+        let name = parties.get(&one.party).map(String::as_str).unwrap_or_default();
+        by_party.entry((name, one.party)).or_default().push(one);
+    }
+    let mut rows = Vec::new();
+    for ((name, party), open) in by_party {
+        let figures = spread(&open, asked);
+        if figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
+            continue;
+        }
+        let detail = |one: &&Open| Row {
+            key: one.document.to_string(),
+            r#type: RowType::Document,
+            label: format!("{}, due {}", one.number.as_deref().unwrap_or("without a number"), one.due),
+            party_id: Some(one.party),
+            document_id: Some(one.document),
+            document_type: one.kind,
+            values: own.cells(&spread(&[one], asked)),
+            ..Row::default()
+        };
+        let children = if in_detail { open.iter().map(detail).collect() } else { Vec::new() };
+        rows.push(Row {
+            r#type: RowType::Party,
+            party_id: Some(party),
+            ..Row::section(&party.to_string(), name, own.cells(&figures), children)
+        });
+    }
+    let all = spread(&open.iter().collect::<Vec<_>>(), asked);
+    rows.push(Row::total(RowType::Total, "total", "Total", own.cells(&all)));
+    let columns = columns(asked);
+    let total = all.last().copied().unwrap_or_default();
+    let checks = vec![
+        own.check("The total equals the control accounts", total, control),
+        own.check("The buckets add up to the total", all[..all.len() - 1].iter().sum(), total),
+    ];
+    let totals = columns.iter().zip(&all).map(|(column, sum)| (column.key.clone(), own.cell(*sum))).collect();
+    Sheet { columns, rows, totals, checks, count: None }
+}
+
+const PARAMETERS: &[Parameter] = &[AS_OF, DATE, BUCKETS, AGING_BY, PARTY, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+
+fn example() -> Sheet {
+    let own = Own(2);
+    let figures = [1_000_000, 250_000, 0, 0, 0, 1_250_000];
+    let labels = ["current", "1-30", "31-60", "61-90", "91+", "total"];
+    let party = Row {
+        r#type: RowType::Party,
+        party_id: RecordId::parse("019a9f6e-6c00-7b23-8c12-7e9fb0213c23"),
+        ..Row::section("019a9f6e-6c00-7b23-8c12-7e9fb0213c23", "Nordwind Cafés", own.cells(&figures), Vec::new())
+    };
+    Sheet {
+        columns: labels.map(|label| Column::of(label, label)).to_vec(),
+        rows: vec![party, Row::total(RowType::Total, "total", "Total", own.cells(&figures))],
+        totals: labels.into_iter().zip(figures).map(|(label, sum)| (label.to_owned(), own.cell(sum))).collect(),
+        checks: vec![own.check("The total equals the control accounts", 1_250_000, 1_250_000)],
+        count: None,
+    }
+}
+
+pub(super) struct Aging<S>(PhantomData<fn() -> S>);
+pub(super) struct AgingDetail<S>(PhantomData<fn() -> S>);
+
+impl<S: Side> Report for Aging<S> {
+    const NAME: &'static str = S::NAMES[0];
+    const OPERATION: &'static str = S::OPERATIONS[0];
+    const TITLE: &'static str = S::TITLES[0];
+    const ABOUT: &'static str = "What is open with each party at the end of a day, by how late it is. What is paid in \
+                                 advance or credited and not yet allocated lessens it. Later allocations change nothing.";
+    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    type Facts = Aged;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
+        gather::<S>(cx, asked).await
+    }
+
+    fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
+        Ok(fold(facts, asked, false))
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}
+
+impl<S: Side> Report for AgingDetail<S> {
+    const NAME: &'static str = S::NAMES[1];
+    const OPERATION: &'static str = S::OPERATIONS[1];
+    const TITLE: &'static str = S::TITLES[1];
+    const ABOUT: &'static str = "The same with every document below its party.";
+    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    type Facts = Aged;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
+        gather::<S>(cx, asked).await
+    }
+
+    fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
+        Ok(fold(facts, asked, true))
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}
+
+// ── Statement of a party ──
+
+pub(super) struct PartyStatement;
+
+/// What happened with a party.
+#[derive(FromQueryResult)]
+struct Happened {
+    date: Day,
+    document_id: RecordId,
+    amount: i64,
+}
+
+pub(super) struct Stated {
+    own: Own,
+    opening: i64,
+    lines: Vec<(Day, RecordId, i64)>,
+    named: HashMap<RecordId, (DocumentKind, Option<String>)>,
+    party: RecordId,
+    /// What is open with the party at the end, computed apart.
+    open: i64,
+}
+
+impl Report for PartyStatement {
+    const NAME: &'static str = "party-statement";
+    const OPERATION: &'static str = "PartyStatement";
+    const TITLE: &'static str = "Statement of a party";
+    const ABOUT: &'static str = "What was open with a party before some days, what happened on them, and what is open \
+                                 then. What it owes is positive.";
+    const PARAMETERS: &'static [Parameter] = &[PARTY, FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    type Facts = Stated;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Stated> {
+        let business = cx.business_id()?;
+        let party = asked.party.ok_or_else(|| Error::field("partyId", "is required: whose statement is it?"))?;
+        let found = parties::Entity::find_by_id((business, party)).one(&cx.db).await?;
+        if found.is_none() {
+            return Err(Error::field("partyId", "names no party"));
+        }
+        let mut controls = control_accounts(cx, AccountType::Receivable).await?;
+        controls.extend(control_accounts(cx, AccountType::Payable).await?);
+        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
+        let mut lines = entry_lines::Entity::find()
+            .select_only()
+            .column(entry_lines::Column::Date)
+            .column(entries::Column::DocumentId)
+            .column_as(sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::Amount))), "amount")
+            .join(
+                sea_orm::JoinType::InnerJoin,
+                entry_lines::Entity::belongs_to(entries::Entity)
+                    .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
+                    .to((entries::Column::BusinessId, entries::Column::Number))
+                    .into(),
+            )
+            .filter(entry_lines::Column::BusinessId.eq(business))
+            .filter(entry_lines::Column::AccountId.is_in(controls.iter().copied()))
+            .filter(entry_lines::Column::PartyId.eq(party))
+            .filter(entry_lines::Column::Date.between(from, to));
+        if let Some(known) = crate::books::balances::last_known(cx, asked.point).await? {
+            lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
+        }
+        let lines: Vec<Happened> = lines
+            .group_by(entry_lines::Column::Date)
+            .group_by(entries::Column::DocumentId)
+            .order_by_asc(entry_lines::Column::Date)
+            .order_by_asc(entries::Column::DocumentId)
+            .into_model()
+            .all(&cx.db)
+            .await?;
+        let lines: Vec<(Day, RecordId, i64)> = lines
+            .into_iter()
+            .filter(|line| line.amount != 0)
+            .map(|line| (line.date, line.document_id, line.amount))
+            .collect();
+        let mut open = open_item_moves::Entity::find()
+            .select_only()
+            .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
+            .filter(open_item_moves::Column::BusinessId.eq(business))
+            .filter(open_item_moves::Column::PartyId.eq(party))
+            .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
+            .filter(open_item_moves::Column::Date.lte(to));
+        if let Some(at) = asked.point.known_at {
+            open = open.filter(open_item_moves::Column::RecordedAt.lte(at));
+        }
+        let open: Option<Option<i64>> = open.into_tuple().one(&cx.db).await?;
+        Ok(Stated {
+            own: Own(cx.business()?.currency_decimals),
+            opening: of_party(cx, &controls, party, (None, from.previous()), asked.point).await?,
+            named: documents_of(cx, lines.iter().map(|(_, document, _)| *document)).await?,
+            lines,
+            party,
+            open: open.flatten().unwrap_or_default(),
+        })
+    }
+
+    fn fold(facts: Stated, asked: &Asked) -> Result<Sheet> {
+        let Stated { own, opening, lines, named, party, open } = facts;
+        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
+        let line = |key: &str, label: &str, day: Day, moved: Cell, balance: i64| Row {
+            values: vec![Cell::Day(day), moved, own.cell(balance)],
+            party_id: Some(party),
+            ..Row::total(RowType::Subtotal, key, label, Vec::new())
+        };
+        let mut rows = vec![line("opening", "Open before", from, Cell::Nothing, opening)];
+        let mut balance = opening;
+        for (day, document, amount) in &lines {
+            balance += amount;
+            let (kind, number) = named.get(document).cloned().unzip();
+            rows.push(Row {
+                r#type: RowType::Document,
+                document_id: Some(*document),
+                document_type: kind,
+                ..line(
+                    &document.to_string(),
+                    number.flatten().as_deref().unwrap_or("without a number"),
+                    *day,
+                    own.cell(*amount),
+                    balance,
+                )
+            });
+        }
+        rows.push(line("closing", "Open then", to, Cell::Nothing, balance));
+        let moved = lines.iter().map(|(_, _, amount)| amount).sum::<i64>();
+        let totals = [("opening", opening), ("moved", moved), ("closing", balance)];
+        Ok(Sheet {
+            columns: vec![Column::of("date", "Date"), Column::of("amount", "Amount"), Column::of("balance", "Open")],
+            rows,
+            totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
+            checks: vec![own.check("What is open then equals the party's open items", balance, open)],
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        let own = Own(2);
+        Sheet {
+            columns: vec![Column::of("date", "Date"), Column::of("amount", "Amount"), Column::of("balance", "Open")],
+            rows: vec![Row {
+                values: vec![Cell::Nothing, own.cell(2_749_000), own.cell(2_749_000)],
+                ..Row::total(RowType::Document, "019a9f6e-6c00-7b23-8c12-7e9fb0213c24", "INV-2026-0042", Vec::new())
+            }],
+            totals: BTreeMap::from([("closing".to_owned(), own.cell(2_749_000))]),
+            checks: vec![own.check("What is open then equals the party's open items", 2_749_000, 2_749_000)],
+            count: None,
+        }
+    }
+}

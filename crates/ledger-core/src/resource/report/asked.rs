@@ -1,0 +1,317 @@
+//! What is asked of a report: which days, beside which others, and what to leave out.
+
+use crate::books::sums::Span;
+use crate::books::tables::DocumentKind;
+use crate::clock::Instant;
+use crate::cx::{Cx, Point};
+use crate::database::stored::wire_enum;
+use crate::day::Day;
+use crate::error::{FieldErrors, Result};
+use crate::ids::RecordId;
+use crate::resource::list::{FilterValue, ListQuery, Parameter, Reads};
+use serde_json::{Map, Value, json};
+
+wire_enum! {
+    /// How far apart periods are that stand side by side.
+    pub enum Interval {
+        #[default]
+        Month = "month",
+        Quarter = "quarter",
+        Year = "year",
+    }
+}
+
+wire_enum! {
+    /// What stands beside the period that is asked for.
+    pub enum Beside {
+        /// As many days right before it.
+        #[default]
+        PreviousPeriod = "previousPeriod",
+        /// The same days a year earlier.
+        PreviousYear = "previousYear",
+    }
+}
+
+wire_enum! {
+    /// In what form a report is answered.
+    pub enum Format {
+        #[default]
+        Json = "json",
+        /// Comma-separated values, for spreadsheets.
+        Csv = "csv",
+    }
+}
+
+wire_enum! {
+    /// From which day something is how late.
+    pub enum AgingBy {
+        #[default]
+        DueDate = "dueDate",
+        DocumentDate = "documentDate",
+    }
+}
+
+wire_enum! {
+    /// Which orders are asked for.
+    pub enum Orders {
+        #[default]
+        All = "all",
+        Sales = "sales",
+        Purchase = "purchase",
+    }
+}
+
+impl Orders {
+    pub(super) fn kinds(self) -> Vec<DocumentKind> {
+        match self {
+            Self::All => vec![DocumentKind::SalesOrder, DocumentKind::PurchaseOrder],
+            Self::Sales => vec![DocumentKind::SalesOrder],
+            Self::Purchase => vec![DocumentKind::PurchaseOrder],
+        }
+    }
+}
+
+wire_enum! {
+    /// How a cash flow is told.
+    pub enum Method {
+        /// From the profit, by what else changed.
+        #[default]
+        Indirect = "indirect",
+        /// By what money came from and went to.
+        Direct = "direct",
+    }
+}
+
+const fn parameter(name: &'static str, about: &'static str, reads: Reads) -> Parameter {
+    Parameter { name, about, reads }
+}
+
+pub(super) const FROM: Parameter =
+    parameter("from", "The first day; the first of the fiscal year of `to` when absent.", Reads::Day);
+pub(super) const TO: Parameter = parameter("to", "The last day; today when absent.", Reads::Day);
+pub(super) const FROM_DATE: Parameter = parameter("fromDate", "Another name for `from`.", Reads::Day);
+pub(super) const TO_DATE: Parameter = parameter("toDate", "Another name for `to`.", Reads::Day);
+pub(super) const AS_OF: Parameter = parameter("asOf", "The end of this day; today when absent.", Reads::Day);
+pub(super) const DATE: Parameter = parameter("date", "Another name for `asOf`.", Reads::Day);
+pub(super) const KNOWN_AT: Parameter = parameter("knownAt", "Only what was recorded by this time.", Reads::Time);
+pub(super) const INCLUDE_ZERO: Parameter =
+    parameter("includeZero", "Whether rows without figures are shown; `false` when absent.", Reads::Flag);
+pub(super) const PERIODS: Parameter = parameter(
+    "periods",
+    "How many periods stand side by side, 1 to 24, each as long as the one asked for and an `interval` earlier than the \
+     one before it; 1 when absent.",
+    Reads::Whole,
+);
+pub(super) const INTERVAL: Parameter =
+    parameter("interval", "How far apart `periods` are; `month` when absent.", Reads::AnyOf(Interval::TEXTS));
+pub(super) const COMPARE_WITH: Parameter = parameter(
+    "compareWith",
+    "What stands beside the period that is asked for. Not beside `periods`.",
+    Reads::AnyOf(Beside::TEXTS),
+);
+pub(super) const FORMAT: Parameter =
+    parameter("format", "In what form it is answered; `json` when absent.", Reads::AnyOf(Format::TEXTS));
+pub(super) const BUCKETS: Parameter = parameter(
+    "buckets",
+    "The days at which something is how late, each more than the one before it; `30,60,90` when absent.",
+    Reads::Text,
+);
+pub(super) const AGING_BY: Parameter = parameter(
+    "agingBy",
+    "Whether it is late by its due date or by its own; `dueDate` when absent.",
+    Reads::AnyOf(AgingBy::TEXTS),
+);
+pub(super) const PARTY: Parameter = parameter("partyId", "Only this party.", Reads::Identifier);
+pub(super) const ACCOUNT: Parameter = parameter("accountId", "Only this account.", Reads::Identifier);
+pub(super) const TYPE: Parameter = parameter("type", "Which orders; `all` when absent.", Reads::AnyOf(Orders::TEXTS));
+pub(super) const METHOD: Parameter = parameter(
+    "method",
+    "Whether it begins with the profit, or tells what money came from and went to; `indirect` when absent.",
+    Reads::AnyOf(Method::TEXTS),
+);
+pub(super) const TAX_CODE: Parameter = parameter("taxCodeId", "Only this tax code.", Reads::Identifier);
+pub(super) const ITEM: Parameter = parameter("itemId", "Only this item.", Reads::Identifier);
+
+/// What is asked of a report, with what it leaves out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    pub(super) span: Span,
+    pub(super) as_of: Day,
+    pub(super) point: Point,
+    pub(super) periods: i64,
+    pub(super) interval: Interval,
+    pub(super) beside: Option<Beside>,
+    pub(super) include_zero: bool,
+    pub(super) buckets: Vec<i64>,
+    pub(super) aging_by: AgingBy,
+    pub(super) party: Option<RecordId>,
+    pub(super) account: Option<RecordId>,
+    pub(super) item: Option<RecordId>,
+    pub(super) tax_code: Option<RecordId>,
+    pub(super) orders: Orders,
+    pub(super) method: Method,
+    pub(super) format: Format,
+    pub(super) page: u64,
+    pub(super) page_size: u64,
+}
+
+fn day(query: &ListQuery, names: [&str; 2], faults: &mut FieldErrors) -> Option<Day> {
+    let mut days = names.into_iter().filter_map(|name| match query.filter(name) {
+        Some(FilterValue::Day(day)) => Some((name, *day)),
+        _ => None,
+    });
+    let found = days.next();
+    if let Some((name, _)) = days.next() {
+        faults.add(name, format!("is another name for {}; give one of them", names[0]));
+    }
+    found.map(|(_, day)| day)
+}
+
+fn choice<C: std::str::FromStr>(query: &ListQuery, name: &str, faults: &mut FieldErrors) -> Option<C> {
+    let Some(FilterValue::AnyOf(texts)) = query.filter(name) else { return None };
+    if let [text] = texts.as_slice() {
+        return text.parse().ok();
+    }
+    faults.add(name, "must be one of them");
+    None
+}
+
+impl Asked {
+    pub(super) fn read(cx: &Cx<'_>, query: &ListQuery) -> Result<Self> {
+        let (business, today) = (cx.business()?, cx.today()?);
+        let mut faults = FieldErrors::default();
+        let to = day(query, ["to", "toDate"], &mut faults);
+        let from = day(query, ["from", "fromDate"], &mut faults);
+        let as_of = day(query, ["asOf", "date"], &mut faults).unwrap_or(today);
+        // A first day after today is the first of what is to come.
+        let to = to.unwrap_or_else(|| from.map_or(today, |from| Ord::max(from, today)));
+        let from = from.unwrap_or_else(|| business.fiscal_year_start(to));
+        if from > to {
+            faults.add("to", format!("must not be before {from}, the first day"));
+        }
+        let periods = match query.filter("periods") {
+            Some(FilterValue::Whole(periods)) => *periods,
+            _ => 1,
+        };
+        if !(1..=24).contains(&periods) {
+            faults.add("periods", "must be a whole number from 1 to 24");
+        }
+        let beside = choice(query, "compareWith", &mut faults);
+        if beside.is_some() && query.filter("periods").is_some() {
+            faults.add("compareWith", "cannot stand beside periods");
+        }
+        let known_at: Option<Instant> = match query.filter("knownAt") {
+            Some(FilterValue::Time(at)) => Some(*at),
+            _ => None,
+        };
+        let identifier = |name: &str| match query.filter(name) {
+            Some(FilterValue::Identifier(id)) => Some(*id),
+            _ => None,
+        };
+        let asked = Self {
+            span: Span { from: Some(from), to },
+            as_of,
+            point: Point { as_of: None, known_at },
+            periods,
+            interval: choice(query, "interval", &mut faults).unwrap_or_default(),
+            beside,
+            include_zero: query.filter("includeZero") == Some(&FilterValue::Flag(true)),
+            buckets: buckets(query, &mut faults),
+            aging_by: choice(query, "agingBy", &mut faults).unwrap_or_default(),
+            party: identifier("partyId"),
+            account: identifier("accountId"),
+            item: identifier("itemId"),
+            tax_code: identifier("taxCodeId"),
+            orders: choice(query, "type", &mut faults).unwrap_or_default(),
+            method: choice(query, "method", &mut faults).unwrap_or_default(),
+            format: choice(query, "format", &mut faults).unwrap_or_default(),
+            page: query.page,
+            page_size: query.page_size,
+        };
+        if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
+    }
+
+    /// How many rows of a report in pages are wanted, and after how many. A file has all of them.
+    pub(super) const fn window(&self) -> Option<(u64, u64)> {
+        match self.format {
+            Format::Json => Some((self.page_size, (self.page - 1) * self.page_size)),
+            Format::Csv => None,
+        }
+    }
+
+    /// The periods that stand side by side; the one asked for first.
+    pub(super) fn spans(&self) -> Vec<Span> {
+        let Span { from, to } = self.span;
+        let from = from.unwrap_or(to);
+        match self.beside {
+            Some(Beside::PreviousPeriod) => {
+                let days = to.days_since(from) + 1;
+                vec![self.span, Span { from: Some(from.plus_days(-days)), to: from.previous() }]
+            }
+            Some(Beside::PreviousYear) => vec![self.span, earlier(from, to, 12)],
+            None => (0..self.periods).map(|place| earlier(from, to, place * self.months())).collect(),
+        }
+    }
+
+    /// The days whose ends stand side by side; the one asked for first.
+    pub(super) fn days(&self) -> Vec<Day> {
+        let months = match self.beside {
+            Some(Beside::PreviousYear) => vec![0, 12],
+            Some(Beside::PreviousPeriod) => vec![0, self.months()],
+            None => (0..self.periods).map(|place| place * self.months()).collect(),
+        };
+        months.into_iter().map(|months| self.as_of.plus_months(-months)).collect()
+    }
+
+    const fn months(&self) -> i64 {
+        match self.interval {
+            Interval::Month => 1,
+            Interval::Quarter => 3,
+            Interval::Year => 12,
+        }
+    }
+
+    /// What was asked, as the report says it: each of its parameters with the value that holds.
+    pub(super) fn said(&self, parameters: &[Parameter]) -> Map<String, Value> {
+        let value = |name: &str| match name {
+            "from" => Some(json!(self.span.from)),
+            "to" => Some(json!(self.span.to)),
+            "asOf" => Some(json!(self.as_of)),
+            "knownAt" => Some(json!(self.point.known_at)),
+            "includeZero" => Some(json!(self.include_zero)),
+            "periods" => Some(json!(self.periods)),
+            "interval" => Some(json!(self.interval.to_string())),
+            "compareWith" => Some(json!(self.beside.map(|beside| beside.to_string()))),
+            "buckets" => Some(json!(self.buckets)),
+            "agingBy" => Some(json!(self.aging_by.to_string())),
+            "partyId" => Some(json!(self.party)),
+            "accountId" => Some(json!(self.account)),
+            "itemId" => Some(json!(self.item)),
+            "taxCodeId" => Some(json!(self.tax_code)),
+            "type" => Some(json!(self.orders.to_string())),
+            "method" => Some(json!(self.method.to_string())),
+            _ => None,
+        };
+        let named = parameters.iter().filter_map(|one| Some((one.name.to_owned(), value(one.name)?)));
+        named.collect()
+    }
+}
+
+/// The same days so many months earlier; the last of a month stays the last of a month.
+fn earlier(from: Day, to: Day, months: i64) -> Span {
+    Span { from: Some(from.plus_months(-months)), to: to.plus_months(-months) }
+}
+
+fn buckets(query: &ListQuery, faults: &mut FieldErrors) -> Vec<i64> {
+    let Some(FilterValue::Text(text)) = query.filter("buckets") else { return vec![30, 60, 90] };
+    let days: Option<Vec<i64>> = text.split(',').map(|days| days.trim().parse().ok()).collect();
+    let fit = |days: &Vec<i64>| {
+        (1..=12).contains(&days.len())
+            && days.iter().all(|days| (1..=3650).contains(days))
+            && days.windows(2).all(|pair| pair[0] < pair[1])
+    };
+    days.filter(fit).unwrap_or_else(|| {
+        faults.add("buckets", "must be 1 to 12 numbers of days such as 30,60,90, each more than the one before it");
+        Vec::new()
+    })
+}

@@ -1,0 +1,326 @@
+//! Where money came from and went to, what moved equity, and what currencies gained and lost.
+
+use super::Report;
+use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, METHOD, Method, TO, TO_DATE};
+use super::lines::{amount, of_span};
+use super::sheet::{Column, Own, Row, RowType, Sheet};
+use super::statements::{Chart, account_row, at_end, is_earned};
+use crate::books::chart::SystemRole;
+use crate::books::sums::{Sums, sums};
+use crate::books::tables::{DocumentKind, entries, entry_lines};
+use crate::cx::Cx;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::resource::account::{AccountClass, CashFlowSection};
+use crate::resource::list::Parameter;
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+// ── Cash flow ──
+
+pub(super) struct CashFlow;
+
+pub(super) struct Flowed {
+    chart: Chart,
+    own: Own,
+    cash: HashSet<RecordId>,
+    /// What accounts that hold no money were moved by: all of it, or only in entries that moved money.
+    moved: HashMap<RecordId, i64>,
+    /// What the money came to before and after, computed apart.
+    opening: i64,
+    closing: i64,
+}
+
+#[derive(FromQueryResult)]
+struct Counter {
+    account_id: RecordId,
+    amount: i64,
+}
+
+impl Report for CashFlow {
+    const NAME: &'static str = "cash-flow";
+    const OPERATION: &'static str = "CashFlow";
+    const TITLE: &'static str = "Cash flow";
+    const ABOUT: &'static str = "What money there was before some days, where it came from and went to, and what there is \
+                                 then. The direct method tells the accounts on the other side of what moved money; the \
+                                 indirect one begins with the profit. Nothing is a remainder: both are sums of the \
+                                 ledger.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, METHOD, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    type Facts = Flowed;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Flowed> {
+        let chart = Chart::of(cx).await?;
+        let cash: HashSet<RecordId> =
+            chart.0.iter().filter(|account| account.r#type.holds_money()).map(|account| account.id).collect();
+        let moved = match asked.method {
+            Method::Indirect => {
+                let all = sums(cx, asked.span, asked.point).await?;
+                all.into_iter().map(|(id, moved)| (id, moved.net())).collect()
+            }
+            Method::Direct => against_money(cx, asked, &cash).await?,
+        };
+        let held = |at: HashMap<RecordId, i64>| -> i64 {
+            at.iter().filter(|(id, _)| cash.contains(*id)).map(|(_, balance)| balance).sum()
+        };
+        let from = asked.span.from.unwrap_or(asked.span.to);
+        let opening = held(at_end(cx, from.previous(), asked.point).await?);
+        let closing = held(at_end(cx, asked.span.to, asked.point).await?);
+        Ok(Flowed { chart, own: Own(cx.business()?.currency_decimals), moved, opening, closing, cash })
+    }
+
+    fn fold(facts: Flowed, asked: &Asked) -> Result<Sheet> {
+        let Flowed { chart, own, cash, moved, opening, closing } = facts;
+        // What an account gave is what money got.
+        let got = |id: RecordId| -moved.get(&id).copied().unwrap_or_default();
+        let others = || chart.0.iter().filter(|account| !cash.contains(&account.id));
+        let earned = |account: &&crate::resource::account::table::Model| is_earned(account);
+        let mut rows = Vec::new();
+        let mut total = 0;
+        let mut totals = BTreeMap::new();
+        if asked.method == Method::Indirect {
+            let profit: i64 = others().filter(earned).map(|account| got(account.id)).sum();
+            rows.push(Row::total(RowType::Subtotal, "netProfit", "Net profit", vec![own.cell(profit)]));
+            total += profit;
+        }
+        for (section, key, label) in [
+            (CashFlowSection::Operating, "operating", "Operating activities"),
+            (CashFlowSection::Investing, "investing", "Investing activities"),
+            (CashFlowSection::Financing, "financing", "Financing activities"),
+        ] {
+            let of_section = others().filter(|account| {
+                let own = account.cash_flow_section.filter(|own| *own != CashFlowSection::Cash).unwrap_or_default();
+                own == section && (asked.method == Method::Direct || !is_earned(account))
+            });
+            let of_section = of_section.filter(|account| asked.include_zero || got(account.id) != 0);
+            let children: Vec<Row> =
+                of_section.map(|account| account_row(account, vec![own.cell(got(account.id))])).collect();
+            let sum: i64 = children.iter().filter_map(|row| row.account_id).map(got).sum();
+            total += sum;
+            totals.insert(key.to_owned(), own.cell(sum));
+            rows.push(Row::section(key, label, vec![own.cell(sum)], children));
+        }
+        for (r#type, key, label, figure) in [
+            (RowType::Subtotal, "netChange", "Net change of money", total),
+            (RowType::Line, "opening", "Money before", opening),
+            (RowType::Total, "closing", "Money then", opening + total),
+        ] {
+            rows.push(Row::total(r#type, key, label, vec![own.cell(figure)]));
+            totals.insert(key.to_owned(), own.cell(figure));
+        }
+        Ok(Sheet {
+            columns: vec![Column::of("amount", "Amount")],
+            rows,
+            totals,
+            checks: vec![own.check(
+                "Money before and its change are the money in the balance sheet",
+                opening + total,
+                closing,
+            )],
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        example("closing", "Money then")
+    }
+}
+
+/// What other accounts were moved by in the entries that moved money.
+async fn against_money(cx: &Cx<'_>, asked: &Asked, cash: &HashSet<RecordId>) -> Result<HashMap<RecordId, i64>> {
+    let moving = entry_lines::Entity::find()
+        .select_only()
+        .column(entry_lines::Column::EntryNumber)
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::AccountId.is_in(cash.iter().copied()))
+        .filter(entry_lines::Column::Date.lte(asked.span.to));
+    let found: Vec<Counter> = of_span(cx, asked.span, asked)
+        .await?
+        .filter(entry_lines::Column::EntryNumber.in_subquery(moving.into_query()))
+        .column(entry_lines::Column::AccountId)
+        .column_as(amount(cx), "amount")
+        .group_by(entry_lines::Column::AccountId)
+        .into_model()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().map(|row| (row.account_id, row.amount)).collect())
+}
+
+fn example(key: &str, label: &str) -> Sheet {
+    let own = Own(2);
+    Sheet {
+        columns: vec![Column::of("amount", "Amount")],
+        rows: vec![Row::total(RowType::Total, key, label, vec![own.cell(8_400_000)])],
+        totals: BTreeMap::from([(key.to_owned(), own.cell(8_400_000))]),
+        checks: vec![own.check("Both sides are equal", 8_400_000, 8_400_000)],
+        count: None,
+    }
+}
+
+// ── Changes of equity ──
+
+pub(super) struct EquityChanges;
+
+pub(super) struct Changed {
+    chart: Chart,
+    own: Own,
+    before: HashMap<RecordId, i64>,
+    moved: Sums,
+    after: HashMap<RecordId, i64>,
+}
+
+impl Report for EquityChanges {
+    const NAME: &'static str = "equity-changes";
+    const OPERATION: &'static str = "EquityChanges";
+    const TITLE: &'static str = "Changes of equity";
+    const ABOUT: &'static str = "What each account of equity came to before some days, what moved it, and what it comes to, \
+                                 with what was earned by then.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    type Facts = Changed;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Changed> {
+        let from = asked.span.from.unwrap_or(asked.span.to);
+        Ok(Changed {
+            chart: Chart::of(cx).await?,
+            own: Own(cx.business()?.currency_decimals),
+            before: at_end(cx, from.previous(), asked.point).await?,
+            moved: sums(cx, asked.span, asked.point).await?,
+            after: at_end(cx, asked.span.to, asked.point).await?,
+        })
+    }
+
+    fn fold(facts: Changed, asked: &Asked) -> Result<Sheet> {
+        let Changed { chart, own, before, moved, after } = facts;
+        let credit = |of: &HashMap<RecordId, i64>, id: RecordId| -of.get(&id).copied().unwrap_or_default();
+        let mut sums = [0; 4];
+        let mut rows = Vec::new();
+        let mut earned = [0; 4];
+        for account in &chart.0 {
+            let turned = moved.get(&account.id).copied().unwrap_or_default();
+            let opening = credit(&before, account.id);
+            let figures = [opening, turned.credit, turned.debit, opening - turned.net()];
+            if is_earned(account) {
+                // What is earned is one line: profit on one side, loss on the other.
+                earned[0] += figures[0];
+                earned[3] += figures[3];
+                continue;
+            }
+            if account.class != AccountClass::Equity || (figures == [0; 4] && !asked.include_zero) {
+                continue;
+            }
+            for (sum, figure) in sums.iter_mut().zip(figures) {
+                *sum += figure;
+            }
+            rows.push(account_row(account, own.cells(&figures)));
+        }
+        let profit = earned[3] - earned[0];
+        (earned[1], earned[2]) = (profit.max(0), (-profit).max(0));
+        for (sum, figure) in sums.iter_mut().zip(earned) {
+            *sum += figure;
+        }
+        rows.push(Row::total(RowType::Line, "earnings", "Earnings", own.cells(&earned)));
+        rows.push(Row::total(RowType::Total, "total", "Total", own.cells(&sums)));
+        // Computed apart: what is had less what is owed.
+        let net_assets: i64 = chart
+            .0
+            .iter()
+            .filter(|account| matches!(account.class, AccountClass::Asset | AccountClass::Liability))
+            .map(|account| after.get(&account.id).copied().unwrap_or_default())
+            .sum();
+        Ok(Sheet {
+            columns: vec![
+                Column::of("opening", "Before"),
+                Column::of("increase", "Increase"),
+                Column::of("decrease", "Decrease"),
+                Column::of("closing", "Then"),
+            ],
+            rows,
+            totals: BTreeMap::from([
+                ("opening".to_owned(), own.cell(sums[0])),
+                ("profit".to_owned(), own.cell(profit)),
+                ("closing".to_owned(), own.cell(sums[3])),
+            ]),
+            checks: vec![
+                own.check("Equity before with what moved it is equity then", sums[0] + sums[1] - sums[2], sums[3]),
+                own.check("Equity then is what the company has less what it owes", sums[3], net_assets),
+            ],
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        example("total", "Total")
+    }
+}
+
+// ── Gains and losses of currencies ──
+
+pub(super) struct FxGains;
+
+pub(super) struct Gained {
+    own: Own,
+    /// Realised and unrealised: by kind of document, and what the accounts were moved by, computed apart.
+    parts: [(BTreeMap<String, i64>, i64); 2],
+}
+
+#[derive(FromQueryResult)]
+struct OfKind {
+    kind: DocumentKind,
+    amount: i64,
+}
+
+impl Report for FxGains {
+    const NAME: &'static str = "fx-gains";
+    const OPERATION: &'static str = "FxGains";
+    const TITLE: &'static str = "Gains and losses of currencies";
+    const ABOUT: &'static str = "What was gained over some days by other currencies: realised, when something was settled, \
+                                 and unrealised, by revaluations. A loss is negative.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    type Facts = Gained;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Gained> {
+        let (chart, moved) = (cx.chart().await?, sums(cx, asked.span, asked.point).await?);
+        let mut parts = Vec::new();
+        for role in [SystemRole::RealisedExchange, SystemRole::UnrealisedExchange] {
+            let account = chart.in_role(role)?.id;
+            let found: Vec<OfKind> = of_span(cx, asked.span, asked)
+                .await?
+                .filter(entry_lines::Column::AccountId.eq(account))
+                .column_as(entries::Column::DocumentKind, "kind")
+                .column_as(amount(cx), "amount")
+                .group_by(entries::Column::DocumentKind)
+                .into_model()
+                .all(&cx.db)
+                .await?;
+            let by_kind = found.into_iter().map(|row| (row.kind.to_string(), -row.amount)).collect();
+            parts.push((by_kind, -moved.get(&account).copied().unwrap_or_default().net()));
+        }
+        let unrealised = parts.pop().unwrap_or_default();
+        let realised = parts.pop().unwrap_or_default();
+        Ok(Gained { own: Own(cx.business()?.currency_decimals), parts: [realised, unrealised] })
+    }
+
+    fn fold(facts: Gained, _: &Asked) -> Result<Sheet> {
+        let Gained { own, parts } = facts;
+        let mut rows = Vec::new();
+        let mut totals = BTreeMap::new();
+        let mut checks = Vec::new();
+        let mut total = 0;
+        for ((key, label), (by_kind, moved)) in
+            [("realised", "Realised"), ("unrealised", "Unrealised")].into_iter().zip(parts)
+        {
+            let sum: i64 = by_kind.values().sum();
+            total += sum;
+            let child = |(kind, gain): (&String, &i64)| Row::total(RowType::Line, kind, kind, vec![own.cell(*gain)]);
+            let children = by_kind.iter().filter(|(_, gain)| **gain != 0).map(child).collect();
+            rows.push(Row::section(key, label, vec![own.cell(sum)], children));
+            totals.insert(key.to_owned(), own.cell(sum));
+            checks.push(own.check(&format!("{label}: the documents are what the account was moved by"), sum, moved));
+        }
+        rows.push(Row::total(RowType::Total, "total", "Total", vec![own.cell(total)]));
+        Ok(Sheet { columns: vec![Column::of("gain", "Gain")], rows, totals, checks, count: None })
+    }
+
+    fn example() -> Sheet {
+        example("total", "Total")
+    }
+}

@@ -1,0 +1,577 @@
+//! Goods: what is there, what it is worth, what moved it, and what waits for an invoice.
+
+use super::Report;
+use super::aging::{documents_of, names_of};
+use super::asked::{AS_OF, Asked, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, ITEM, KNOWN_AT, PARTY, TO, TO_DATE};
+use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use crate::books::balances::{balances, sum};
+use crate::books::tables::{DocumentKind, progress_moves, stock_moves};
+use crate::cx::{Cx, Point};
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::{Money, Quantity, UnitPrice};
+use crate::resource::account::{AccountType, table as accounts};
+use crate::resource::item::table as items;
+use crate::resource::list::Parameter;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::marker::PhantomData;
+
+/// What an item is called: its code and its name.
+pub(super) async fn item_names(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>) -> Result<HashMap<RecordId, String>> {
+    let found: Vec<(RecordId, Option<String>, String)> = items::Entity::find()
+        .select_only()
+        .columns([items::Column::Id, items::Column::Code, items::Column::Name])
+        .filter(items::Column::BusinessId.eq(cx.business_id()?))
+        .filter(items::Column::Id.is_in(ids))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let named = |(id, code, name): (RecordId, Option<String>, String)| match code {
+        Some(code) => (id, format!("{code} {name}")),
+        None => (id, name),
+    };
+    Ok(found.into_iter().map(named).collect())
+}
+
+#[derive(FromQueryResult)]
+struct Sum {
+    item_id: RecordId,
+    quantity: i64,
+    value: i64,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Stock {
+    quantity: i64,
+    value: i64,
+}
+
+impl Stock {
+    const fn plus(self, other: Self) -> Self {
+        Self { quantity: self.quantity + other.quantity, value: self.value + other.value }
+    }
+
+    const fn minus(self, other: Self) -> Self {
+        Self { quantity: self.quantity - other.quantity, value: self.value - other.value }
+    }
+
+    fn cells(self, own: Own) -> [Cell; 2] {
+        [Cell::Quantity(Quantity::from_units(self.quantity)), own.cell(self.value)]
+    }
+}
+
+/// What moved items over some days: all of it, or only what came in.
+async fn moved(
+    cx: &Cx<'_>,
+    (from, to): (Option<Day>, Day),
+    asked: &Asked,
+    only_in: bool,
+) -> Result<HashMap<RecordId, Stock>> {
+    let mut moves = stock_moves::Entity::find()
+        .select_only()
+        .column(stock_moves::Column::ItemId)
+        .column_as(sum(cx, Expr::col(stock_moves::Column::Quantity)), "quantity")
+        .column_as(sum(cx, Expr::col(stock_moves::Column::Value)), "value")
+        .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_moves::Column::Date.lte(to));
+    if let Some(from) = from {
+        moves = moves.filter(stock_moves::Column::Date.gte(from));
+    }
+    if let Some(at) = asked.point.known_at {
+        moves = moves.filter(stock_moves::Column::RecordedAt.lte(at));
+    }
+    if let Some(item) = asked.item {
+        moves = moves.filter(stock_moves::Column::ItemId.eq(item));
+    }
+    if only_in {
+        moves = moves.filter(stock_moves::Column::Value.gt(0));
+    }
+    let found: Vec<Sum> = moves.group_by(stock_moves::Column::ItemId).into_model().all(&cx.db).await?;
+    Ok(found.into_iter().map(|row| (row.item_id, Stock { quantity: row.quantity, value: row.value })).collect())
+}
+
+/// What the inventory accounts come to at the end of a day.
+async fn inventory(cx: &Cx<'_>, day: Day, point: Point) -> Result<i64> {
+    let accounts: Vec<RecordId> = accounts::Entity::find()
+        .select_only()
+        .column(accounts::Column::Id)
+        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(accounts::Column::Type.eq(AccountType::Inventory))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let found = balances(cx, Some(&accounts), Point { as_of: Some(day), ..point }).await?;
+    Ok(found.values().map(|balance| balance.base).sum())
+}
+
+fn item_row(id: RecordId, names: &HashMap<RecordId, String>, values: Vec<Cell>) -> Row {
+    Row {
+        item_id: Some(id),
+        ..Row::total(RowType::Item, &id.to_string(), names.get(&id).map(String::as_str).unwrap_or_default(), values)
+    }
+}
+
+fn by_name(names: &HashMap<RecordId, String>, ids: HashSet<RecordId>) -> Vec<RecordId> {
+    let mut ids: Vec<RecordId> = ids.into_iter().collect();
+    ids.sort_by_key(|id| (names.get(id).cloned().unwrap_or_default(), *id));
+    ids
+}
+
+// ── Valuation ──
+
+pub(super) struct StockValuation;
+
+pub(super) struct Valued {
+    own: Own,
+    stock: HashMap<RecordId, Stock>,
+    names: HashMap<RecordId, String>,
+    /// What the inventory accounts come to; unknown of one item.
+    inventory: Option<i64>,
+}
+
+impl Report for StockValuation {
+    const NAME: &'static str = "stock-valuation";
+    const OPERATION: &'static str = "StockValuation";
+    const TITLE: &'static str = "Valuation of the stock";
+    const ABOUT: &'static str = "What is there of each item at the end of a day, and what it is worth.";
+    const PARAMETERS: &'static [Parameter] = &[AS_OF, DATE, ITEM, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    type Facts = Valued;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Valued> {
+        let stock = moved(cx, (None, asked.as_of), asked, false).await?;
+        let inventory = if asked.item.is_none() { Some(inventory(cx, asked.as_of, asked.point).await?) } else { None };
+        Ok(Valued {
+            own: Own(cx.business()?.currency_decimals),
+            names: item_names(cx, stock.keys().copied()).await?,
+            stock,
+            inventory,
+        })
+    }
+
+    fn fold(facts: Valued, asked: &Asked) -> Result<Sheet> {
+        let Valued { own, stock, names, inventory } = facts;
+        let mut rows = Vec::new();
+        let mut total = 0;
+        for id in by_name(&names, stock.keys().copied().collect()) {
+            let of = stock.get(&id).copied().unwrap_or_default();
+            if of == Stock::default() && !asked.include_zero {
+                continue;
+            }
+            total += of.value;
+            let mut values = of.cells(own).to_vec();
+            values.push(average(of));
+            rows.push(item_row(id, &names, values));
+        }
+        rows.push(Row::total(RowType::Total, "total", "Total", vec![Cell::Nothing, own.cell(total), Cell::Nothing]));
+        let checks =
+            inventory.map(|balance| own.check("The stock is worth what the inventory accounts say", total, balance));
+        Ok(Sheet {
+            columns: vec![
+                Column::of("quantity", "Quantity"),
+                Column::of("value", "Value"),
+                Column::of("averageCost", "Average cost"),
+            ],
+            rows,
+            totals: BTreeMap::from([("value".to_owned(), own.cell(total))]),
+            checks: checks.into_iter().collect(),
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}
+
+fn average(of: Stock) -> Cell {
+    let (quantity, value) = (Quantity::from_units(of.quantity), Money::from_units(of.value));
+    let exact = value.decimal().checked_div(quantity.decimal()).filter(|_| of.quantity > 0);
+    let price = exact.and_then(|exact| UnitPrice::parse(&exact.round_dp(UnitPrice::PLACES).to_string()).ok());
+    price.map_or(Cell::Nothing, Cell::Price)
+}
+
+fn example() -> Sheet {
+    let own = Own(2);
+    Sheet {
+        columns: vec![Column::of("quantity", "Quantity"), Column::of("value", "Value")],
+        rows: vec![Row::total(
+            RowType::Item,
+            "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
+            "BEANS-1 Espresso beans",
+            vec![Cell::Count(120), own.cell(11_100_000)],
+        )],
+        totals: BTreeMap::from([("value".to_owned(), own.cell(11_100_000))]),
+        checks: vec![own.check("The stock is worth what the inventory accounts say", 11_100_000, 11_100_000)],
+        count: None,
+    }
+}
+
+// ── Summary ──
+
+pub(super) struct StockSummary;
+
+pub(super) struct Summed {
+    own: Own,
+    before: HashMap<RecordId, Stock>,
+    came: HashMap<RecordId, Stock>,
+    all: HashMap<RecordId, Stock>,
+    names: HashMap<RecordId, String>,
+    inventory: Option<i64>,
+}
+
+impl Report for StockSummary {
+    const NAME: &'static str = "stock-summary";
+    const OPERATION: &'static str = "StockSummary";
+    const TITLE: &'static str = "Summary of the stock";
+    const ABOUT: &'static str = "What was there of each item before some days, what came in and went out, and what is \
+                                 there then, in quantity and value.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, ITEM, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    type Facts = Summed;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Summed> {
+        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
+        let before = moved(cx, (None, from.previous()), asked, false).await?;
+        let all = moved(cx, (Some(from), to), asked, false).await?;
+        let came = moved(cx, (Some(from), to), asked, true).await?;
+        let ids: HashSet<RecordId> = before.keys().chain(all.keys()).copied().collect();
+        let inventory = if asked.item.is_none() { Some(inventory(cx, to, asked.point).await?) } else { None };
+        Ok(Summed {
+            own: Own(cx.business()?.currency_decimals),
+            names: item_names(cx, ids.into_iter()).await?,
+            before,
+            came,
+            all,
+            inventory,
+        })
+    }
+
+    fn fold(facts: Summed, asked: &Asked) -> Result<Sheet> {
+        let Summed { own, before, came, all, names, inventory } = facts;
+        let mut sums = [Stock::default(); 4];
+        let mut rows = Vec::new();
+        for id in by_name(&names, before.keys().chain(all.keys()).copied().collect()) {
+            let of = |figures: &HashMap<RecordId, Stock>| figures.get(&id).copied().unwrap_or_default();
+            let (opening, moved, came) = (of(&before), of(&all), of(&came));
+            let figures = [opening, came, came.minus(moved), opening.plus(moved)];
+            for (sum, figure) in sums.iter_mut().zip(figures) {
+                *sum = sum.plus(figure);
+            }
+            if asked.include_zero || figures.iter().any(|figure| *figure != Stock::default()) {
+                rows.push(item_row(id, &names, figures.into_iter().flat_map(|figure| figure.cells(own)).collect()));
+            }
+        }
+        let total = sums.into_iter().flat_map(|sum| [Cell::Nothing, own.cell(sum.value)]);
+        rows.push(Row::total(RowType::Total, "total", "Total", total.collect()));
+        let mut checks = vec![own.check(
+            "What was there, less what went out and with what came in, is what is there",
+            sums[0].value + sums[1].value - sums[2].value,
+            sums[3].value,
+        )];
+        checks
+            .extend(inventory.map(|balance| {
+                own.check("The stock is worth what the inventory accounts say", sums[3].value, balance)
+            }));
+        let names = [("opening", "Opening"), ("in", "In"), ("out", "Out"), ("closing", "Closing")];
+        let columns = names.iter().flat_map(|(key, label)| {
+            [
+                Column::of(&format!("{key}Quantity"), &format!("{label}, quantity")),
+                Column::of(&format!("{key}Value"), &format!("{label}, value")),
+            ]
+        });
+        let totals = names.iter().zip(sums).map(|((key, _), sum)| (format!("{key}Value"), own.cell(sum.value)));
+        Ok(Sheet { columns: columns.collect(), rows, totals: totals.collect(), checks, count: None })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}
+
+// ── Ledger of an item ──
+
+pub(super) struct StockLedger;
+
+pub(super) struct Ledger {
+    own: Own,
+    opening: Stock,
+    moves: Vec<stock_moves::Model>,
+    named: HashMap<RecordId, (DocumentKind, Option<String>)>,
+    /// What is there at the end, computed apart.
+    closing: Stock,
+}
+
+impl Report for StockLedger {
+    const NAME: &'static str = "stock-ledger";
+    const OPERATION: &'static str = "StockLedger";
+    const TITLE: &'static str = "Ledger of an item";
+    const ABOUT: &'static str = "Every movement of an item over some days, and what was there after it.";
+    const PARAMETERS: &'static [Parameter] = &[ITEM, FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    type Facts = Ledger;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Ledger> {
+        let item = asked.item.ok_or_else(|| Error::field("itemId", "is required: whose movements are they?"))?;
+        let business = cx.business_id()?;
+        if items::Entity::find_by_id((business, item)).one(&cx.db).await?.is_none() {
+            return Err(Error::field("itemId", "names no item"));
+        }
+        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
+        let mut moves = stock_moves::Entity::find()
+            .filter(stock_moves::Column::BusinessId.eq(business))
+            .filter(stock_moves::Column::ItemId.eq(item))
+            .filter(stock_moves::Column::Date.between(from, to));
+        if let Some(at) = asked.point.known_at {
+            moves = moves.filter(stock_moves::Column::RecordedAt.lte(at));
+        }
+        let moves = moves
+            .order_by_asc(stock_moves::Column::Date)
+            .order_by_asc(stock_moves::Column::RecordedAt)
+            .order_by_asc(stock_moves::Column::Id)
+            .all(&cx.db)
+            .await?;
+        let at = |found: &HashMap<RecordId, Stock>| found.get(&item).copied().unwrap_or_default();
+        Ok(Ledger {
+            own: Own(cx.business()?.currency_decimals),
+            opening: at(&moved(cx, (None, from.previous()), asked, false).await?),
+            named: documents_of(cx, moves.iter().map(|one| one.document_id)).await?,
+            moves,
+            closing: at(&moved(cx, (None, to), asked, false).await?),
+        })
+    }
+
+    fn fold(facts: Ledger, asked: &Asked) -> Result<Sheet> {
+        let Ledger { own, opening, moves, named, closing } = facts;
+        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
+        let edge = |key: &str, label: &str, day: Day, stock: Stock| {
+            let values = [vec![Cell::Day(day), Cell::Nothing, Cell::Nothing], stock.cells(own).to_vec()].concat();
+            Row::total(RowType::Subtotal, key, label, values)
+        };
+        let mut rows = vec![edge("opening", "There before", from, opening)];
+        let mut stock = opening;
+        for one in &moves {
+            let by = Stock { quantity: one.quantity.units(), value: one.value.units() };
+            stock = stock.plus(by);
+            let (kind, number) = named.get(&one.document_id).cloned().unzip();
+            let values = [vec![Cell::Day(one.date)], by.cells(own).to_vec(), stock.cells(own).to_vec()].concat();
+            rows.push(Row {
+                item_id: Some(one.item_id),
+                document_id: Some(one.document_id),
+                document_type: kind,
+                ..Row::total(
+                    RowType::Line,
+                    &one.id.to_string(),
+                    number.flatten().as_deref().unwrap_or("without a number"),
+                    values,
+                )
+            });
+        }
+        rows.push(edge("closing", "There then", to, stock));
+        Ok(Sheet {
+            columns: vec![
+                Column::of("date", "Date"),
+                Column::of("quantity", "Quantity"),
+                Column::of("value", "Value"),
+                Column::of("runningQuantity", "There, quantity"),
+                Column::of("runningValue", "There, value"),
+            ],
+            rows,
+            totals: BTreeMap::from([("closingValue".to_owned(), own.cell(stock.value))]),
+            checks: vec![own.check("The last line is the valuation", stock.value, closing.value)],
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}
+
+// ── What waits for an invoice ──
+
+/// Goods that wait on one side.
+pub(super) trait Waits: Send + Sync + 'static {
+    const KIND: DocumentKind;
+    const SIGN: i64;
+    const NAME: &'static str;
+    const OPERATION: &'static str;
+    const TITLE: &'static str;
+}
+
+pub(super) struct Delivered;
+pub(super) struct Received;
+
+impl Waits for Delivered {
+    const KIND: DocumentKind = DocumentKind::DeliveryNote;
+    const SIGN: i64 = 1;
+    const NAME: &'static str = "gdni";
+    const OPERATION: &'static str = "GoodsDeliveredNotInvoiced";
+    const TITLE: &'static str = "Goods delivered, not invoiced";
+}
+
+impl Waits for Received {
+    const KIND: DocumentKind = DocumentKind::ReceiptNote;
+    const SIGN: i64 = -1;
+    const NAME: &'static str = "grni";
+    const OPERATION: &'static str = "GoodsReceivedNotInvoiced";
+    const TITLE: &'static str = "Goods received, not invoiced";
+}
+
+pub(super) struct Waiting<S>(PhantomData<fn() -> S>);
+
+#[derive(FromQueryResult)]
+struct Carried {
+    line_id: RecordId,
+    quantity: i64,
+    invoiced: i64,
+    returned: i64,
+    value: i64,
+}
+
+#[derive(FromQueryResult)]
+struct Begun {
+    line: RecordId,
+    document: RecordId,
+    party: Option<RecordId>,
+}
+
+pub(super) struct Waited {
+    own: Own,
+    lines: Vec<(RecordId, Option<RecordId>, Stock)>,
+    documents: HashMap<RecordId, (DocumentKind, Option<String>)>,
+    parties: HashMap<RecordId, String>,
+    /// What the accounts come to on which they wait; unknown of one party.
+    accounts: Option<i64>,
+}
+
+impl<S: Waits> Report for Waiting<S> {
+    const NAME: &'static str = S::NAME;
+    const OPERATION: &'static str = S::OPERATION;
+    const TITLE: &'static str = S::TITLE;
+    const ABOUT: &'static str = "The notes of which something is not invoiced at the end of a day, with what that is \
+                                 carried at. Less than nothing waits where goods came back that were invoiced.";
+    const PARAMETERS: &'static [Parameter] = &[AS_OF, DATE, PARTY, KNOWN_AT, FORMAT];
+    type Facts = Waited;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Waited> {
+        use progress_moves::Column as Moves;
+        let business = cx.business_id()?;
+        let total = |column: Moves| sum(cx, Expr::col(column));
+        let mut moves = progress_moves::Entity::find()
+            .select_only()
+            .column(Moves::LineId)
+            .column_as(total(Moves::Quantity), "quantity")
+            .column_as(total(Moves::Invoiced), "invoiced")
+            .column_as(total(Moves::Returned), "returned")
+            .column_as(total(Moves::Value), "value")
+            .filter(Moves::BusinessId.eq(business))
+            .filter(Moves::AccountId.is_not_null())
+            .filter(Moves::Date.lte(asked.as_of));
+        // The first move of a line is its own note's, and says whose it is and where it waits.
+        let mut begun = progress_moves::Entity::find()
+            .select_only()
+            .column_as(Moves::LineId, "line")
+            .column_as(Moves::DocumentId, "document")
+            .column_as(crate::books::tables::documents::Column::PartyId, "party")
+            .join(
+                sea_orm::JoinType::InnerJoin,
+                progress_moves::Entity::belongs_to(crate::books::tables::documents::Entity)
+                    .from((Moves::BusinessId, Moves::DocumentId))
+                    .to((
+                        crate::books::tables::documents::Column::BusinessId,
+                        crate::books::tables::documents::Column::Id,
+                    ))
+                    .into(),
+            )
+            .filter(Moves::BusinessId.eq(business))
+            .filter(Moves::AccountId.is_not_null())
+            .filter(Moves::Kind.eq(S::KIND))
+            .filter(Moves::Quantity.gt(0))
+            .filter(Moves::Date.lte(asked.as_of));
+        if let Some(at) = asked.point.known_at {
+            moves = moves.filter(Moves::RecordedAt.lte(at));
+            begun = begun.filter(Moves::RecordedAt.lte(at));
+        }
+        let moves: Vec<Carried> = moves.group_by(Moves::LineId).into_model().all(&cx.db).await?;
+        let begun: Vec<Begun> = begun.into_model().all(&cx.db).await?;
+        let begun: HashMap<RecordId, (RecordId, Option<RecordId>)> =
+            begun.into_iter().map(|one| (one.line, (one.document, one.party))).collect();
+        let mut lines: BTreeMap<RecordId, (Option<RecordId>, Stock)> = BTreeMap::new();
+        for one in moves {
+            let Some((document, party)) = begun.get(&one.line_id) else { continue };
+            if asked.party.is_some() && asked.party != *party {
+                continue;
+            }
+            let stock = Stock { quantity: one.quantity - one.invoiced - one.returned, value: one.value * S::SIGN };
+            let of_note = lines.entry(*document).or_insert((*party, Stock::default()));
+            of_note.1 = of_note.1.plus(stock);
+        }
+        let lines: Vec<_> = lines
+            .into_iter()
+            .map(|(document, (party, stock))| (document, party, stock))
+            .filter(|(_, _, stock)| *stock != Stock::default())
+            .collect();
+        let accounts: Vec<RecordId> = progress_moves::Entity::find()
+            .select_only()
+            .column(Moves::AccountId)
+            .distinct()
+            .filter(Moves::BusinessId.eq(business))
+            .filter(Moves::Kind.eq(S::KIND))
+            .filter(Moves::AccountId.is_not_null())
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let point = Point { as_of: Some(asked.as_of), ..asked.point };
+        let found = balances(cx, Some(&accounts), point).await?;
+        let balance = found.values().map(|balance| balance.base * S::SIGN).sum();
+        Ok(Waited {
+            own: Own(cx.business()?.currency_decimals),
+            documents: documents_of(cx, lines.iter().map(|(document, _, _)| *document)).await?,
+            parties: names_of(cx, lines.iter().filter_map(|(_, party, _)| *party)).await?,
+            lines,
+            accounts: asked.party.is_none().then_some(balance),
+        })
+    }
+
+    fn fold(facts: Waited, _: &Asked) -> Result<Sheet> {
+        let Waited { own, lines, documents, parties, accounts } = facts;
+        let mut total = 0;
+        let mut rows = Vec::new();
+        for (document, party, stock) in lines {
+            total += stock.value;
+            let (kind, number) = documents.get(&document).cloned().unzip();
+            let name = party.and_then(|party| parties.get(&party)).cloned().unwrap_or_default();
+            let values = [vec![Cell::Text(name)], stock.cells(own).to_vec()].concat();
+            rows.push(Row {
+                party_id: party,
+                document_id: Some(document),
+                document_type: kind,
+                ..Row::total(
+                    RowType::Document,
+                    &document.to_string(),
+                    number.flatten().as_deref().unwrap_or("without a number"),
+                    values,
+                )
+            });
+        }
+        rows.push(Row::total(RowType::Total, "total", "Total", vec![Cell::Nothing, Cell::Nothing, own.cell(total)]));
+        let checks =
+            accounts.map(|balance| own.check("What waits equals the accounts on which it waits", total, balance));
+        Ok(Sheet {
+            columns: vec![
+                Column::of("party", "Party"),
+                Column::of("quantity", "Quantity"),
+                Column::of("value", "Value"),
+            ],
+            rows,
+            totals: BTreeMap::from([("value".to_owned(), own.cell(total))]),
+            checks: checks.into_iter().collect(),
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}

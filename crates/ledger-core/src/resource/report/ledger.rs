@@ -1,0 +1,399 @@
+//! The ledger itself: account by account, and day by day.
+
+use super::Report;
+use super::aging::names_of;
+use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, PARTY, TO, TO_DATE};
+use super::lines::{amount, of_span};
+use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use super::statements::{Chart, account_row, at_end};
+use crate::books::balances::{last_known, sum};
+use crate::books::sums::{Span, sums};
+use crate::books::tables::{DocumentKind, entries, entry_lines};
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::resource::account::table as accounts;
+use crate::resource::list::Parameter;
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, PaginatorTrait, QueryFilter, QueryOrder,
+    QuerySelect,
+};
+use std::collections::{BTreeMap, HashMap};
+
+// ── General ledger ──
+
+pub(super) struct GeneralLedger;
+
+#[derive(FromQueryResult)]
+struct Line {
+    entry_number: i64,
+    position: i64,
+    account_id: RecordId,
+    party_id: Option<RecordId>,
+    date: Day,
+    amount: i64,
+    description: Option<String>,
+    narration: Option<String>,
+    document_id: RecordId,
+    document_kind: DocumentKind,
+    document_number: Option<String>,
+}
+
+pub(super) struct Leaves {
+    chart: Chart,
+    own: Own,
+    lines: Vec<Line>,
+    count: u64,
+    opening: HashMap<RecordId, i64>,
+    /// What the lines of an account that stand on earlier pages come to.
+    earlier: HashMap<RecordId, i64>,
+    parties: HashMap<RecordId, String>,
+    /// Before, debit, credit and then, of all that was asked for; then once more, computed apart.
+    whole: [i64; 4],
+    apart: i64,
+}
+
+impl Report for GeneralLedger {
+    const NAME: &'static str = "general-ledger";
+    const OPERATION: &'static str = "GeneralLedger";
+    const TITLE: &'static str = "General ledger";
+    const ABOUT: &'static str = "Every line of the ledger over some days, account by account, with what the account comes \
+                                 to after it, in pages.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, ACCOUNT, PARTY, KNOWN_AT, FORMAT];
+    const PAGED: bool = true;
+    type Facts = Leaves;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Leaves> {
+        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
+        let narrow = || {
+            let mut narrow = Condition::all();
+            if let Some(account) = asked.account {
+                narrow = narrow.add(entry_lines::Column::AccountId.eq(account));
+            }
+            if let Some(party) = asked.party {
+                narrow = narrow.add(entry_lines::Column::PartyId.eq(party));
+            }
+            narrow
+        };
+        let all = of_span(cx, asked.span, asked).await?.filter(narrow());
+        let count = all.clone().column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
+        let mut lines = all
+            .join(
+                JoinType::InnerJoin,
+                entry_lines::Entity::belongs_to(accounts::Entity)
+                    .from((entry_lines::Column::BusinessId, entry_lines::Column::AccountId))
+                    .to((accounts::Column::BusinessId, accounts::Column::Id))
+                    .into(),
+            )
+            .columns([
+                entry_lines::Column::EntryNumber,
+                entry_lines::Column::Position,
+                entry_lines::Column::AccountId,
+                entry_lines::Column::PartyId,
+                entry_lines::Column::Date,
+                entry_lines::Column::Amount,
+                entry_lines::Column::Description,
+            ])
+            .columns([
+                entries::Column::Narration,
+                entries::Column::DocumentId,
+                entries::Column::DocumentKind,
+                entries::Column::DocumentNumber,
+            ])
+            .order_by_asc(accounts::Column::Code)
+            .order_by_asc(entry_lines::Column::Date)
+            .order_by_asc(entry_lines::Column::EntryNumber)
+            .order_by_asc(entry_lines::Column::Position);
+        if let Some((limit, offset)) = asked.window() {
+            lines = lines.limit(limit).offset(offset);
+        }
+        let lines: Vec<Line> = lines.into_model().all(&cx.db).await?;
+        let mut earlier = HashMap::new();
+        if let Some(first) = lines.first() {
+            let before = Condition::any()
+                .add(entry_lines::Column::Date.lt(first.date))
+                .add(
+                    Condition::all()
+                        .add(entry_lines::Column::Date.eq(first.date))
+                        .add(entry_lines::Column::EntryNumber.lt(first.entry_number)),
+                )
+                .add(
+                    Condition::all()
+                        .add(entry_lines::Column::EntryNumber.eq(first.entry_number))
+                        .add(entry_lines::Column::Position.lt(first.position)),
+                );
+            let found: Option<Option<i64>> = of_span(cx, asked.span, asked)
+                .await?
+                .filter(narrow())
+                .filter(entry_lines::Column::AccountId.eq(first.account_id))
+                .filter(before)
+                .column_as(amount(cx), "amount")
+                .into_tuple()
+                .one(&cx.db)
+                .await?;
+            earlier.insert(first.account_id, found.flatten().unwrap_or_default());
+        }
+        let opening = openings(cx, asked, from.previous(), narrow()).await?;
+        let [debit, credit] = sides(cx, asked, narrow()).await?;
+        let closing = openings(cx, asked, to, narrow()).await?;
+        let before: i64 = opening.values().sum();
+        Ok(Leaves {
+            chart: Chart::of(cx).await?,
+            own: Own(cx.business()?.currency_decimals),
+            parties: names_of(cx, lines.iter().filter_map(|line| line.party_id)).await?,
+            lines,
+            count,
+            opening,
+            earlier,
+            whole: [before, debit, credit, before + debit - credit],
+            apart: closing.values().sum(),
+        })
+    }
+
+    fn fold(facts: Leaves, _: &Asked) -> Result<Sheet> {
+        let Leaves { chart, own, lines, count, opening, earlier, parties, whole, apart } = facts;
+        let mut rows: Vec<Row> = Vec::new();
+        let mut running = 0;
+        for line in &lines {
+            if rows.last().and_then(|row| row.account_id) != Some(line.account_id) {
+                let of = |figures: &HashMap<RecordId, i64>| figures.get(&line.account_id).copied().unwrap_or_default();
+                running = of(&opening) + of(&earlier);
+                let values = [vec![Cell::Nothing; 5], vec![own.cell(running)]].concat();
+                let Some(account) = chart.0.iter().find(|account| account.id == line.account_id) else { continue };
+                rows.push(Row { r#type: RowType::Section, ..account_row(account, values) });
+            }
+            running += line.amount;
+            let party = line.party_id.and_then(|party| parties.get(&party)).cloned();
+            let about = line.description.clone().or_else(|| line.narration.clone());
+            let values = vec![
+                Cell::Day(line.date),
+                party.map_or(Cell::Nothing, Cell::Text),
+                about.map_or(Cell::Nothing, Cell::Text),
+                own.cell(line.amount.max(0)),
+                own.cell((-line.amount).max(0)),
+                own.cell(running),
+            ];
+            let row = Row {
+                account_id: Some(line.account_id),
+                party_id: line.party_id,
+                document_id: Some(line.document_id),
+                document_type: Some(line.document_kind),
+                level: 1,
+                ..Row::total(
+                    RowType::Line,
+                    &format!("{}-{}", line.entry_number, line.position),
+                    line.document_number.as_deref().unwrap_or("without a number"),
+                    values,
+                )
+            };
+            if let Some(section) = rows.last_mut() {
+                section.children.push(row);
+            }
+        }
+        let totals = [("opening", whole[0]), ("debit", whole[1]), ("credit", whole[2]), ("closing", whole[3])];
+        Ok(Sheet {
+            columns: vec![
+                Column::of("date", "Date"),
+                Column::of("party", "Party"),
+                Column::of("description", "Description"),
+                Column::of("debit", "Debit"),
+                Column::of("credit", "Credit"),
+                Column::of("balance", "Balance"),
+            ],
+            rows,
+            totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
+            checks: vec![own.check(
+                "Before, with debits and less credits, is what the accounts come to",
+                whole[3],
+                apart,
+            )],
+            count: Some(count),
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}
+
+/// What accounts come to at the end of a day, of what is asked for alone.
+async fn openings(cx: &Cx<'_>, asked: &Asked, day: Day, narrow: Condition) -> Result<HashMap<RecordId, i64>> {
+    if asked.party.is_none() {
+        let mut all = at_end(cx, day, asked.point).await?;
+        all.retain(|id, _| asked.account.is_none_or(|account| account == *id));
+        return Ok(all);
+    }
+    let found: Vec<(RecordId, i64)> = of_span(cx, Span { from: None, to: day }, asked)
+        .await?
+        .filter(narrow)
+        .column(entry_lines::Column::AccountId)
+        .column_as(amount(cx), "amount")
+        .group_by(entry_lines::Column::AccountId)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().collect())
+}
+
+/// Debits and credits of what is asked for.
+async fn sides(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<[i64; 2]> {
+    if asked.party.is_none() {
+        let moved = sums(cx, asked.span, asked.point).await?;
+        let mine = moved.iter().filter(|(id, _)| asked.account.is_none_or(|account| account == **id));
+        return Ok(mine.fold([0, 0], |[debit, credit], (_, moved)| [debit + moved.debit, credit + moved.credit]));
+    }
+    let mut sides = [0; 2];
+    for (place, positive) in [true, false].into_iter().enumerate() {
+        let side = if positive { entry_lines::Column::Amount.gt(0) } else { entry_lines::Column::Amount.lt(0) };
+        let found: Option<Option<i64>> = of_span(cx, asked.span, asked)
+            .await?
+            .filter(narrow.clone())
+            .filter(side)
+            .column_as(amount(cx), "amount")
+            .into_tuple()
+            .one(&cx.db)
+            .await?;
+        sides[place] = found.flatten().unwrap_or_default().abs();
+    }
+    Ok(sides)
+}
+
+fn example() -> Sheet {
+    let own = Own(2);
+    Sheet {
+        columns: vec![Column::of("date", "Date"), Column::of("debit", "Debit"), Column::of("credit", "Credit")],
+        rows: vec![Row::total(
+            RowType::Line,
+            "1042-1",
+            "INV-2026-0042",
+            vec![Cell::Nothing, own.cell(2_749_000), own.cell(0)],
+        )],
+        totals: BTreeMap::from([("debit".to_owned(), own.cell(2_749_000))]),
+        checks: vec![own.check("Both sides are equal", 2_749_000, 2_749_000)],
+        count: None,
+    }
+}
+
+// ── Day book ──
+
+pub(super) struct DayBook;
+
+pub(super) struct Days {
+    own: Own,
+    entries: Vec<entries::Model>,
+    lines: Vec<entry_lines::Model>,
+    chart: Chart,
+    count: u64,
+    total: i64,
+    /// What all accounts were debited with, computed apart.
+    apart: i64,
+}
+
+impl Report for DayBook {
+    const NAME: &'static str = "day-book";
+    const OPERATION: &'static str = "DayBook";
+    const TITLE: &'static str = "Day book";
+    const ABOUT: &'static str = "Every entry of some days with its lines, each once, in pages.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    const PAGED: bool = true;
+    type Facts = Days;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Days> {
+        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
+        let mut all = entries::Entity::find()
+            .filter(entries::Column::BusinessId.eq(cx.business_id()?))
+            .filter(entries::Column::Date.between(from, to));
+        if let Some(known) = last_known(cx, asked.point).await? {
+            all = all.filter(entries::Column::Number.lte(known));
+        }
+        let count = all.clone().count(&cx.db).await?;
+        let total: Option<Option<i64>> = all
+            .clone()
+            .select_only()
+            .column_as(sum(cx, Expr::col(entries::Column::Total)), "total")
+            .into_tuple()
+            .one(&cx.db)
+            .await?;
+        let mut page = all.order_by_asc(entries::Column::Date).order_by_asc(entries::Column::Number);
+        if let Some((limit, offset)) = asked.window() {
+            page = page.limit(limit).offset(offset);
+        }
+        let page = page.all(&cx.db).await?;
+        let lines = entry_lines::Entity::find()
+            .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+            .filter(entry_lines::Column::EntryNumber.is_in(page.iter().map(|entry| entry.number)))
+            .order_by_asc(entry_lines::Column::EntryNumber)
+            .order_by_asc(entry_lines::Column::Position)
+            .all(&cx.db)
+            .await?;
+        let moved = sums(cx, asked.span, asked.point).await?;
+        Ok(Days {
+            own: Own(cx.business()?.currency_decimals),
+            entries: page,
+            lines,
+            chart: Chart::of(cx).await?,
+            count,
+            total: total.flatten().unwrap_or_default(),
+            apart: moved.values().map(|moved| moved.debit).sum(),
+        })
+    }
+
+    fn fold(facts: Days, _: &Asked) -> Result<Sheet> {
+        let Days { own, entries, lines, chart, count, total, apart } = facts;
+        let accounts: HashMap<RecordId, &accounts::Model> =
+            chart.0.iter().map(|account| (account.id, account)).collect();
+        let mut by_entry: HashMap<i64, Vec<Row>> = HashMap::new();
+        for line in &lines {
+            let Some(account) = accounts.get(&line.account_id) else { continue };
+            let about = line.description.clone().map_or(Cell::Nothing, Cell::Text);
+            let values = vec![
+                Cell::Nothing,
+                about,
+                own.cell(line.amount.units().max(0)),
+                own.cell((-line.amount.units()).max(0)),
+            ];
+            let row = Row {
+                key: line.position.to_string(),
+                r#type: RowType::Line,
+                party_id: line.party_id,
+                item_id: line.item_id,
+                ..account_row(account, values)
+            };
+            by_entry.entry(line.entry_number).or_default().push(row);
+        }
+        let rows = entries.iter().map(|entry| {
+            let units = entry.total.units();
+            let about = entry.narration.clone().map_or(Cell::Nothing, Cell::Text);
+            let values = vec![Cell::Day(entry.date), about, own.cell(units), own.cell(units)];
+            Row {
+                r#type: RowType::Document,
+                document_id: Some(entry.document_id),
+                document_type: Some(entry.document_kind),
+                ..Row::section(
+                    &entry.number.to_string(),
+                    entry.document_number.as_deref().unwrap_or("without a number"),
+                    values,
+                    by_entry.remove(&entry.number).unwrap_or_default(),
+                )
+            }
+        });
+        Ok(Sheet {
+            rows: rows.collect(),
+            columns: vec![
+                Column::of("date", "Date"),
+                Column::of("description", "Description"),
+                Column::of("debit", "Debit"),
+                Column::of("credit", "Credit"),
+            ],
+            totals: BTreeMap::from([("total".to_owned(), own.cell(total))]),
+            checks: vec![own.check("The entries are what accounts were debited with", total, apart)],
+            count: Some(count),
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}

@@ -1,0 +1,37 @@
+//! The lines of the ledger over some days, as they were known: what reports sum that no rollup keeps.
+
+use super::asked::Asked;
+use crate::books::balances::{last_known, sum};
+use crate::books::sums::Span;
+use crate::books::tables::{entries, entry_lines};
+use crate::cx::Cx;
+use crate::error::Result;
+use sea_orm::sea_query::{Expr, SimpleExpr};
+use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, Select};
+
+/// Lines with the entries that they stand in, to be narrowed, grouped and summed.
+pub(super) async fn of_span(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
+    let mut lines = entry_lines::Entity::find()
+        .select_only()
+        .join(
+            JoinType::InnerJoin,
+            entry_lines::Entity::belongs_to(entries::Entity)
+                .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
+                .to((entries::Column::BusinessId, entries::Column::Number))
+                .into(),
+        )
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::Date.lte(span.to));
+    if let Some(from) = span.from {
+        lines = lines.filter(entry_lines::Column::Date.gte(from));
+    }
+    if let Some(known) = last_known(cx, asked.point).await? {
+        lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
+    }
+    Ok(lines)
+}
+
+/// The sum of what lines move, a debit positive.
+pub(super) fn amount(cx: &Cx<'_>) -> SimpleExpr {
+    sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::Amount)))
+}

@@ -1,0 +1,292 @@
+//! Reports: every figure a bookkeeper closes a year with, each with the identity that proves it.
+//!
+//! A report gathers what it needs by the shared sums ([`crate::books::sums`], [`crate::books::balances`]) and folds it
+//! into one sheet; the fold knows no database. All have one shape ([`sheet`]), read one way ([`asked`]), and are made in
+//! one snapshot. Owns: what a report is called, takes and says. Refuses: to keep anything.
+
+mod aging;
+mod asked;
+mod cash;
+mod csv;
+mod goods;
+mod ledger;
+mod lines;
+mod proof;
+mod sheet;
+mod statements;
+mod tax;
+mod trade;
+
+use crate::access::Action;
+use crate::books::balances::last_known;
+use crate::books::tables::books;
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::database::lane::BoxFuture;
+use crate::error::{Error, Result};
+use crate::ids::{BusinessId, RecordId};
+use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading};
+use crate::resource::list::{ListQuery, Page, Pagination, Parameter, Reads};
+use crate::resource::operation::Verb;
+use crate::resource::rows::read_only;
+use crate::resource::verification::NoRecord;
+use crate::resource::{About, Resource, ResourceKey, Scope};
+use asked::{Asked, Format};
+use schemars::JsonSchema;
+use sea_orm::EntityTrait;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use sheet::{Cell, Check, Column, Row, Sheet};
+use std::collections::BTreeMap;
+
+pub struct Reports;
+
+/// One report.
+pub(crate) trait Report: Send + Sync + 'static {
+    /// Its segment of the path.
+    const NAME: &'static str;
+    /// Ends the operation's identifier: `reportsProfitAndLoss`.
+    const OPERATION: &'static str;
+    const TITLE: &'static str;
+    const ABOUT: &'static str;
+    const PARAMETERS: &'static [Parameter];
+    /// Whether it comes in pages.
+    const PAGED: bool = false;
+    /// What it is made of.
+    type Facts: Send;
+
+    fn gather(cx: &Cx<'_>, asked: &Asked) -> impl Future<Output = Result<Self::Facts>> + Send;
+    fn fold(facts: Self::Facts, asked: &Asked) -> Result<Sheet>;
+    /// A few rows, as the documentation shows them.
+    fn example() -> Sheet;
+}
+
+/// A report, as it is answered.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Report")]
+pub struct ReportView {
+    /// The name of the report.
+    report: &'static str,
+    /// What it is called.
+    title: &'static str,
+    /// The company.
+    business_id: BusinessId,
+    /// The currency of all amounts, where a column says nothing else.
+    currency: String,
+    /// What was asked, with what was left out.
+    parameters: Map<String, Value>,
+    /// When it was made.
+    generated_at: Instant,
+    /// The number of the last entry that is in it: two reports with the same number describe the same books.
+    ledger_sequence: i64,
+    /// What the values of a row are.
+    columns: Vec<Column>,
+    /// The rows, with those below them.
+    rows: Vec<Row>,
+    /// Figures of the whole.
+    totals: BTreeMap<String, Cell>,
+    /// The identities that it satisfies.
+    checks: Vec<Check>,
+    /// The page, where the report comes in pages.
+    pagination: Option<Pagination>,
+}
+
+/// A report that there is.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportOffer {
+    /// Its name, the last segment of its path.
+    name: &'static str,
+    /// What it is called.
+    title: &'static str,
+    /// What it tells.
+    description: &'static str,
+    /// What can be asked of it.
+    parameters: Vec<ReportParameter>,
+}
+
+/// Something that can be asked of a report.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportParameter {
+    /// The name of the query parameter.
+    name: &'static str,
+    /// What it says.
+    description: &'static str,
+    /// The words that it may be, where it is one of some.
+    values: Vec<&'static str>,
+}
+
+/// The reports that there are.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReportList {
+    /// All of them.
+    items: Vec<ReportOffer>,
+}
+
+/// Every report, in the order in which they are listed.
+fn all() -> Vec<(ReportOffer, Extra)> {
+    vec![
+        one::<statements::ProfitAndLoss>(),
+        one::<statements::BalanceSheet>(),
+        one::<statements::TrialBalance>(),
+        one::<ledger::GeneralLedger>(),
+        one::<ledger::DayBook>(),
+        one::<cash::CashFlow>(),
+        one::<cash::EquityChanges>(),
+        one::<aging::Aging<aging::Receivable>>(),
+        one::<aging::AgingDetail<aging::Receivable>>(),
+        one::<aging::Aging<aging::Payable>>(),
+        one::<aging::AgingDetail<aging::Payable>>(),
+        one::<aging::PartyStatement>(),
+        one::<tax::TaxSummary>(),
+        one::<tax::TaxDetail>(),
+        one::<goods::StockSummary>(),
+        one::<goods::StockValuation>(),
+        one::<goods::StockLedger>(),
+        one::<goods::Waiting<goods::Received>>(),
+        one::<goods::Waiting<goods::Delivered>>(),
+        one::<trade::Traded<trade::SalesByCustomer>>(),
+        one::<trade::Traded<trade::SalesByItem>>(),
+        one::<trade::Traded<trade::PurchasesBySupplier>>(),
+        one::<trade::Traded<trade::PurchasesByItem>>(),
+        one::<trade::ItemProfitability>(),
+        one::<trade::OpenOrders>(),
+        one::<cash::FxGains>(),
+        one::<proof::NumberGaps>(),
+        one::<proof::AuditTrail>(),
+    ]
+}
+
+fn one<R: Report>() -> (ReportOffer, Extra) {
+    let parameters = R::PARAMETERS.iter().map(|parameter| ReportParameter {
+        name: parameter.name,
+        description: parameter.about,
+        values: match parameter.reads {
+            Reads::AnyOf(words) => words.to_vec(),
+            _ => Vec::new(),
+        },
+    });
+    let offer = ReportOffer { name: R::NAME, title: R::TITLE, description: R::ABOUT, parameters: parameters.collect() };
+    let extra = Extra {
+        name: R::OPERATION,
+        segment: R::NAME,
+        on: On::Collection,
+        action: Action::View,
+        answers: None,
+        summary: R::TITLE,
+        description: R::ABOUT,
+        does: Does::Reads(Reading {
+            parameters: R::PARAMETERS,
+            paged: R::PAGED,
+            ..Reading::json::<ReportView>(run::<R>, example::<R>)
+        }),
+    };
+    (offer, extra)
+}
+
+fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
+    Box::pin(async move {
+        let asked = Asked::read(cx, query)?;
+        let sequence = match last_known(cx, asked.point).await? {
+            Some(known) => known,
+            None => books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?.map_or(0, |row| row.entry_number),
+        };
+        let sheet = R::fold(R::gather(cx, &asked).await?, &asked)?;
+        if asked.format == Format::Csv {
+            return Ok(Produced { media: Some(Media::Csv), ..Produced::text(csv::written(&sheet)) });
+        }
+        let business = cx.business()?;
+        let pagination = sheet.count.map(|count| Pagination::of(query, count));
+        let view = ReportView {
+            report: R::NAME,
+            title: R::TITLE,
+            business_id: business.id,
+            currency: business.base_currency.clone(),
+            parameters: asked.said(R::PARAMETERS),
+            generated_at: cx.now,
+            ledger_sequence: sequence,
+            columns: sheet.columns,
+            rows: sheet.rows,
+            totals: sheet.totals,
+            checks: sheet.checks,
+            pagination,
+        };
+        Ok(Produced { pagination, ..Produced::json(&view)? })
+    })
+}
+
+fn example<R: Report>() -> Value {
+    let sheet = R::example();
+    json!({
+        "report": R::NAME, "title": R::TITLE, "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d", "currency": "EUR",
+        "parameters": { "from": "2026-01-01", "to": "2026-12-31" }, "generatedAt": "2026-11-20T09:30:00.000000Z",
+        "ledgerSequence": 1042, "columns": sheet.columns, "rows": sheet.rows, "totals": sheet.totals,
+        "checks": sheet.checks, "pagination": null
+    })
+}
+
+fn list<'c>(_: &'c Cx<'c>, _: Option<RecordId>, _: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
+    let items = all().into_iter().map(|(offer, _)| offer).collect();
+    Box::pin(async move { Produced::json(&ReportList { items }) })
+}
+
+impl Resource for Reports {
+    const KEY: ResourceKey = ResourceKey::Reports;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Reports",
+        one: "a report",
+        many: "reports",
+        description: "What the books come to. Each report is made in one snapshot of the ledger and says which entry is \
+                      the last in it, and carries the identities that prove it.",
+        sorts: &[],
+        searched: "",
+    };
+    const VERBS: &'static [Verb] = &[];
+    type Input = NoWords;
+    type Draft = ();
+    type View = NoRecord;
+
+    fn parameters() -> Vec<Parameter> {
+        Vec::new()
+    }
+
+    fn extras() -> Vec<Extra> {
+        let index = Extra {
+            name: "List",
+            segment: "",
+            on: On::Collection,
+            action: Action::View,
+            answers: None,
+            summary: "List the reports",
+            description: "The reports that there are, and what can be asked of each.",
+            does: Does::Reads(Reading::json::<ReportList>(list, || {
+                json!({"items": [{
+                    "name": "pl", "title": "Profit and loss", "description": "What was earned and what it cost.",
+                    "parameters": [{"name": "from", "description": "The first day.", "values": []}]
+                }]})
+            })),
+        };
+        std::iter::once(index).chain(all().into_iter().map(|(_, extra)| extra)).collect()
+    }
+
+    fn example() -> Value {
+        json!({})
+    }
+
+    fn example_view() -> Value {
+        json!({})
+    }
+
+    async fn list(_: &Cx<'_>, _: &ListQuery) -> Result<Page<NoRecord>> {
+        Err(Error::NotFound)
+    }
+
+    async fn get(_: &Cx<'_>, _: RecordId) -> Result<NoRecord> {
+        Err(Error::NotFound)
+    }
+
+    read_only!();
+}

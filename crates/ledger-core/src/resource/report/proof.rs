@@ -1,0 +1,190 @@
+//! What an auditor asks for: whether numbers have gaps, and who changed what.
+
+use super::Report;
+use super::asked::{Asked, FORMAT, FROM, FROM_DATE, TO, TO_DATE};
+use super::sheet::{Cell, Check, Column, Row, RowType, Sheet};
+use crate::books::audit;
+use crate::books::tables::{audit_log, books};
+use crate::cx::Cx;
+use crate::error::Result;
+use crate::resource::list::Parameter;
+use crate::resource::number_series::{PeriodGaps, gaps_of, table as series};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::BTreeMap;
+
+fn count(number: impl TryInto<i64>) -> Cell {
+    Cell::Count(number.try_into().unwrap_or(i64::MAX))
+}
+
+fn check(name: &str, left: Cell, right: Cell) -> Check {
+    Check { name: name.into(), ok: left == right, left, right }
+}
+
+// ── Gaps in numbers ──
+
+pub(super) struct NumberGaps;
+
+impl Report for NumberGaps {
+    const NAME: &'static str = "number-gaps";
+    const OPERATION: &'static str = "NumberGaps";
+    const TITLE: &'static str = "Gaps in numbers";
+    const ABOUT: &'static str = "Every number series with its periods, the first and the last number given in each, and \
+                                 those that are missing.";
+    const PARAMETERS: &'static [Parameter] = &[FORMAT];
+    type Facts = Vec<(series::Model, Vec<PeriodGaps>)>;
+
+    async fn gather(cx: &Cx<'_>, _: &Asked) -> Result<Self::Facts> {
+        let all = series::Entity::find()
+            .filter(series::Column::BusinessId.eq(cx.business_id()?))
+            .order_by_asc(series::Column::NameKey)
+            .order_by_asc(series::Column::Id)
+            .all(&cx.db)
+            .await?;
+        let mut found = Vec::new();
+        for one in all {
+            let gaps = gaps_of(cx, one.id, one.first_number).await?;
+            found.push((one, gaps));
+        }
+        Ok(found)
+    }
+
+    fn fold(facts: Self::Facts, _: &Asked) -> Result<Sheet> {
+        let mut missing = 0_usize;
+        let mut rows = Vec::new();
+        for (series, periods) in facts {
+            let children: Vec<Row> = periods
+                .iter()
+                .map(|period| {
+                    missing += period.missing.len();
+                    let gaps: Vec<String> = period.missing.iter().take(50).map(ToString::to_string).collect();
+                    let values = vec![
+                        Cell::Count(period.first),
+                        Cell::Count(period.last),
+                        count(period.missing.len()),
+                        Cell::Text(gaps.join(", ")),
+                    ];
+                    Row::total(RowType::Line, &period.period, &period.period, values)
+                })
+                .collect();
+            if !children.is_empty() {
+                rows.push(Row::section(&series.id.to_string(), &series.name, vec![Cell::Nothing; 4], children));
+            }
+        }
+        Ok(Sheet {
+            columns: vec![
+                Column::of("first", "First"),
+                Column::of("last", "Last"),
+                Column::of("missing", "How many are missing"),
+                Column::of("numbers", "Which"),
+            ],
+            rows,
+            totals: BTreeMap::from([("missing".to_owned(), count(missing))]),
+            checks: vec![check("No number is missing", count(missing), Cell::Count(0))],
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        Sheet {
+            columns: vec![Column::of("first", "First"), Column::of("last", "Last")],
+            rows: vec![Row::total(RowType::Line, "2026", "2026", vec![Cell::Count(1), Cell::Count(42)])],
+            totals: BTreeMap::from([("missing".to_owned(), Cell::Count(0))]),
+            checks: vec![check("No number is missing", Cell::Count(0), Cell::Count(0))],
+            count: None,
+        }
+    }
+}
+
+// ── Who changed what ──
+
+pub(super) struct AuditTrail;
+
+pub(super) struct Trail {
+    records: Vec<audit_log::Model>,
+    count: u64,
+    /// How many records the chain has, and where it is broken.
+    whole: i64,
+    problems: usize,
+    /// How many there must be.
+    head: i64,
+}
+
+impl Report for AuditTrail {
+    const NAME: &'static str = "audit-trail";
+    const OPERATION: &'static str = "AuditTrail";
+    const TITLE: &'static str = "Audit trail";
+    const ABOUT: &'static str = "Who changed what over some days, in pages, with the proof that the chain of all records is \
+                                 whole. The records themselves are in the audit log.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, FORMAT];
+    const PAGED: bool = true;
+    type Facts = Trail;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Trail> {
+        let business = cx.business_id()?;
+        let company = cx.business()?;
+        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
+        let all = audit_log::Entity::find()
+            .filter(audit_log::Column::BusinessId.eq(business))
+            .filter(audit_log::Column::At.gte(company.beginning_of(from)))
+            .filter(audit_log::Column::At.lt(company.beginning_of(to.next())));
+        let count = all.clone().count(&cx.db).await?;
+        let mut page = all.order_by_asc(audit_log::Column::Sequence);
+        if let Some((limit, offset)) = asked.window() {
+            page = page.limit(limit).offset(offset);
+        }
+        let verdict = audit::verify(cx, business).await?;
+        let head = books::Entity::find_by_id(business).one(&cx.db).await?;
+        Ok(Trail {
+            records: page.all(&cx.db).await?,
+            count,
+            whole: verdict.records,
+            problems: verdict.problems.len(),
+            head: head.map_or(0, |head| head.audit_sequence),
+        })
+    }
+
+    fn fold(facts: Trail, _: &Asked) -> Result<Sheet> {
+        let Trail { records, count: all, whole, problems, head } = facts;
+        let row = |record: &audit_log::Model| {
+            let values = vec![
+                Cell::Text(record.at.to_string()),
+                record.user_id.map_or(Cell::Nothing, |user| Cell::Text(user.to_string())),
+                Cell::Text(record.resource.clone()),
+                Cell::Text(record.resource_id.to_string()),
+                record.request_id.clone().map_or(Cell::Nothing, Cell::Text),
+            ];
+            Row::total(RowType::Line, &record.sequence.to_string(), &record.action, values)
+        };
+        Ok(Sheet {
+            columns: vec![
+                Column::of("at", "At"),
+                Column::of("user", "User"),
+                Column::of("resource", "Resource"),
+                Column::of("record", "Record"),
+                Column::of("request", "Request"),
+            ],
+            rows: records.iter().map(row).collect(),
+            totals: BTreeMap::from([("records".to_owned(), count(all))]),
+            checks: vec![
+                check("The chain has every record", count(whole), Cell::Count(head)),
+                check("The chain is nowhere broken", count(problems), Cell::Count(0)),
+            ],
+            count: Some(all),
+        })
+    }
+
+    fn example() -> Sheet {
+        Sheet {
+            columns: vec![Column::of("at", "At"), Column::of("resource", "Resource")],
+            rows: vec![Row::total(
+                RowType::Line,
+                "7",
+                "created",
+                vec![Cell::Text("2026-11-20T09:30:00.000000Z".into()), Cell::Text("salesInvoices".into())],
+            )],
+            totals: BTreeMap::from([("records".to_owned(), Cell::Count(7))]),
+            checks: vec![check("The chain is nowhere broken", Cell::Count(0), Cell::Count(0))],
+            count: None,
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! What the company earned, what it has, and that both come from one ledger: profit and loss, balance sheet, trial
+//! balance.
+
+use super::Report;
+use super::asked::{
+    AS_OF, Asked, COMPARE_WITH, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, INTERVAL, KNOWN_AT, PERIODS, TO, TO_DATE,
+};
+use super::sheet::{Cell, Check, Column, Own, Row, RowType, Sheet};
+use crate::books::balances::balances;
+use crate::books::sums::{Moved, Span, Sums, sums};
+use crate::cx::{Cx, Point};
+use crate::day::Day;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::resource::account::{AccountClass, AccountType, table as accounts};
+use crate::resource::list::Parameter;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use std::collections::{BTreeMap, HashMap};
+
+/// What accounts come to, in the company's currency.
+pub(super) type Balances = HashMap<RecordId, i64>;
+
+/// The accounts that carry figures, in the order of their codes.
+pub(super) struct Chart(pub(super) Vec<accounts::Model>);
+
+impl Chart {
+    pub(super) async fn of(cx: &Cx<'_>) -> Result<Self> {
+        let all = accounts::Entity::find()
+            .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+            .filter(accounts::Column::IsGroup.eq(false))
+            .order_by_asc(accounts::Column::Code);
+        Ok(Self(all.all(&cx.db).await?))
+    }
+
+    fn of_types<'c>(&'c self, types: &'c [AccountType]) -> impl Iterator<Item = &'c accounts::Model> {
+        self.0.iter().filter(|account| types.contains(&account.r#type))
+    }
+
+    fn is_earned(&self, id: RecordId) -> bool {
+        self.0.iter().any(|account| account.id == id && is_earned(account))
+    }
+}
+
+pub(super) const fn is_earned(account: &accounts::Model) -> bool {
+    matches!(account.class, AccountClass::Income | AccountClass::Expense)
+}
+
+/// What all accounts come to at the end of a day, in the company's currency.
+pub(super) async fn at_end(cx: &Cx<'_>, day: Day, point: Point) -> Result<Balances> {
+    let found = balances(cx, None, Point { as_of: Some(day), ..point }).await?;
+    let mut by_account: Balances = HashMap::new();
+    for ((account, _), balance) in found {
+        *by_account.entry(account).or_default() += balance.base;
+    }
+    Ok(by_account)
+}
+
+/// A section of a statement: the accounts of some types, with their sum. `sign` turns what is a credit to a plus.
+fn section(
+    chart: &Chart,
+    (key, label, types, sign): (&str, &str, &[AccountType], i64),
+    columns: &[Balances],
+    (own, include_zero): (Own, bool),
+) -> (Row, Vec<i64>) {
+    let mut sums = vec![0; columns.len()];
+    let mut rows = Vec::new();
+    for account in chart.of_types(types) {
+        let figures: Vec<i64> =
+            columns.iter().map(|column| sign * column.get(&account.id).copied().unwrap_or_default()).collect();
+        if figures.iter().all(|figure| *figure == 0) && !include_zero {
+            continue;
+        }
+        for (sum, figure) in sums.iter_mut().zip(&figures) {
+            *sum += figure;
+        }
+        rows.push(account_row(account, own.cells(&figures)));
+    }
+    (Row::section(key, label, own.cells(&sums), rows), sums)
+}
+
+pub(super) fn account_row(account: &accounts::Model, values: Vec<Cell>) -> Row {
+    Row {
+        key: account.code.clone(),
+        r#type: RowType::Account,
+        label: format!("{} {}", account.code, account.name),
+        account_id: Some(account.id),
+        values,
+        ..Row::default()
+    }
+}
+
+fn plus(left: &[i64], right: &[i64], sign: i64) -> Vec<i64> {
+    left.iter().zip(right).map(|(left, right)| left + sign * right).collect()
+}
+
+fn span_column(span: Span) -> Column {
+    let from = span.from.unwrap_or(span.to);
+    Column {
+        key: format!("{from}..{}", span.to),
+        label: format!("{from} to {}", span.to),
+        from: span.from,
+        to: Some(span.to),
+    }
+}
+
+// ── Profit and loss ──
+
+pub(super) struct ProfitAndLoss;
+
+/// Some days: what moved on them, and what all came to before and after them.
+type Period = (Span, Sums, [Balances; 2]);
+
+pub(super) struct Earned {
+    chart: Chart,
+    own: Own,
+    /// For each period: what was moved, and what all that is earned came to before and after it.
+    periods: Vec<Period>,
+}
+
+const PERIOD: &[Parameter] =
+    &[FROM, TO, FROM_DATE, TO_DATE, PERIODS, INTERVAL, COMPARE_WITH, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+
+impl Report for ProfitAndLoss {
+    const NAME: &'static str = "pl";
+    const OPERATION: &'static str = "ProfitAndLoss";
+    const TITLE: &'static str = "Profit and loss";
+    const ABOUT: &'static str = "What was earned over some days, what it cost, and what is left. Several periods can \
+                                 stand side by side.";
+    const PARAMETERS: &'static [Parameter] = PERIOD;
+    type Facts = Earned;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Earned> {
+        let mut periods = Vec::new();
+        for span in asked.spans() {
+            let moved = sums(cx, span, asked.point).await?;
+            let before = at_end(cx, span.from.unwrap_or(span.to).previous(), asked.point).await?;
+            let after = at_end(cx, span.to, asked.point).await?;
+            periods.push((span, moved, [before, after]));
+        }
+        Ok(Earned { chart: Chart::of(cx).await?, own: Own(cx.business()?.currency_decimals), periods })
+    }
+
+    fn fold(facts: Earned, asked: &Asked) -> Result<Sheet> {
+        use AccountType::{Cogs, Depreciation, Expense, Income, OtherExpense, OtherIncome};
+        let Earned { chart, own, periods } = facts;
+        let columns: Vec<Balances> =
+            periods.iter().map(|(_, moved, _)| moved.iter().map(|(id, moved)| (*id, moved.net())).collect()).collect();
+        let of = |of: (&str, &str, &[AccountType], i64)| section(&chart, of, &columns, (own, asked.include_zero));
+        let (income, earned) = of(("income", "Income", &[Income], -1));
+        let (cogs, cost) = of(("costOfSales", "Cost of sales", &[Cogs], 1));
+        let gross = plus(&earned, &cost, -1);
+        let (expenses, spent) = of(("expenses", "Expenses", &[Expense, Depreciation], 1));
+        let operating = plus(&gross, &spent, -1);
+        let (other_income, more) = of(("otherIncome", "Other income", &[OtherIncome], -1));
+        let (other_expenses, less) = of(("otherExpenses", "Other expenses", &[OtherExpense], 1));
+        let net = plus(&plus(&operating, &more, 1), &less, -1);
+        let total = |r#type, key, label, figures: &[i64]| Row::total(r#type, key, label, own.cells(figures));
+        let rows = vec![
+            income,
+            cogs,
+            total(RowType::Subtotal, "grossProfit", "Gross profit", &gross),
+            expenses,
+            total(RowType::Subtotal, "operatingProfit", "Operating profit", &operating),
+            other_income,
+            other_expenses,
+            total(RowType::Total, "netProfit", "Net profit", &net),
+        ];
+        let mut checks = Vec::new();
+        for ((span, _, [before, after]), profit) in periods.iter().zip(&net) {
+            let earnings = |at: &Balances| {
+                -at.iter().filter(|(id, _)| chart.is_earned(**id)).map(|(_, balance)| balance).sum::<i64>()
+            };
+            let name = format!("Net profit to {} equals the change of earnings in the balance sheet", span.to);
+            checks.push(own.check(&name, *profit, earnings(after) - earnings(before)));
+        }
+        let first = |figures: &[i64]| own.cell(figures.first().copied().unwrap_or_default());
+        let totals = BTreeMap::from([
+            ("income".to_owned(), first(&earned)),
+            ("grossProfit".to_owned(), first(&gross)),
+            ("operatingProfit".to_owned(), first(&operating)),
+            ("netProfit".to_owned(), first(&net)),
+        ]);
+        let columns = periods.iter().map(|(span, _, _)| span_column(*span)).collect();
+        Ok(Sheet { columns, rows, totals, checks, count: None })
+    }
+
+    fn example() -> Sheet {
+        example("netProfit", "Net profit", "4000", "Sales", 1_250_000)
+    }
+}
+
+// ── Balance sheet ──
+
+pub(super) struct BalanceSheet;
+
+pub(super) struct Held {
+    chart: Chart,
+    own: Own,
+    /// For each day: what all accounts come to then, and what they came to before its fiscal year.
+    days: Vec<(Day, Balances, Balances)>,
+}
+
+impl Report for BalanceSheet {
+    const NAME: &'static str = "bs";
+    const OPERATION: &'static str = "BalanceSheet";
+    const TITLE: &'static str = "Balance sheet";
+    const ABOUT: &'static str = "What the company has and owes at the end of a day. What was earned is equity: that of \
+                                 earlier fiscal years is carried on by itself, without an entry at the end of a year.";
+    const PARAMETERS: &'static [Parameter] =
+        &[AS_OF, DATE, PERIODS, INTERVAL, COMPARE_WITH, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    type Facts = Held;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Held> {
+        let business = cx.business()?;
+        let mut days = Vec::new();
+        for day in asked.days() {
+            let before = business.fiscal_year_start(day).previous();
+            days.push((day, at_end(cx, day, asked.point).await?, at_end(cx, before, asked.point).await?));
+        }
+        Ok(Held { chart: Chart::of(cx).await?, own: Own(business.currency_decimals), days })
+    }
+
+    fn fold(facts: Held, asked: &Asked) -> Result<Sheet> {
+        use AccountType::{
+            Bank, Cash, CreditCard, CurrentAsset, CurrentLiability, Equity, FixedAsset, Inventory, LongTermLiability,
+            NonCurrentAsset, Payable, Prepayment, Receivable, RetainedEarnings, TaxPayable,
+        };
+        let Held { chart, own, days } = facts;
+        let columns: Vec<Balances> = days.iter().map(|(_, at, _)| at.clone()).collect();
+        let of = |of: (&str, &str, &[AccountType], i64)| section(&chart, of, &columns, (own, asked.include_zero));
+        let (current, current_sum) =
+            of(("currentAssets", "Current assets", &[Bank, Cash, Receivable, Inventory, CurrentAsset, Prepayment], 1));
+        let (fixed, fixed_sum) = of(("fixedAssets", "Fixed assets", &[FixedAsset, NonCurrentAsset], 1));
+        let assets = plus(&current_sum, &fixed_sum, 1);
+        let (owed, owed_sum) =
+            of(("currentLiabilities", "Current liabilities", &[Payable, CreditCard, CurrentLiability, TaxPayable], -1));
+        let (long, long_sum) = of(("longTermLiabilities", "Long-term liabilities", &[LongTermLiability], -1));
+        let liabilities = plus(&owed_sum, &long_sum, 1);
+        let (mut equity, held_sum) = of(("equityAccounts", "Equity", &[Equity, RetainedEarnings], -1));
+        let earnings =
+            |at: &Balances| -at.iter().filter(|(id, _)| chart.is_earned(**id)).map(|(_, balance)| balance).sum::<i64>();
+        let carried: Vec<i64> = days.iter().map(|(_, _, before)| earnings(before)).collect();
+        let earned: Vec<i64> = days.iter().map(|(_, at, before)| earnings(at) - earnings(before)).collect();
+        for (key, label, figures) in [
+            ("earlierEarnings", "Earnings of earlier years", &carried),
+            ("currentEarnings", "Earnings of the current year", &earned),
+        ] {
+            let mut row = Row::total(RowType::Line, key, label, own.cells(figures));
+            row.level = 1;
+            equity.children.push(row);
+        }
+        let equity_sum = plus(&plus(&held_sum, &carried, 1), &earned, 1);
+        equity.values = own.cells(&equity_sum);
+        let funded = plus(&liabilities, &equity_sum, 1);
+        let total = |key, label, figures: &[i64]| Row::total(RowType::Total, key, label, own.cells(figures));
+        let rows = vec![
+            current,
+            fixed,
+            total("totalAssets", "Total assets", &assets),
+            owed,
+            long,
+            total("totalLiabilities", "Total liabilities", &liabilities),
+            equity,
+            total("totalLiabilitiesAndEquity", "Total liabilities and equity", &funded),
+        ];
+        let mut checks: Vec<Check> = Vec::new();
+        for (place, (day, ..)) in days.iter().enumerate() {
+            let name = format!("Assets equal liabilities and equity on {day}");
+            checks.push(own.check(&name, assets[place], funded[place]));
+        }
+        let first = |figures: &[i64]| own.cell(figures.first().copied().unwrap_or_default());
+        let totals = BTreeMap::from([
+            ("assets".to_owned(), first(&assets)),
+            ("liabilities".to_owned(), first(&liabilities)),
+            ("equity".to_owned(), first(&equity_sum)),
+        ]);
+        let columns = days.iter().map(|(day, ..)| Column {
+            key: day.to_string(),
+            label: day.to_string(),
+            from: None,
+            to: Some(*day),
+        });
+        Ok(Sheet { columns: columns.collect(), rows, totals, checks, count: None })
+    }
+
+    fn example() -> Sheet {
+        example("totalAssets", "Total assets", "1010", "Bank", 8_400_000)
+    }
+}
+
+// ── Trial balance ──
+
+pub(super) struct TrialBalance;
+
+pub(super) struct Tried {
+    chart: Chart,
+    own: Own,
+    span: Span,
+    before: Balances,
+    moved: Sums,
+    /// What all accounts come to at the end, computed apart.
+    after: Balances,
+    /// What was earned before the fiscal year in which the days begin.
+    earlier: Balances,
+    retained: Option<RecordId>,
+}
+
+impl Report for TrialBalance {
+    const NAME: &'static str = "trial-balance";
+    const OPERATION: &'static str = "TrialBalance";
+    const TITLE: &'static str = "Trial balance";
+    const ABOUT: &'static str = "Every account with what it came to before, what it was debited and credited with, and \
+                                 what it comes to. Accounts of income and expense begin each fiscal year with nothing: \
+                                 what was earned before stands with the retained earnings.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    type Facts = Tried;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Tried> {
+        let (business, span) = (cx.business()?, asked.span);
+        let from = span.from.unwrap_or(span.to);
+        let retained =
+            cx.chart().await?.in_role(crate::books::chart::SystemRole::RetainedEarnings).ok().map(|one| one.id);
+        Ok(Tried {
+            chart: Chart::of(cx).await?,
+            own: Own(business.currency_decimals),
+            span,
+            before: at_end(cx, from.previous(), asked.point).await?,
+            moved: sums(cx, span, asked.point).await?,
+            after: at_end(cx, span.to, asked.point).await?,
+            earlier: at_end(cx, business.fiscal_year_start(from).previous(), asked.point).await?,
+            retained,
+        })
+    }
+
+    fn fold(facts: Tried, asked: &Asked) -> Result<Sheet> {
+        let Tried { chart, own, span, before, moved, after, earlier, retained } = facts;
+        let figure = |of: &Balances, id: RecordId| of.get(&id).copied().unwrap_or_default();
+        let carried: i64 = earlier.iter().filter(|(id, _)| chart.is_earned(**id)).map(|(_, sum)| sum).sum();
+        let sides = |net: i64| [net.max(0), (-net).max(0)];
+        let mut sums = [0_i64; 6];
+        let (mut closing, mut found) = (0_i64, 0_i64);
+        let mut rows = Vec::new();
+        for account in &chart.0 {
+            let mut opening = figure(&before, account.id);
+            if is_earned(account) {
+                opening -= figure(&earlier, account.id);
+            }
+            if retained == Some(account.id) {
+                opening += carried;
+            }
+            let turned = moved.get(&account.id).copied().unwrap_or_default();
+            let end = opening + turned.net();
+            let figures: Vec<i64> = [sides(opening), [turned.debit, turned.credit], sides(end)].concat();
+            for (sum, figure) in sums.iter_mut().zip(&figures) {
+                *sum += figure;
+            }
+            closing += end.abs();
+            let mut apart = figure(&after, account.id);
+            if is_earned(account) {
+                apart -= figure(&earlier, account.id);
+            }
+            if retained == Some(account.id) {
+                apart += carried;
+            }
+            found += apart.abs();
+            if asked.include_zero || turned != Moved::default() || opening != 0 {
+                rows.push(account_row(account, own.cells(&figures)));
+            }
+        }
+        rows.push(Row::total(RowType::Total, "total", "Total", own.cells(&sums)));
+        let checks = vec![
+            own.check("Opening debits equal opening credits", sums[0], sums[1]),
+            own.check("Debits equal credits", sums[2], sums[3]),
+            own.check("Closing debits equal closing credits", sums[4], sums[5]),
+            own.check("Closing balances are the next day's opening balances", closing, found),
+        ];
+        let labels = [
+            ("openingDebit", "Opening debit"),
+            ("openingCredit", "Opening credit"),
+            ("debit", "Debit"),
+            ("credit", "Credit"),
+            ("closingDebit", "Closing debit"),
+            ("closingCredit", "Closing credit"),
+        ];
+        let columns = labels.into_iter().enumerate().map(|(place, (key, label))| Column {
+            from: span.from.filter(|_| (2..4).contains(&place)),
+            to: Some(if place < 2 { span.from.unwrap_or(span.to).previous() } else { span.to }),
+            ..Column::of(key, label)
+        });
+        let totals = labels.into_iter().zip(sums).map(|((key, _), sum)| (key.to_owned(), own.cell(sum)));
+        Ok(Sheet { columns: columns.collect(), rows, totals: totals.collect(), checks, count: None })
+    }
+
+    fn example() -> Sheet {
+        example("total", "Total", "1010", "Bank", 8_400_000)
+    }
+}
+
+/// One account and one total, as the documentation shows them.
+fn example(key: &str, label: &str, code: &str, name: &str, units: i64) -> Sheet {
+    let own = Own(2);
+    let account = Row {
+        key: code.into(),
+        r#type: RowType::Account,
+        label: format!("{code} {name}"),
+        account_id: RecordId::parse("019a9f6e-6c00-7b25-8e14-90b1d2435e25"),
+        values: vec![own.cell(units)],
+        ..Row::default()
+    };
+    Sheet {
+        columns: vec![Column::of("amount", "Amount")],
+        rows: vec![
+            Row::section("accounts", "Accounts", vec![own.cell(units)], vec![account]),
+            Row::total(RowType::Total, key, label, vec![own.cell(units)]),
+        ],
+        totals: BTreeMap::from([(key.to_owned(), own.cell(units))]),
+        checks: vec![own.check("Both sides are equal", units, units)],
+        count: None,
+    }
+}

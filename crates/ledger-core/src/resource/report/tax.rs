@@ -1,0 +1,315 @@
+//! What tax was charged and can be claimed back: by code and component, and line by line.
+
+use super::Report;
+use super::aging::documents_of;
+use super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, TAX_CODE, TO, TO_DATE};
+use super::lines::{amount, of_span};
+use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use crate::books::balances::sum;
+use crate::books::sums::sums;
+use crate::books::tables::{DocumentKind, entries, entry_lines};
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::resource::account::{AccountType, table as accounts};
+use crate::resource::list::Parameter;
+use crate::resource::tax_code::table as codes;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+const PARAMETERS: &[Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, TAX_CODE, KNOWN_AT, FORMAT];
+
+/// Which accounts tell of tax that is owed; other tax can be claimed back.
+async fn owed(cx: &Cx<'_>) -> Result<HashSet<RecordId>> {
+    let found: Vec<RecordId> = accounts::Entity::find()
+        .select_only()
+        .column(accounts::Column::Id)
+        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(accounts::Column::Type.eq(AccountType::TaxPayable))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().collect())
+}
+
+async fn code_names(cx: &Cx<'_>) -> Result<HashMap<RecordId, String>> {
+    let found: Vec<(RecordId, String, String)> = codes::Entity::find()
+        .select_only()
+        .columns([codes::Column::Id, codes::Column::Code, codes::Column::Name])
+        .filter(codes::Column::BusinessId.eq(cx.business_id()?))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().map(|(id, code, name)| (id, format!("{code} {name}"))).collect())
+}
+
+// ── Summary ──
+
+pub(super) struct TaxSummary;
+
+#[derive(FromQueryResult)]
+struct Taxed {
+    account_id: RecordId,
+    tax_code_id: Option<RecordId>,
+    tax_component: Option<String>,
+    amount: i64,
+    base: i64,
+}
+
+pub(super) struct Taxes {
+    own: Own,
+    lines: Vec<Taxed>,
+    owed: HashSet<RecordId>,
+    codes: HashMap<RecordId, String>,
+    /// What the same accounts were moved by, less what was posted to them without a tax code.
+    apart: i64,
+}
+
+impl Report for TaxSummary {
+    const NAME: &'static str = "tax-summary";
+    const OPERATION: &'static str = "TaxSummary";
+    const TITLE: &'static str = "Summary of tax";
+    const ABOUT: &'static str = "What tax was charged on sales and paid on purchases over some days, by tax code and \
+                                 component, with what it was computed on, in the company's currency.";
+    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    type Facts = Taxes;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Taxes> {
+        let mut tagged = of_span(cx, asked.span, asked).await?.filter(entry_lines::Column::TaxComponent.is_not_null());
+        if let Some(code) = asked.tax_code {
+            tagged = tagged.filter(entry_lines::Column::TaxCodeId.eq(code));
+        }
+        let lines: Vec<Taxed> = tagged
+            .columns([
+                entry_lines::Column::AccountId,
+                entry_lines::Column::TaxCodeId,
+                entry_lines::Column::TaxComponent,
+            ])
+            .column_as(amount(cx), "amount")
+            .column_as(sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::TaxBase))), "base")
+            .group_by(entry_lines::Column::AccountId)
+            .group_by(entry_lines::Column::TaxCodeId)
+            .group_by(entry_lines::Column::TaxComponent)
+            .into_model()
+            .all(&cx.db)
+            .await?;
+        let accounts: HashSet<RecordId> = lines.iter().map(|line| line.account_id).collect();
+        let moved: i64 = sums(cx, asked.span, asked.point)
+            .await?
+            .into_iter()
+            .filter(|(id, _)| accounts.contains(id))
+            .map(|(_, moved)| moved.net())
+            .sum();
+        let mut rest = of_span(cx, asked.span, asked)
+            .await?
+            .filter(entry_lines::Column::AccountId.is_in(accounts.iter().copied()));
+        let mut others = sea_orm::Condition::any().add(entry_lines::Column::TaxComponent.is_null());
+        if let Some(code) = asked.tax_code {
+            others = others.add(entry_lines::Column::TaxCodeId.ne(code));
+        }
+        rest = rest.filter(others);
+        let rest: Option<Option<i64>> = rest.column_as(amount(cx), "amount").into_tuple().one(&cx.db).await?;
+        Ok(Taxes {
+            own: Own(cx.business()?.currency_decimals),
+            owed: owed(cx).await?,
+            codes: code_names(cx).await?,
+            lines,
+            apart: moved - rest.flatten().unwrap_or_default(),
+        })
+    }
+
+    fn fold(facts: Taxes, _: &Asked) -> Result<Sheet> {
+        let Taxes { own, lines, owed, codes, apart } = facts;
+        let mut by_code: BTreeMap<(String, Option<RecordId>), BTreeMap<String, [i64; 4]>> = BTreeMap::new();
+        for line in &lines {
+            let name = line.tax_code_id.and_then(|id| codes.get(&id)).cloned().unwrap_or_default();
+            let component = line.tax_component.clone().unwrap_or_default();
+            let figures = by_code.entry((name, line.tax_code_id)).or_default().entry(component).or_default();
+            // What is owed stands as a credit.
+            let (place, sign) = if owed.contains(&line.account_id) { (0, -1) } else { (2, 1) };
+            figures[place] += sign * line.base;
+            figures[place + 1] += sign * line.amount;
+        }
+        let mut sums = [0; 4];
+        let mut rows = Vec::new();
+        for ((name, id), components) in by_code {
+            let mut of_code = [0; 4];
+            let mut children = Vec::new();
+            for (component, figures) in components {
+                for (place, figure) in figures.iter().enumerate() {
+                    of_code[place] += figure;
+                }
+                children.push(Row::total(RowType::Line, &component, &component, own.cells(&figures)));
+            }
+            for (sum, figure) in sums.iter_mut().zip(of_code) {
+                *sum += figure;
+            }
+            let key = id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+            rows.push(Row::section(&key, &name, own.cells(&of_code), children));
+        }
+        rows.push(Row::total(RowType::Total, "total", "Total", own.cells(&sums)));
+        let due = sums[1] - sums[3];
+        let totals = [("outputTax", sums[1]), ("inputTax", sums[3]), ("netTax", due)];
+        Ok(Sheet {
+            columns: vec![
+                Column::of("salesBase", "Sales, without tax"),
+                Column::of("outputTax", "Tax on sales"),
+                Column::of("purchaseBase", "Purchases, without tax"),
+                Column::of("inputTax", "Tax on purchases"),
+            ],
+            rows,
+            totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
+            checks: vec![own.check("The tax is what tax accounts were moved by", due, -apart)],
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}
+
+fn example() -> Sheet {
+    let own = Own(2);
+    Sheet {
+        columns: vec![Column::of("salesBase", "Sales, without tax"), Column::of("outputTax", "Tax on sales")],
+        rows: vec![Row::total(
+            RowType::Section,
+            "019a9f6e-6c00-7b24-8d13-8fa0c1324d24",
+            "VAT20 VAT 20 %",
+            own.cells(&[2_250_000, 450_000]),
+        )],
+        totals: BTreeMap::from([("outputTax".to_owned(), own.cell(450_000))]),
+        checks: vec![own.check("The tax is what tax accounts were moved by", 450_000, 450_000)],
+        count: None,
+    }
+}
+
+// ── Detail ──
+
+pub(super) struct TaxDetail;
+
+#[derive(FromQueryResult)]
+struct Line {
+    entry_number: i64,
+    position: i64,
+    date: Day,
+    account_id: RecordId,
+    document_id: RecordId,
+    tax_code_id: Option<RecordId>,
+    tax_component: Option<String>,
+    tax_base: Option<i64>,
+    amount: i64,
+}
+
+pub(super) struct Detailed {
+    own: Own,
+    lines: Vec<Line>,
+    count: u64,
+    owed: HashSet<RecordId>,
+    codes: HashMap<RecordId, String>,
+    named: HashMap<RecordId, (DocumentKind, Option<String>)>,
+    /// The tax of all pages, and of the summary.
+    total: i64,
+    summary: i64,
+}
+
+impl Report for TaxDetail {
+    const NAME: &'static str = "tax-detail";
+    const OPERATION: &'static str = "TaxDetail";
+    const TITLE: &'static str = "Tax, line by line";
+    const ABOUT: &'static str = "Every line of the ledger that is tax, over some days, in pages.";
+    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PAGED: bool = true;
+    type Facts = Detailed;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Detailed> {
+        let mut tagged = of_span(cx, asked.span, asked).await?.filter(entry_lines::Column::TaxComponent.is_not_null());
+        if let Some(code) = asked.tax_code {
+            tagged = tagged.filter(entry_lines::Column::TaxCodeId.eq(code));
+        }
+        let total: Option<Option<i64>> =
+            tagged.clone().column_as(amount(cx), "amount").into_tuple().one(&cx.db).await?;
+        let counted = tagged.clone().column(entry_lines::Column::EntryNumber);
+        let count = counted.count(&cx.db).await?;
+        let mut lines = tagged
+            .columns([
+                entry_lines::Column::EntryNumber,
+                entry_lines::Column::Position,
+                entry_lines::Column::Date,
+                entry_lines::Column::AccountId,
+                entry_lines::Column::TaxCodeId,
+                entry_lines::Column::TaxComponent,
+                entry_lines::Column::TaxBase,
+                entry_lines::Column::Amount,
+            ])
+            .column(entries::Column::DocumentId)
+            .order_by_asc(entry_lines::Column::Date)
+            .order_by_asc(entry_lines::Column::EntryNumber)
+            .order_by_asc(entry_lines::Column::Position);
+        if let Some((limit, offset)) = asked.window() {
+            lines = lines.limit(limit).offset(offset);
+        }
+        let lines: Vec<Line> = lines.into_model().all(&cx.db).await?;
+        let summary = TaxSummary::gather(cx, asked).await?;
+        Ok(Detailed {
+            own: Own(cx.business()?.currency_decimals),
+            named: documents_of(cx, lines.iter().map(|line| line.document_id)).await?,
+            lines,
+            count,
+            owed: summary.owed,
+            codes: summary.codes,
+            total: -total.flatten().unwrap_or_default(),
+            summary: -summary.lines.iter().map(|line| line.amount).sum::<i64>(),
+        })
+    }
+
+    fn fold(facts: Detailed, _: &Asked) -> Result<Sheet> {
+        let Detailed { own, lines, count, owed, codes, named, total, summary } = facts;
+        let row = |line: &Line| {
+            let (kind, number) = named.get(&line.document_id).cloned().unzip();
+            let sign = if owed.contains(&line.account_id) { -1 } else { 1 };
+            let code = line.tax_code_id.and_then(|id| codes.get(&id)).cloned().unwrap_or_default();
+            let side = if sign < 0 { "sales" } else { "purchases" };
+            let values = vec![
+                Cell::Day(line.date),
+                Cell::Text(code),
+                Cell::Text(line.tax_component.clone().unwrap_or_default()),
+                Cell::Text(side.into()),
+                line.tax_base.map_or(Cell::Nothing, |base| own.cell(sign * base)),
+                own.cell(sign * line.amount),
+            ];
+            Row {
+                account_id: Some(line.account_id),
+                document_id: Some(line.document_id),
+                document_type: kind,
+                ..Row::total(
+                    RowType::Line,
+                    &format!("{}-{}", line.entry_number, line.position),
+                    number.flatten().as_deref().unwrap_or("without a number"),
+                    values,
+                )
+            }
+        };
+        Ok(Sheet {
+            columns: vec![
+                Column::of("date", "Date"),
+                Column::of("taxCode", "Tax code"),
+                Column::of("component", "Component"),
+                Column::of("side", "On"),
+                Column::of("base", "Without tax"),
+                Column::of("tax", "Tax"),
+            ],
+            rows: lines.iter().map(row).collect(),
+            totals: BTreeMap::from([("netTax".to_owned(), own.cell(total))]),
+            checks: vec![own.check("The lines of all pages are the summary", total, summary)],
+            count: Some(count),
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}

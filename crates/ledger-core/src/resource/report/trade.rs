@@ -1,0 +1,415 @@
+//! What was sold and bought, by whom and of what, and what orders still promise.
+
+use super::Report;
+use super::aging::names_of;
+use super::asked::{Asked, FORMAT, FROM, FROM_DATE, ITEM, KNOWN_AT, PARTY, TO, TO_DATE, TYPE};
+use super::goods::item_names;
+use super::lines::{amount, of_span};
+use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use crate::books::progress::less;
+use crate::books::sums::sums;
+use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, documents, entries, entry_lines, progress};
+use crate::cx::Cx;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::money::{Percent, Quantity};
+use crate::resource::account::{AccountType, table as accounts};
+use crate::resource::list::Parameter;
+use rust_decimal::Decimal;
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, Select};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::marker::PhantomData;
+
+/// Which side is asked for, and by what it is told.
+pub(super) trait Told: Send + Sync + 'static {
+    const SALES: bool;
+    const BY_PARTY: bool;
+    const NAME: &'static str;
+    const OPERATION: &'static str;
+    const TITLE: &'static str;
+}
+
+macro_rules! told {
+    ($name:ident, $sales:literal, $by_party:literal, $path:literal, $operation:literal, $title:literal) => {
+        pub(super) struct $name;
+
+        impl Told for $name {
+            const SALES: bool = $sales;
+            const BY_PARTY: bool = $by_party;
+            const NAME: &'static str = $path;
+            const OPERATION: &'static str = $operation;
+            const TITLE: &'static str = $title;
+        }
+    };
+}
+
+told!(SalesByCustomer, true, true, "sales-by-customer", "SalesByCustomer", "Sales by customer");
+told!(SalesByItem, true, false, "sales-by-item", "SalesByItem", "Sales by item");
+told!(PurchasesBySupplier, false, true, "purchases-by-supplier", "PurchasesBySupplier", "Purchases by supplier");
+told!(PurchasesByItem, false, false, "purchases-by-item", "PurchasesByItem", "Purchases by item");
+
+const fn kinds(sales: bool) -> [DocumentKind; 2] {
+    if sales {
+        [DocumentKind::SalesInvoice, DocumentKind::CreditNote]
+    } else {
+        [DocumentKind::PurchaseInvoice, DocumentKind::DebitNote]
+    }
+}
+
+/// What documents of a side posted by themselves: not what goods cost after all, nor what allocations posted.
+fn of_documents(lines: Select<entry_lines::Entity>, sales: bool) -> Select<entry_lines::Entity> {
+    lines.filter(entries::Column::DocumentKind.is_in(kinds(sales))).filter(entries::Column::Kind.is_in([
+        EntryKind::Normal,
+        EntryKind::Opening,
+        EntryKind::Reversal,
+    ]))
+}
+
+pub(super) struct Traded<T>(PhantomData<fn() -> T>);
+
+#[derive(FromQueryResult)]
+struct Group {
+    id: Option<RecordId>,
+    amount: i64,
+}
+
+pub(super) struct Groups {
+    own: Own,
+    /// What was traded, by party or item.
+    traded: Vec<(Option<RecordId>, i64)>,
+    names: HashMap<RecordId, String>,
+    /// What the other side of the same documents comes to: what parties owe, less the tax.
+    apart: i64,
+}
+
+impl<T: Told> Report for Traded<T> {
+    const NAME: &'static str = T::NAME;
+    const OPERATION: &'static str = T::OPERATION;
+    const TITLE: &'static str = T::TITLE;
+    const ABOUT: &'static str = "What invoices came to without tax over some days, less what was credited, in the \
+                                 company's currency.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    type Facts = Groups;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Groups> {
+        let sign = if T::SALES { -1 } else { 1 };
+        let net = of_documents(of_span(cx, asked.span, asked).await?, T::SALES)
+            .filter(entry_lines::Column::PartyId.is_null())
+            .filter(entry_lines::Column::TaxComponent.is_null())
+            .column_as(amount(cx), "amount");
+        let net = if T::BY_PARTY {
+            net.join(
+                JoinType::InnerJoin,
+                entries::Entity::belongs_to(documents::Entity)
+                    .from((entries::Column::BusinessId, entries::Column::DocumentId))
+                    .to((documents::Column::BusinessId, documents::Column::Id))
+                    .into(),
+            )
+            .column_as(documents::Column::PartyId, "id")
+            .group_by(documents::Column::PartyId)
+        } else {
+            net.column_as(entry_lines::Column::ItemId, "id").group_by(entry_lines::Column::ItemId)
+        };
+        let groups: Vec<Group> = net.into_model().all(&cx.db).await?;
+        let mut groups: Vec<(Option<RecordId>, i64)> = groups
+            .into_iter()
+            .map(|group| (group.id, group.amount * sign))
+            .filter(|(_, amount)| *amount != 0)
+            .collect();
+        let ids: Vec<RecordId> = groups.iter().filter_map(|(id, _)| *id).collect();
+        let names =
+            if T::BY_PARTY { names_of(cx, ids.into_iter()).await? } else { item_names(cx, ids.into_iter()).await? };
+        groups.sort_by_key(|(id, amount)| (-amount, id.and_then(|id| names.get(&id).cloned())));
+        let other = of_documents(of_span(cx, asked.span, asked).await?, T::SALES).filter(
+            sea_orm::Condition::any()
+                .add(entry_lines::Column::PartyId.is_not_null())
+                .add(entry_lines::Column::TaxComponent.is_not_null()),
+        );
+        let apart: Option<Option<i64>> = other.column_as(amount(cx), "amount").into_tuple().one(&cx.db).await?;
+        Ok(Groups {
+            own: Own(cx.business()?.currency_decimals),
+            traded: groups,
+            names,
+            apart: -apart.flatten().unwrap_or_default() * sign,
+        })
+    }
+
+    fn fold(facts: Groups, _: &Asked) -> Result<Sheet> {
+        let Groups { own, traded: groups, names, apart } = facts;
+        let total: i64 = groups.iter().map(|(_, amount)| amount).sum();
+        let share = |amount: i64| {
+            let exact = Decimal::from(amount).checked_mul(Decimal::ONE_HUNDRED)?.checked_div(Decimal::from(total))?;
+            Percent::parse(&exact.round_dp(2).to_string()).ok()
+        };
+        let mut rows: Vec<Row> = groups
+            .iter()
+            .map(|(id, amount)| {
+                let (r#type, nobody) =
+                    if T::BY_PARTY { (RowType::Party, "Nobody") } else { (RowType::Item, "Without an item") };
+                let label = id.and_then(|id| names.get(&id)).map_or(nobody, String::as_str);
+                let key = id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+                Row {
+                    party_id: id.filter(|_| T::BY_PARTY),
+                    item_id: id.filter(|_| !T::BY_PARTY),
+                    ..Row::total(
+                        r#type,
+                        &key,
+                        label,
+                        vec![own.cell(*amount), share(*amount).map_or(Cell::Nothing, Cell::Percent)],
+                    )
+                }
+            })
+            .collect();
+        rows.push(Row::total(RowType::Total, "total", "Total", vec![own.cell(total), Cell::Nothing]));
+        let name = "The total is what parties owe by the same documents, less the tax";
+        Ok(Sheet {
+            columns: vec![Column::of("amount", "Amount"), Column::of("share", "Share, in percent")],
+            rows,
+            totals: BTreeMap::from([("amount".to_owned(), own.cell(total))]),
+            checks: vec![own.check(name, total, apart)],
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}
+
+fn example() -> Sheet {
+    let own = Own(2);
+    Sheet {
+        columns: vec![Column::of("amount", "Amount")],
+        rows: vec![Row::total(
+            RowType::Item,
+            "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
+            "BEANS-1 Espresso beans",
+            vec![own.cell(2_250_000)],
+        )],
+        totals: BTreeMap::from([("amount".to_owned(), own.cell(2_250_000))]),
+        checks: vec![own.check("Both sides are equal", 2_250_000, 2_250_000)],
+        count: None,
+    }
+}
+
+// ── Profitability ──
+
+pub(super) struct ItemProfitability;
+
+pub(super) struct Profits {
+    own: Own,
+    income: HashMap<Option<RecordId>, i64>,
+    cost: HashMap<Option<RecordId>, i64>,
+    names: HashMap<RecordId, String>,
+    /// What the accounts of both kinds were moved by, computed apart.
+    apart: [i64; 2],
+}
+
+async fn of_type(cx: &Cx<'_>, r#type: AccountType) -> Result<Vec<RecordId>> {
+    let found = accounts::Entity::find()
+        .select_only()
+        .column(accounts::Column::Id)
+        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(accounts::Column::Type.eq(r#type));
+    Ok(found.into_tuple().all(&cx.db).await?)
+}
+
+impl Report for ItemProfitability {
+    const NAME: &'static str = "item-profitability";
+    const OPERATION: &'static str = "ItemProfitability";
+    const TITLE: &'static str = "Profitability of items";
+    const ABOUT: &'static str = "What each item earned over some days, what it cost, and what is left of it.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    type Facts = Profits;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Profits> {
+        let mut figures = Vec::new();
+        let mut apart = [0; 2];
+        let moved = sums(cx, asked.span, asked.point).await?;
+        for (place, r#type) in [AccountType::Income, AccountType::Cogs].into_iter().enumerate() {
+            let accounts = of_type(cx, r#type).await?;
+            apart[place] = accounts.iter().filter_map(|id| moved.get(id)).map(|moved| moved.net()).sum();
+            let groups: Vec<Group> = of_span(cx, asked.span, asked)
+                .await?
+                .filter(entry_lines::Column::AccountId.is_in(accounts))
+                .column_as(entry_lines::Column::ItemId, "id")
+                .column_as(amount(cx), "amount")
+                .group_by(entry_lines::Column::ItemId)
+                .into_model()
+                .all(&cx.db)
+                .await?;
+            figures.push(groups.into_iter().map(|group| (group.id, group.amount)).collect::<HashMap<_, _>>());
+        }
+        let cost = figures.pop().unwrap_or_default();
+        let income = figures.pop().unwrap_or_default();
+        let ids: HashSet<RecordId> = income.keys().chain(cost.keys()).filter_map(|id| *id).collect();
+        Ok(Profits {
+            own: Own(cx.business()?.currency_decimals),
+            names: item_names(cx, ids.into_iter()).await?,
+            income,
+            cost,
+            apart,
+        })
+    }
+
+    fn fold(facts: Profits, _: &Asked) -> Result<Sheet> {
+        let Profits { own, income, cost, names, apart } = facts;
+        let ids: HashSet<Option<RecordId>> = income.keys().chain(cost.keys()).copied().collect();
+        let mut rows = Vec::new();
+        let (mut earned, mut spent) = (0, 0);
+        let mut ids: Vec<Option<RecordId>> = ids.into_iter().collect();
+        ids.sort_by_key(|id| (id.is_none(), id.and_then(|id| names.get(&id).cloned()), *id));
+        for id in ids {
+            let of = |figures: &HashMap<Option<RecordId>, i64>| figures.get(&id).copied().unwrap_or_default();
+            let (income, cost) = (-of(&income), of(&cost));
+            if income == 0 && cost == 0 {
+                continue;
+            }
+            (earned, spent) = (earned + income, spent + cost);
+            let margin = Decimal::from(income - cost)
+                .checked_mul(Decimal::ONE_HUNDRED)
+                .and_then(|part| part.checked_div(Decimal::from(income)))
+                .and_then(|margin| Percent::parse(&margin.round_dp(2).to_string()).ok());
+            let label = id.and_then(|id| names.get(&id)).map_or("Without an item", String::as_str);
+            let key = id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+            let margin = margin.map_or(Cell::Nothing, Cell::Percent);
+            let values = [own.cells(&[income, cost, income - cost]), vec![margin]].concat();
+            rows.push(Row { item_id: id, ..Row::total(RowType::Item, &key, label, values) });
+        }
+        let sums = [own.cells(&[earned, spent, earned - spent]), vec![Cell::Nothing]].concat();
+        rows.push(Row::total(RowType::Total, "total", "Total", sums));
+        let totals = [("income", earned), ("cost", spent), ("profit", earned - spent)];
+        Ok(Sheet {
+            columns: vec![
+                Column::of("income", "Income"),
+                Column::of("cost", "Cost of sales"),
+                Column::of("profit", "Profit"),
+                Column::of("margin", "Margin, in percent"),
+            ],
+            rows,
+            totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
+            checks: vec![
+                own.check("What items earned is the income of the ledger", earned, -apart[0]),
+                own.check("What items cost is the cost of sales of the ledger", spent, apart[1]),
+            ],
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}
+
+// ── Open orders ──
+
+pub(super) struct OpenOrders;
+
+pub(super) struct Ordered {
+    orders: Vec<documents::Model>,
+    lines: Vec<progress::Model>,
+    parties: HashMap<RecordId, String>,
+    items: HashMap<RecordId, String>,
+}
+
+impl Report for OpenOrders {
+    const NAME: &'static str = "open-orders";
+    const OPERATION: &'static str = "OpenOrders";
+    const TITLE: &'static str = "Open orders";
+    const ABOUT: &'static str =
+        "The orders of which something is still to be delivered, line by line, as they stand now.";
+    const PARAMETERS: &'static [Parameter] = &[TYPE, PARTY, ITEM, FORMAT];
+    type Facts = Ordered;
+
+    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Ordered> {
+        let business = cx.business_id()?;
+        let mut orders = documents::Entity::find()
+            .filter(documents::Column::BusinessId.eq(business))
+            .filter(documents::Column::Kind.is_in(asked.orders.kinds()))
+            .filter(documents::Column::Status.eq(DocumentStatus::Posted))
+            .filter(
+                documents::Column::Stage
+                    .is_in([crate::books::tables::Stage::Open, crate::books::tables::Stage::Partial]),
+            );
+        if let Some(party) = asked.party {
+            orders = orders.filter(documents::Column::PartyId.eq(party));
+        }
+        let orders =
+            orders.order_by_asc(documents::Column::Date).order_by_asc(documents::Column::Id).all(&cx.db).await?;
+        let mut lines = progress::Entity::find()
+            .filter(progress::Column::BusinessId.eq(business))
+            .filter(progress::Column::DocumentId.is_in(orders.iter().map(|order| order.id)));
+        if let Some(item) = asked.item {
+            lines = lines.filter(progress::Column::ItemId.eq(item));
+        }
+        let mut lines = lines.all(&cx.db).await?;
+        lines.sort_by_key(|line| line.line_id);
+        Ok(Ordered {
+            parties: names_of(cx, orders.iter().filter_map(|order| order.party_id)).await?,
+            items: item_names(cx, lines.iter().filter_map(|line| line.item_id)).await?,
+            orders,
+            lines,
+        })
+    }
+
+    fn fold(facts: Ordered, _: &Asked) -> Result<Sheet> {
+        let Ordered { orders, lines, parties, items } = facts;
+        let none = Quantity::ZERO;
+        let mut rows = Vec::new();
+        let (mut ordered, mut told) = (0_i64, 0_i64);
+        for order in &orders {
+            let of_order = lines.iter().filter(|line| line.document_id == order.id);
+            let children: Vec<Row> = of_order
+                .map(|line| {
+                    let open = Ord::max(line.open(), none);
+                    // More than was ordered may have come.
+                    let beyond = Ord::max(less(less(line.fulfilled, line.quantity), less(none, line.cancelled)), none);
+                    ordered += line.quantity.units();
+                    told += line.fulfilled.units() + open.units() + line.cancelled.units() - beyond.units();
+                    let label =
+                        line.item_id.and_then(|item| items.get(&item)).map_or("Without an item", String::as_str);
+                    let figures = [line.quantity, line.fulfilled, line.cancelled, open].map(Cell::Quantity);
+                    let values = [vec![Cell::Day(order.date), Cell::Nothing], figures.to_vec()].concat();
+                    Row { item_id: line.item_id, ..Row::total(RowType::Line, &line.line_id.to_string(), label, values) }
+                })
+                .collect();
+            if children.is_empty() {
+                continue;
+            }
+            let party = order.party_id.and_then(|party| parties.get(&party)).cloned().unwrap_or_default();
+            let values = [vec![Cell::Day(order.date), Cell::Text(party)], vec![Cell::Nothing; 4]].concat();
+            rows.push(Row {
+                r#type: RowType::Document,
+                party_id: order.party_id,
+                document_id: Some(order.id),
+                document_type: Some(order.kind),
+                ..Row::section(&order.id.to_string(), order.number.as_deref().unwrap_or_default(), values, children)
+            });
+        }
+        let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let cell = |units: i64| Cell::Quantity(Quantity::from_units(units));
+        Ok(Sheet {
+            columns: vec![
+                Column::of("date", "Date"),
+                Column::of("party", "Party"),
+                Column::of("ordered", "Ordered"),
+                Column::of("fulfilled", "Delivered"),
+                Column::of("cancelled", "Given up"),
+                Column::of("open", "Open"),
+            ],
+            rows,
+            totals: BTreeMap::from([("orders".to_owned(), Cell::Count(count))]),
+            checks: vec![super::sheet::Check {
+                name: "What is ordered is delivered, given up or open".into(),
+                left: cell(ordered),
+                right: cell(told),
+                ok: ordered == told,
+            }],
+            count: None,
+        })
+    }
+
+    fn example() -> Sheet {
+        example()
+    }
+}

@@ -1,0 +1,364 @@
+//! Reports: every figure has an identity that proves it, at every month end, as of now and as known earlier.
+
+use crate::harness::server::DIALECTS;
+use crate::harness::shop::{Shop, id};
+use crate::harness::{Dialect, Server, on_both_engines};
+use serde_json::{Value, json};
+
+impl Shop<'_> {
+    fn report(&self, path: &str) -> Value {
+        let request = self.company.request_at(self.dialect, "GET", &format!("reports{path}"));
+        self.company.say(self.dialect, request).expect(200).data
+    }
+
+    /// The parameters of each report that there is.
+    fn reports(&self) -> Vec<(String, Vec<String>)> {
+        let listed = self.report("");
+        let parameters = |one: &Value| {
+            one["parameters"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+        };
+        let items = listed["items"].as_array().unwrap().iter();
+        items.map(|one| (one["name"].as_str().unwrap().to_owned(), parameters(one))).collect()
+    }
+}
+
+/// A company that traded for a year: documents of all kinds, in two currencies, some late, some taken back.
+struct Year<'s> {
+    shop: Shop<'s>,
+    items: Vec<String>,
+}
+
+/// Small numbers in no order, the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+/// How many turns of business a year has; each makes a document or two.
+fn turns() -> u64 {
+    std::env::var("DUET_REPORT_TURNS").ok().and_then(|turns| turns.parse().ok()).unwrap_or(120)
+}
+
+impl<'s> Year<'s> {
+    fn traded(server: &'s Server, dialect: Dialect) -> Self {
+        let shop = Shop::with(server, dialect, json!({"negativeStock": "allow"}));
+        let (vat, half) =
+            (shop.vat("20"), shop.tax("HALF", json!([{"name": "VAT", "rate": "20", "recoverablePercent": "50"}])));
+        let items = vec![
+            shop.item(json!({"name": "Moving", "salePrice": 12, "salesTaxCodeId": vat, "purchaseTaxCodeId": vat})),
+            shop.item(json!({"name": "First in", "costMethod": "fifo", "salePrice": 20, "salesTaxCodeId": vat})),
+            shop.item(json!({"name": "Advice", "type": "service", "salePrice": 80, "salesTaxCodeId": vat, "purchaseTaxCodeId": half})),
+        ];
+        for (month, rate) in (1..=12).zip(["0.9", "0.93", "0.88", "0.95"].into_iter().cycle()) {
+            shop.make(
+                "exchangeRates",
+                &json!({"currency": "USD", "date": format!("2026-{month:02}-01"), "rate": rate}),
+            );
+        }
+        let year = Self { shop, items };
+        let mut dice = Dice(7);
+        let mut made: Vec<(&'static str, Value)> = Vec::new();
+        for turn in 0..turns() {
+            // Every fifth comes late.
+            let day = turn * 350 / turns() + 1;
+            let day = if turn % 5 == 4 { day.saturating_sub(dice.roll(40)) } else { day };
+            let date = format!("2026-{:02}-{:02}", day / 31 + 1, day % 28 + 1);
+            year.turn(&mut dice, &date, &mut made);
+        }
+        year
+    }
+
+    fn turn(&self, dice: &mut Dice, date: &str, made: &mut Vec<(&'static str, Value)>) {
+        let shop = &self.shop;
+        let item = &self.items[usize::try_from(dice.roll(3)).unwrap()];
+        let (quantity, price) = (dice.roll(9) + 1, dice.roll(40) + 1);
+        let currency = if dice.roll(3) == 0 { "USD" } else { "EUR" };
+        let line = json!([{"itemId": item, "quantity": quantity, "unitPrice": price}]);
+        let body = |party: &str| json!({"date": date, "partyId": party, "currency": currency, "lines": line});
+        let mut keep = |resource: &'static str, said: crate::harness::server::Said| {
+            // What the state of the books refuses is part of business.
+            assert!(matches!(said.status, 201 | 409), "{resource}: {}", said.answer.text);
+            if said.status == 201 {
+                made.push((resource, said.data));
+            }
+        };
+        let make = |resource: &'static str, body: &Value| shop.ask("POST", resource, "", Some(body));
+        match dice.roll(13) {
+            0 | 1 => keep("purchaseInvoices", make("purchaseInvoices", &body(&shop.supplier))),
+            2 | 3 => keep("salesInvoices", make("salesInvoices", &body(&shop.customer))),
+            4 => {
+                let mut receipt = shop.receipt(date, &format!("{}.50", dice.roll(200) + 1));
+                receipt["lines"] = json!([{"accountId": shop.company.account("4700"), "amount": "0.50"}]);
+                keep("receipts", make("receipts", &receipt));
+            }
+            5 => keep("payments", make("payments", &shop.payment(date, &(dice.roll(200) + 1).to_string()))),
+            6 => {
+                let order = shop.make("salesOrders", &body(&shop.customer));
+                let part = json!({"date": date, "lines": [{"lineId": order["lines"][0]["id"], "quantity": 1}]});
+                let note = shop.act("POST", "salesOrders", &order, "delivery-notes", Some(&part));
+                if note.status == 201 && dice.roll(2) == 0 {
+                    keep(
+                        "salesInvoices",
+                        shop.act("POST", "deliveryNotes", &note.data, "invoices", Some(&json!({"date": date}))),
+                    );
+                }
+                keep("deliveryNotes", note);
+            }
+            7 => {
+                let mut body = body(&shop.supplier);
+                let unit_cost = body["lines"][0]["unitPrice"].take();
+                body["lines"] = json!([{"itemId": self.items[0], "quantity": quantity, "unitCost": unit_cost}]);
+                let note = shop.make("receiptNotes", &body);
+                if dice.roll(2) == 0 {
+                    let words = json!({"date": date, "partyId": shop.supplier, "currency": currency, "lines": [
+                        {"sourceLineId": note["lines"][0]["id"], "unitPrice": price + 1}
+                    ]});
+                    keep("purchaseInvoices", make("purchaseInvoices", &words));
+                }
+                made.push(("receiptNotes", note));
+            }
+            8 => {
+                let found = |wanted: &str| {
+                    made.iter().rev().find(|(resource, _)| *resource == wanted).map(|(_, one)| id(one).to_owned())
+                };
+                let (Some(money), Some(invoice)) = (found("receipts"), found("salesInvoices")) else { return };
+                let said = make("allocations", &json!({"sourceId": money, "targetId": invoice, "amount": 1}));
+                assert!(matches!(said.status, 201 | 400 | 409), "{}", said.answer.text);
+            }
+            9 => {
+                let place = usize::try_from(dice.roll(made.len().max(1) as u64)).unwrap();
+                let Some((resource, one)) = made.get(place) else { return };
+                let said = shop.ask("DELETE", resource, &format!("/{}", id(one)), None);
+                assert!(matches!(said.status, 200 | 409), "{}", said.answer.text);
+            }
+            10 => {
+                let lines = [("6200", price.to_string()), ("1010", format!("-{price}"))];
+                let lines: Vec<(&str, &str)> = lines.iter().map(|(code, amount)| (*code, amount.as_str())).collect();
+                shop.company.journal(date, &lines);
+            }
+            11 => keep("creditNotes", make("creditNotes", &body(&shop.customer))),
+            _ => {
+                let body =
+                    json!({"date": date, "reason": "Count", "lines": [{"itemId": self.items[0], "quantityChange": 2}]});
+                let said = make("stockAdjustments", &body);
+                assert!(matches!(said.status, 201 | 400 | 409), "{}", said.answer.text);
+            }
+        }
+    }
+
+    /// What each report must be narrowed to before it says anything.
+    fn narrowed(&self, name: &str) -> String {
+        match name {
+            "party-statement" => format!("partyId={}", self.shop.customer),
+            "stock-ledger" => format!("itemId={}", self.items[0]),
+            _ => String::new(),
+        }
+    }
+
+    fn holds(&self, name: &str, query: &str) -> Value {
+        let report = self.shop.report(&format!("/{name}{query}"));
+        let checks = report["checks"].as_array().unwrap();
+        assert!(!checks.is_empty(), "{name} proves nothing");
+        for check in checks {
+            assert_eq!(check["ok"], true, "{name}{query}: {check}");
+            assert_eq!(check["left"], check["right"], "{name}{query}: {check}");
+        }
+        report
+    }
+}
+
+/// The query of a report for a day, where it takes these words.
+fn query_of(parameters: &[String], day: &str, more: &str) -> String {
+    let takes = |name: &str| parameters.iter().any(|known| known == name);
+    let mut query = vec![more.to_owned()];
+    for (name, value) in [("from", "2026-01-01"), ("to", day), ("asOf", day)] {
+        if takes(name) {
+            query.push(format!("{name}={value}"));
+        }
+    }
+    query.retain(|part| !part.is_empty());
+    format!("?{}", query.join("&"))
+}
+
+const MONTH_ENDS: [&str; 12] = [
+    "2026-01-31",
+    "2026-02-28",
+    "2026-03-31",
+    "2026-04-30",
+    "2026-05-31",
+    "2026-06-30",
+    "2026-07-31",
+    "2026-08-31",
+    "2026-09-30",
+    "2026-10-31",
+    "2026-11-30",
+    "2026-12-31",
+];
+
+on_both_engines! {
+    fn every_identity_holds_at_every_month_end(server) {
+        let year = Year::traded(server, Dialect::B);
+        year.shop.proves();
+        let reports = year.shop.reports();
+        assert!(reports.len() >= 25, "{}", reports.len());
+        let known_at = year.shop.report("/pl")["generatedAt"].as_str().unwrap().to_owned();
+        let mut then = Vec::new();
+        for (name, parameters) in &reports {
+            for day in MONTH_ENDS {
+                let query = query_of(parameters, day, &year.narrowed(name));
+                let report = year.holds(name, &query);
+                assert_eq!(report["report"], *name);
+                // The other dialect says the same.
+                let request = year.shop.company.request_at(Dialect::A, "GET", &format!("reports/{name}{query}"));
+                let other = year.shop.company.say(Dialect::A, request).expect(200).data;
+                assert_eq!((&other["rows"], &other["totals"]), (&report["rows"], &report["totals"]), "{name}");
+                if day == "2026-08-31" && parameters.iter().any(|known| known == "knownAt") {
+                    then.push((name, query, report));
+                }
+            }
+        }
+        // What came since changes nothing of what was known then.
+        let mut dice = Dice(11);
+        let mut made = Vec::new();
+        for _ in 0..20 {
+            year.turn(&mut dice, "2026-03-15", &mut made);
+        }
+        year.shop.proves();
+        for (name, query, before) in then {
+            let report = year.holds(name, &format!("{query}&knownAt={known_at}"));
+            assert_eq!((&report["rows"], &report["ledgerSequence"]), (&before["rows"], &before["ledgerSequence"]), "{name}{query}");
+        }
+    }
+
+    fn of_books_that_were_all_taken_back_every_report_is_nothing(server) {
+        let shop = Shop::open(server, Dialect::A);
+        let (item, vat) = (shop.item(json!({"salePrice": 10})), shop.vat("20"));
+        let bill = shop.purchase("2026-02-01", json!([{"itemId": item, "quantity": 10, "unitPrice": 6, "taxCodeId": vat}]));
+        let sale = shop.sale("2026-02-02", json!([{"itemId": item, "quantity": 4, "taxCodeId": vat}]));
+        let note = json!({"date": "2026-02-03", "partyId": shop.customer, "lines": [{"itemId": item, "quantity": 2}]});
+        let note = shop.make("deliveryNotes", &note);
+        let mut receipt = shop.receipt("2026-02-04", "20");
+        receipt["allocations"] = json!([{"targetId": sale["id"], "amount": 20}]);
+        let receipt = shop.make("receipts", &receipt);
+        for (resource, one) in [("receipts", &receipt), ("deliveryNotes", &note), ("salesInvoices", &sale), ("purchaseInvoices", &bill)] {
+            shop.act("POST", resource, one, "void", None).expect(200);
+        }
+        let year = Year { items: vec![item], shop };
+        for (name, parameters) in year.shop.reports() {
+            if matches!(name.as_str(), "audit-trail" | "number-gaps" | "day-book" | "general-ledger" | "stock-ledger" | "tax-detail") {
+                continue;
+            }
+            let query = query_of(&parameters, "2026-12-31", &year.narrowed(&name));
+            let report = year.holds(&name, &query);
+            // What turned over and back again is shown where it did; it comes to nothing.
+            let turned = ["debit", "credit", "inValue", "outValue"];
+            for (key, value) in report["totals"].as_object().unwrap() {
+                assert!(turned.contains(&key.as_str()) || value.to_string().trim_matches(['0', '.']).is_empty(), "{name}: {key} {value}");
+            }
+        }
+    }
+
+    fn the_statements_say_what_the_books_come_to(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            shop.company.journal("2025-06-01", &[("1010", "1000"), ("3000", "-1000")]);
+            shop.company.journal("2025-12-30", &[("1010", "200"), ("4000", "-200")]);
+            shop.company.journal("2026-01-10", &[("1010", "300"), ("4000", "-300")]);
+            shop.company.journal("2026-02-10", &[("6200", "120"), ("1010", "-120")]);
+            let pl = shop.report("/pl?from=2026-01-01&to=2026-02-28");
+            assert_eq!((pl["totals"]["netProfit"].to_string(), &pl["parameters"]["from"]), ("180.00".into(), &json!("2026-01-01")));
+            let months = shop.report("/pl?fromDate=2026-02-01&toDate=2026-02-28&periods=2&interval=month");
+            let last = months["rows"].as_array().unwrap().last().unwrap();
+            assert_eq!((last["key"].as_str(), last["values"].to_string()), (Some("netProfit"), "[-120.00,300.00]".into()));
+            assert_eq!((&months["columns"][1]["from"], &months["columns"][1]["to"]), (&json!("2026-01-01"), &json!("2026-01-31")));
+            let years = shop.report("/pl?from=2026-01-01&to=2026-12-31&compareWith=previousYear");
+            assert_eq!(years["rows"].as_array().unwrap().last().unwrap()["values"].to_string(), "[180.00,200.00]");
+            let bs = shop.report("/bs?asOf=2026-02-28");
+            assert_eq!((bs["totals"]["assets"].to_string(), bs["totals"]["equity"].to_string()), ("1380.00".into(), "1380.00".into()));
+            let equity = bs["rows"].as_array().unwrap().iter().find(|row| row["key"] == "equityAccounts").unwrap();
+            let earnings: Vec<String> = equity["children"].as_array().unwrap().iter().map(|row| row["values"][0].to_string()).collect();
+            assert_eq!(earnings, ["1000.00", "200.00", "180.00"]);
+            let tried = shop.report("/trial-balance?from=2026-01-01&to=2026-02-28");
+            let row = |code: &str| {
+                let rows = tried["rows"].as_array().unwrap().iter();
+                rows.clone().find(|row| row["key"] == code).map(|row| row["values"].to_string()).unwrap_or_default()
+            };
+            assert_eq!(row("1010"), "[1200.00,0.00,300.00,120.00,1380.00,0.00]");
+            assert_eq!((row("4000"), row("3200")), ("[0.00,0.00,0.00,300.00,0.00,300.00]".into(), "[0.00,200.00,0.00,0.00,0.00,200.00]".into()));
+            for method in ["direct", "indirect"] {
+                let flow = shop.report(&format!("/cash-flow?from=2026-01-01&to=2026-02-28&method={method}"));
+                assert_eq!((flow["totals"]["opening"].to_string(), flow["totals"]["closing"].to_string()), ("1200.00".into(), "1380.00".into()));
+            }
+        }
+    }
+
+    fn aging_counts_the_days_and_forgets_later_payments(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            for (date, due, price) in [("2026-01-01", "2026-01-31", 100), ("2026-02-01", "2026-03-03", 50), ("2026-03-20", "2026-04-20", 7)] {
+                let body = json!({"date": date, "dueDate": due, "partyId": shop.customer, "lines": [{"unitPrice": price}]});
+                shop.make("salesInvoices", &body);
+            }
+            shop.make("receipts", &shop.receipt("2026-03-25", "30"));
+            let aged = |query: &str| {
+                let report = shop.report(&format!("/ar-aging?{query}"));
+                assert_eq!(report["checks"][0]["ok"], true);
+                report["rows"][0]["values"].to_string()
+            };
+            // Due on the day itself is not late; what was paid in advance lessens the rest.
+            assert_eq!(aged("asOf=2026-03-03"), "[50.00,0.00,100.00,0.00,0.00,150.00]");
+            assert_eq!(aged("asOf=2026-03-04"), "[0.00,50.00,100.00,0.00,0.00,150.00]");
+            assert_eq!(aged("asOf=2026-03-31"), "[7.00,20.00,100.00,0.00,0.00,127.00]");
+            assert_eq!(aged("asOf=2026-03-31&buckets=7,14&agingBy=documentDate"), "[0.00,-30.00,7.00,150.00,127.00]");
+            let detail = shop.report("/ar-aging-detail?asOf=2026-03-31");
+            assert_eq!(detail["rows"][0]["children"].as_array().unwrap().len(), 4);
+            let statement = shop.report(&format!("/party-statement?partyId={}&from=2026-02-01&to=2026-03-31", shop.customer));
+            assert_eq!((statement["totals"]["opening"].to_string(), statement["totals"]["closing"].to_string()), ("100.00".into(), "127.00".into()));
+        }
+    }
+
+    fn what_is_asked_wrongly_is_named(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            for (path, field) in [
+                ("/pl?from=2026-02-01&to=2026-01-01", "to"), ("/pl?from=yesterday", "from"), ("/pl?periods=25", "periods"),
+                ("/pl?periods=0", "periods"), ("/pl?interval=week", "interval"), ("/pl?from=2026-01-01&fromDate=2026-01-01", "fromDate"),
+                ("/pl?periods=2&compareWith=previousYear", "compareWith"), ("/bs?from=2026-01-01", "from"), ("/ar-aging?buckets=30,20", "buckets"),
+                ("/pl?format=pdf", "format"), ("/party-statement", "partyId"), ("/stock-ledger?itemId=nothing", "itemId"), ("/pl?colour=red", "colour"),
+                ("/pl?format=json,csv", "format"), ("/general-ledger?pageSize=501", "pageSize"),
+            ] {
+                let request = shop.company.request_at(dialect, "GET", &format!("reports{path}"));
+                assert_eq!(shop.company.say(dialect, request).expect(400).fields(), [field], "{path}");
+            }
+            let request = shop.company.request_at(dialect, "GET", "reports/horoscope");
+            shop.company.say(dialect, request).expect(404);
+        }
+    }
+
+    fn a_report_is_a_file_that_a_spreadsheet_opens_safely(server) {
+        let shop = Shop::open(server, Dialect::A);
+        shop.company.party(json!({"name": "=cmd|' /C calc'!A0", "isCustomer": true}));
+        let listed = shop.ask("GET", "parties", "?q=calc", None).expect(200).data;
+        let body = json!({"date": "2026-02-01", "partyId": listed["items"][0]["id"], "lines": [{"unitPrice": "12.5"}]});
+        shop.make("salesInvoices", &body);
+        for dialect in DIALECTS {
+            let request = shop.company.request_at(dialect, "GET", "reports/ar-aging?asOf=2026-02-01&format=csv");
+            let answer = shop.company.server.send(&request).expect(200);
+            assert_eq!(answer.header("content-type"), Some("text/csv; charset=utf-8; header=present"));
+            let lines: Vec<&str> = answer.text.split("\r\n").collect();
+            assert_eq!(lines[0], "level,type,label,Not yet due,1 to 30 days,31 to 60 days,61 to 90 days,91 days or more,Total");
+            assert_eq!(lines[1], "0,party,'=cmd|' /C calc'!A0,12.50,0.00,0.00,0.00,0.00,12.50");
+            // A file has all of what comes in pages.
+            let request = shop.company.request_at(dialect, "GET", "reports/general-ledger?from=2026-01-01&to=2026-12-31&pageSize=1&format=csv");
+            assert_eq!(shop.company.server.send(&request).expect(200).text.split("\r\n").count(), 6);
+            let request = shop.company.request_at(dialect, "GET", "reports/general-ledger?from=2026-01-01&to=2026-12-31&pageSize=1&page=2");
+            let page = shop.company.say(dialect, request).expect(200);
+            assert_eq!((&page.data["pagination"]["totalCount"], page.data["rows"][0]["children"].as_array().unwrap().len()), (&json!(2), 1));
+            assert!(page.answer.header("link").unwrap().contains("rel=\"prev\""));
+        }
+    }
+}
