@@ -11,11 +11,12 @@ use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use crate::money::Money;
 use crate::resource::account::{AccountType, table as accounts};
 use crate::resource::list::Parameter;
 use crate::resource::party::table as parties;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 
@@ -68,7 +69,7 @@ pub(super) struct Aged {
     control: i64,
 }
 
-#[derive(FromQueryResult)]
+#[derive(Clone, Copy, FromQueryResult)]
 struct Left {
     open_item_id: RecordId,
     party_id: RecordId,
@@ -87,29 +88,8 @@ async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result<Vec<Record
 }
 
 async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
-    let business = cx.business_id()?;
     let controls = control_accounts(cx, S::ACCOUNTS).await?;
-    let mut moves = open_item_moves::Entity::find()
-        .select_only()
-        .column(open_item_moves::Column::OpenItemId)
-        .column(open_item_moves::Column::PartyId)
-        .column(open_item_moves::Column::DocumentId)
-        .column_as(open_item_moves::Column::Date.min(), "date")
-        .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
-        .filter(open_item_moves::Column::BusinessId.eq(business))
-        .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
-        .filter(open_item_moves::Column::Date.lte(asked.as_of));
-    if let Some(at) = asked.point.known_at {
-        moves = moves.filter(open_item_moves::Column::RecordedAt.lte(at));
-    }
-    if let Some(party) = asked.party {
-        moves = moves.filter(open_item_moves::Column::PartyId.eq(party));
-    }
-    let moves = moves
-        .group_by(open_item_moves::Column::OpenItemId)
-        .group_by(open_item_moves::Column::PartyId)
-        .group_by(open_item_moves::Column::DocumentId);
-    let left = joined(moves.into_model().all(&cx.db).await?);
+    let left = left_open(cx, &controls, asked).await?;
     let due = due_dates(cx, &left).await?;
     let named = documents_of(cx, left.iter().map(|one| one.document_id)).await?;
     let open = left.into_iter().map(|one| {
@@ -139,26 +119,76 @@ async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
     })
 }
 
-/// What is left of each item. One whose party was merged into another has moves of both.
-fn joined(parts: Vec<Left>) -> Vec<Left> {
-    let mut left: BTreeMap<RecordId, Left> = BTreeMap::new();
-    for part in parts {
-        match left.entry(part.open_item_id) {
-            std::collections::btree_map::Entry::Vacant(place) => {
-                place.insert(part);
-            }
-            std::collections::btree_map::Entry::Occupied(mut known) => {
-                let known = known.get_mut();
-                // The later moves are of the party that it went to.
-                if part.date > known.date {
-                    known.party_id = part.party_id;
-                }
-                known.date = Ord::min(known.date, part.date);
-                known.base += part.base;
-            }
-        }
+/// What was open at the end of the day: what is open now, less what happened since. So it costs what is open and what
+/// happened since, however much was settled before.
+async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked) -> Result<Vec<Left>> {
+    let business = cx.business_id()?;
+    let mut now = open_items::Entity::find()
+        .filter(open_items::Column::BusinessId.eq(business))
+        .filter(open_items::Column::Open.ne(Money::ZERO));
+    let mut since = open_item_moves::Entity::find()
+        .select_only()
+        .column(open_item_moves::Column::OpenItemId)
+        .column(open_item_moves::Column::PartyId)
+        .column(open_item_moves::Column::DocumentId)
+        .column_as(open_item_moves::Column::Date.min(), "date")
+        .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
+        .filter(open_item_moves::Column::BusinessId.eq(business))
+        .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()));
+    let mut later = Condition::any().add(open_item_moves::Column::Date.gt(asked.as_of));
+    if let Some(at) = asked.point.known_at {
+        later = later.add(open_item_moves::Column::RecordedAt.gt(at));
     }
-    left.into_values().filter(|one| one.base != 0).collect()
+    since = since
+        .filter(later)
+        .group_by(open_item_moves::Column::OpenItemId)
+        .group_by(open_item_moves::Column::PartyId)
+        .group_by(open_item_moves::Column::DocumentId);
+    if let Some(party) = asked.party {
+        now = now.filter(open_items::Column::PartyId.eq(party));
+        since = since.filter(open_item_moves::Column::PartyId.eq(party));
+    }
+    let mut left: BTreeMap<RecordId, Left> = BTreeMap::new();
+    for item in now.all(&cx.db).await?.into_iter().filter(|item| controls.contains(&item.account_id)) {
+        let of_item = Left {
+            open_item_id: item.id,
+            party_id: item.party_id,
+            document_id: item.document_id,
+            date: item.date,
+            base: item.base_open.units(),
+        };
+        left.insert(item.id, of_item);
+    }
+    let since: Vec<Left> = since.into_model().all(&cx.db).await?;
+    let began = first_days(cx, since.iter().filter(|moved| !left.contains_key(&moved.open_item_id))).await?;
+    for moved in since {
+        let known = left.entry(moved.open_item_id).or_insert(Left {
+            base: 0,
+            date: began.get(&moved.open_item_id).copied().unwrap_or(moved.date),
+            ..moved
+        });
+        known.base -= moved.base;
+    }
+    Ok(left.into_values().filter(|one| one.base != 0).collect())
+}
+
+/// The days on which items began that are settled or gone by now.
+async fn first_days(cx: &Cx<'_>, items: impl Iterator<Item = &Left>) -> Result<HashMap<RecordId, Day>> {
+    let ids: Vec<RecordId> = items.map(|one| one.open_item_id).collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found: Vec<(RecordId, Option<Day>)> = open_item_moves::Entity::find()
+        .select_only()
+        .column(open_item_moves::Column::OpenItemId)
+        .column_as(open_item_moves::Column::Date.min(), "date")
+        .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_item_moves::Column::OpenItemId.is_in(ids))
+        .group_by(open_item_moves::Column::OpenItemId)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().filter_map(|(id, day)| Some((id, day?))).collect())
 }
 
 /// What a party's lines on accounts come to over some days.

@@ -468,7 +468,7 @@ impl<S: Waits> Report for Waiting<S> {
             .filter(Moves::BusinessId.eq(business))
             .filter(Moves::AccountId.is_not_null())
             .filter(Moves::Date.lte(asked.as_of));
-        // The first move of a line is its own note's, and says whose it is and where it waits.
+        // The first move of a line is its own note's, and says whose it is. An invoice may have come on an earlier day.
         let mut begun = progress_moves::Entity::find()
             .select_only()
             .column_as(Moves::LineId, "line")
@@ -487,8 +487,7 @@ impl<S: Waits> Report for Waiting<S> {
             .filter(Moves::BusinessId.eq(business))
             .filter(Moves::AccountId.is_not_null())
             .filter(Moves::Kind.eq(S::KIND))
-            .filter(Moves::Quantity.gt(0))
-            .filter(Moves::Date.lte(asked.as_of));
+            .filter(Moves::Quantity.gt(0));
         if let Some(at) = asked.point.known_at {
             moves = moves.filter(Moves::RecordedAt.lte(at));
             begun = begun.filter(Moves::RecordedAt.lte(at));
@@ -518,6 +517,7 @@ impl<S: Waits> Report for Waiting<S> {
             .distinct()
             .filter(Moves::BusinessId.eq(business))
             .filter(Moves::Kind.eq(S::KIND))
+            .filter(Moves::Quantity.gt(0))
             .filter(Moves::AccountId.is_not_null())
             .into_tuple()
             .all(&cx.db)
