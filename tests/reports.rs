@@ -339,6 +339,50 @@ on_both_engines! {
         }
     }
 
+    fn another_program_adds_the_journal_up_to_the_same_balances(server) {
+        let year = Year::traded(server, Dialect::B);
+        let shop = &year.shop;
+        // Words that mean something to other programs are words.
+        let mut odd = shop.company.journal_body("2026-03-05", &[("6200", "2"), ("1010", "-2")]);
+        odd["narration"] = "A (odd) \"one\"; with | bars: and\ttabs".into();
+        shop.company.post_journal(&odd).expect(201);
+        let journal = |format: &str| {
+            let words = ["export", "--business", &shop.company.id, "--format", format];
+            let written = shop.company.server.command(&words, "");
+            assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+            String::from_utf8(written.stdout).unwrap()
+        };
+        let hledger = journal("hledger");
+        let entries = shop.ask("GET", "entries", "?pageSize=1", None).expect(200).data["pagination"]["totalCount"].as_u64().unwrap();
+        assert_eq!(hledger.matches("; entry ").count() as u64, entries);
+        let beancount = journal("beancount");
+        assert_eq!(beancount.matches("\n  entry: ").count() as u64, entries);
+        assert!(beancount.contains(" open Assets:A1010-Bank\n"), "{}", &beancount[..400]);
+        let tried = shop.report("/trial-balance?from=2020-01-01&to=2027-12-31");
+        let mut told = std::collections::BTreeMap::new();
+        for row in tried["rows"].as_array().unwrap().iter().filter(|row| row["type"] == "account") {
+            let cents = |place: usize| crate::harness::shop::cents(&row["values"][place]);
+            let moved = cents(0) - cents(1) + cents(2) - cents(3);
+            if moved != 0 {
+                told.insert(row["key"].as_str().unwrap().to_owned(), moved);
+            }
+        }
+        let Some(balances) = crate::harness::process::piped("hledger", &["-f", "-", "balance", "--flat", "--no-total", "-O", "csv"], &hledger) else {
+            eprintln!("SKIPPED: hledger is not installed");
+            return;
+        };
+        let mut added = std::collections::BTreeMap::new();
+        for line in balances.lines().skip(1) {
+            let (account, amount) = line.trim_matches('"').split_once("\",\"").unwrap();
+            let code = account.rsplit(':').next().unwrap().split(' ').next().unwrap();
+            let amount: Value = serde_json::from_str(amount.strip_suffix(" EUR").unwrap()).unwrap();
+            added.insert(code.to_owned(), crate::harness::shop::cents(&amount));
+        }
+        assert_eq!(added, told);
+        let refused = shop.company.server.command(&["export", "--business", "nothing"], "");
+        assert_eq!(refused.status.code(), Some(1));
+    }
+
     fn a_report_is_a_file_that_a_spreadsheet_opens_safely(server) {
         let shop = Shop::open(server, Dialect::A);
         shop.company.party(json!({"name": "=cmd|' /C calc'!A0", "isCustomer": true}));

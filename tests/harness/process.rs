@@ -96,3 +96,18 @@ pub fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
     panic!("{what} did not happen within a minute");
 }
+
+/// What a program makes of a text; nothing where it is not installed.
+pub fn piped(program: &str, arguments: &[&str], text: &str) -> Option<String> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().ok()?;
+    let mut input = child.stdin.take().expect("an input");
+    let text = text.to_owned();
+    // It may answer before it has read all.
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let done = child.wait_with_output().expect("an output");
+    writer.join().expect("a writer").expect("the program reads all");
+    assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
+    Some(String::from_utf8(done.stdout).expect("text"))
+}

@@ -79,6 +79,17 @@ enum Command {
         #[arg(long, default_value_t = 10_000)]
         few: usize,
     },
+    /// Reports over many lines, beside the same over few and the sum of the lines
+    Reports {
+        #[command(flatten)]
+        place: place::Place,
+        /// Lines of the large company
+        #[arg(long, default_value_t = 1_000_000)]
+        lines: usize,
+        /// Lines of the small one
+        #[arg(long, default_value_t = 10_000)]
+        few: usize,
+    },
 }
 
 fn main() -> ExitCode {
@@ -99,6 +110,7 @@ fn main() -> ExitCode {
             }
             Command::Bare { file } => bare::serve(&file).await,
             Command::Balances { place, lines, few } => balances::run(&place, lines, few).await,
+            Command::Reports { place, lines, few } => balances::reports(&place, lines, few).await,
         }
     });
     match outcome {

@@ -2,9 +2,10 @@
 
 use crate::config::{self, Source};
 use crate::console::{failed, say};
-use crate::{admin, documents, serve, verify};
+use crate::{admin, documents, export, serve, verify};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use http_kit::openapi::{as_30, pretty};
+use ledger_core::books::export::JournalFormat;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -51,6 +52,20 @@ pub(crate) enum Command {
         /// As JSON, for programs
         #[arg(long)]
         json: bool,
+    },
+    /// Write the ledger of a company as a plain text journal
+    Export {
+        #[command(flatten)]
+        common: Common,
+        /// The company
+        #[arg(long, value_name = "ID")]
+        business: String,
+        /// The program that it is for
+        #[arg(long, value_enum, default_value_t = JournalChoice::Hledger)]
+        format: JournalChoice,
+        /// A file to write; standard output when absent
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
     /// Manage users
     User {
@@ -103,6 +118,22 @@ pub(crate) struct ServeOptions {
     /// Load a sample company with a known login into a throw-away database; on loopback only
     #[arg(long)]
     pub(crate) demo: bool,
+}
+
+/// A program that adds a journal up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum JournalChoice {
+    Hledger,
+    Beancount,
+}
+
+impl From<JournalChoice> for JournalFormat {
+    fn from(choice: JournalChoice) -> Self {
+        match choice {
+            JournalChoice::Hledger => Self::Hledger,
+            JournalChoice::Beancount => Self::Beancount,
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -246,6 +277,10 @@ pub(crate) async fn run(command: Command) -> ExitCode {
         Command::Verify { common, business, json } => {
             let verify = |ledger, _| async move { verify::run(ledger, business, json).await };
             serve::with_ledger(&common.source(Vec::new()), verify).await
+        }
+        Command::Export { common, business, format, out } => {
+            let export = |ledger, _| async move { export::run(ledger, business, format.into(), out).await };
+            serve::with_ledger(&common.source(Vec::new()), export).await
         }
         Command::Config { common, command } => configuration(&common.source(Vec::new()), &command),
         Command::Completions { shell } => {

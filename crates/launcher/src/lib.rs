@@ -12,6 +12,7 @@ mod config;
 mod console;
 mod demo;
 mod documents;
+mod export;
 mod listener;
 mod logging;
 mod mount;

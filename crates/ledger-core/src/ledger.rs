@@ -9,6 +9,7 @@ use crate::auth::user::{self, Revoking};
 use crate::auth::{LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password};
 use crate::books::audit::{AuditAction, Change, Origin};
 use crate::books::desk::{Desk, Rehearsed};
+use crate::books::export::{self, JournalFormat};
 use crate::books::verify::{self, Check, Verdict};
 use crate::clock::Clock;
 use crate::cx::{Asked, Cx, Expectation, Point};
@@ -434,6 +435,28 @@ impl Ledger {
             proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
         }
         Ok(proofs)
+    }
+
+    /// The ledger of a company as a plain text journal, from one snapshot, portion by portion.
+    pub async fn export(
+        &self,
+        id: BusinessId,
+        format: JournalFormat,
+        keep: impl FnMut(&str) -> Result<()>,
+    ) -> Result<()> {
+        let snapshot = self.database.snapshot().await?;
+        let facts = access::business_as(&snapshot, id, Role::Owner).await?;
+        let asked = Asked {
+            user: UserId::default(),
+            business: Some(&facts),
+            clock: &self.clock,
+            expectation: &Expectation::Unsaid,
+            origin: &Origin::default(),
+            point: Point::default(),
+        };
+        let written = export::write(&Cx::reading_within(asked, &snapshot), format, keep).await;
+        snapshot.rollback().await?;
+        written
     }
 
     /// What the engine itself says of its file; nothing where it has no such check.

@@ -12,6 +12,8 @@ mod goods;
 mod ledger;
 mod lines;
 mod proof;
+#[cfg(test)]
+mod samples;
 mod sheet;
 mod statements;
 mod tax;

@@ -1,0 +1,175 @@
+//! The ledger as a plain text journal, for programs that add it up anew: hledger and beancount.
+//!
+//! Every entry stands once, in the order of its number, with the amounts in the company's currency; what a line was in
+//! another currency is said beside it.
+
+use crate::books::tables::{entries, entry_lines};
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::money::Money;
+use crate::resource::account::{AccountClass, table as accounts};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+crate::database::stored::wire_enum! {
+    /// A form of plain text accounting.
+    pub enum JournalFormat {
+        #[default]
+        Hledger = "hledger",
+        Beancount = "beancount",
+    }
+}
+
+const PORTION: u64 = 1_000;
+
+/// The journal, portion by portion.
+pub(crate) async fn write(cx: &Cx<'_>, format: JournalFormat, mut keep: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    let business = cx.business()?;
+    let all = accounts::Entity::find()
+        .filter(accounts::Column::BusinessId.eq(business.id))
+        .order_by_asc(accounts::Column::Code)
+        .all(&cx.db)
+        .await?;
+    let first: Option<Option<Day>> = entries::Entity::find()
+        .select_only()
+        .column_as(entries::Column::Date.min(), "first")
+        .filter(entries::Column::BusinessId.eq(business.id))
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    let names: HashMap<RecordId, String> = all.iter().map(|account| (account.id, name(format, account))).collect();
+    let currency = Currency { code: &business.base_currency, decimals: business.currency_decimals };
+    keep(&head(format, &currency, first.flatten(), all.iter().filter(|account| !account.is_group), &names))?;
+    let mut after = 0;
+    loop {
+        let portion = entries::Entity::find()
+            .filter(entries::Column::BusinessId.eq(business.id))
+            .filter(entries::Column::Number.gt(after))
+            .order_by_asc(entries::Column::Number)
+            .limit(PORTION)
+            .all(&cx.db)
+            .await?;
+        let Some(last) = portion.last() else { return Ok(()) };
+        let lines = entry_lines::Entity::find()
+            .filter(entry_lines::Column::BusinessId.eq(business.id))
+            .filter(entry_lines::Column::EntryNumber.gt(after))
+            .filter(entry_lines::Column::EntryNumber.lte(last.number))
+            .order_by_asc(entry_lines::Column::EntryNumber)
+            .order_by_asc(entry_lines::Column::Position)
+            .all(&cx.db)
+            .await?;
+        after = last.number;
+        let mut text = String::new();
+        for entry in &portion {
+            let own: Vec<&entry_lines::Model> = lines.iter().filter(|line| line.entry_number == entry.number).collect();
+            text.push_str(&transaction(format, &currency, entry, &own, &names));
+        }
+        keep(&text)?;
+    }
+}
+
+struct Currency<'c> {
+    code: &'c str,
+    decimals: u32,
+}
+
+impl Currency<'_> {
+    fn amount(&self, money: Money) -> String {
+        format!("{} {}", money.with_decimals(self.decimals), self.code)
+    }
+}
+
+const fn class(format: JournalFormat, class: AccountClass) -> &'static str {
+    match (format, class) {
+        (JournalFormat::Hledger, AccountClass::Asset) => "assets",
+        (JournalFormat::Hledger, AccountClass::Liability) => "liabilities",
+        (JournalFormat::Hledger, AccountClass::Equity) => "equity",
+        (JournalFormat::Hledger, AccountClass::Income) => "income",
+        (JournalFormat::Hledger, AccountClass::Expense) => "expenses",
+        (JournalFormat::Beancount, AccountClass::Asset) => "Assets",
+        (JournalFormat::Beancount, AccountClass::Liability) => "Liabilities",
+        (JournalFormat::Beancount, AccountClass::Equity) => "Equity",
+        (JournalFormat::Beancount, AccountClass::Income) => "Income",
+        (JournalFormat::Beancount, AccountClass::Expense) => "Expenses",
+    }
+}
+
+/// An account's name, in letters that the format takes. The code makes it unique.
+fn name(format: JournalFormat, account: &accounts::Model) -> String {
+    let said = format!("{} {}", account.code, account.name);
+    let part = match format {
+        JournalFormat::Hledger => plain(&said).replace(':', "-"),
+        JournalFormat::Beancount => {
+            let kept: String = said.chars().map(|one| if one.is_alphanumeric() { one } else { '-' }).collect();
+            let words: Vec<&str> = kept.split('-').filter(|word| !word.is_empty()).collect();
+            format!("A{}", words.join("-"))
+        }
+    };
+    format!("{}:{part}", class(format, account.class))
+}
+
+/// A text on one line, in which nothing begins a comment or an amount.
+fn plain(text: &str) -> String {
+    let text: String =
+        text.chars().map(|one| if one.is_control() || one == ';' || one == '|' { ' ' } else { one }).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn head<'a>(
+    format: JournalFormat,
+    currency: &Currency<'_>,
+    first: Option<Day>,
+    accounts: impl Iterator<Item = &'a accounts::Model>,
+    names: &HashMap<RecordId, String>,
+) -> String {
+    let mut text = String::new();
+    let first = first.map_or_else(|| "1970-01-01".to_owned(), |day| day.to_string());
+    if format == JournalFormat::Beancount {
+        let _written = writeln!(text, "option \"operating_currency\" \"{}\"\n", currency.code);
+    }
+    for account in accounts {
+        let name = names.get(&account.id).map(String::as_str).unwrap_or_default();
+        let _written = match format {
+            JournalFormat::Hledger => writeln!(text, "account {name}"),
+            JournalFormat::Beancount => writeln!(text, "{first} open {name}"),
+        };
+    }
+    text.push('\n');
+    text
+}
+
+fn transaction(
+    format: JournalFormat,
+    currency: &Currency<'_>,
+    entry: &entries::Model,
+    lines: &[&entry_lines::Model],
+    names: &HashMap<RecordId, String>,
+) -> String {
+    let number = entry.document_number.as_deref().map(plain).unwrap_or_default();
+    let about = entry.narration.as_deref().map(plain).unwrap_or_default();
+    let mut text = match format {
+        JournalFormat::Hledger => {
+            let about = if about.is_empty() { entry.document_kind.to_string() } else { about };
+            format!("{} * ({}) {about}  ; entry {}\n", entry.date, number.replace(['(', ')'], ""), entry.number)
+        }
+        JournalFormat::Beancount => {
+            let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+            format!("{} * \"{}\" \"{}\"\n  entry: {}\n", entry.date, quoted(&number), quoted(&about), entry.number)
+        }
+    };
+    for line in lines {
+        let name = names.get(&line.account_id).map(String::as_str).unwrap_or_default();
+        let amount = currency.amount(line.amount);
+        let _written = if line.currency == currency.code {
+            writeln!(text, "    {name}  {amount}")
+        } else {
+            let decimals = crate::currency::decimals(&line.currency).unwrap_or(2);
+            writeln!(text, "    {name}  {amount}  ; {} {}", line.currency_amount.with_decimals(decimals), line.currency)
+        };
+    }
+    text.push('\n');
+    text
+}

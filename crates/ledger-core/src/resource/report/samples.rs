@@ -1,0 +1,92 @@
+//! What the tests of folds share: accounts and questions, made up.
+
+use super::asked::Asked;
+use super::sheet::{Cell, Row, Sheet};
+use crate::books::sums::Span;
+use crate::clock::Instant;
+use crate::cx::Point;
+use crate::database::stored::AsJson;
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::account::{AccountStatus, AccountType, table as accounts};
+
+pub(super) fn id(number: u128) -> RecordId {
+    RecordId(uuid::Uuid::from_u128(number))
+}
+
+/// An account that is known by its code.
+pub(super) fn account(code: u128, r#type: AccountType) -> accounts::Model {
+    accounts::Model {
+        business_id: BusinessId::default(),
+        id: id(code),
+        code: code.to_string(),
+        name: r#type.to_string(),
+        name_key: String::new(),
+        r#type,
+        class: r#type.class(),
+        parent_id: None,
+        is_group: false,
+        currency: None,
+        description: None,
+        cash_flow_section: None,
+        allow_manual_posting: true,
+        bank_details: None,
+        status: AccountStatus::Active,
+        external_id: None,
+        tags: AsJson(Vec::new()),
+        search: String::new(),
+        version: 1,
+        created_at: Instant::default(),
+        created_by: UserId::default(),
+        updated_at: Instant::default(),
+        updated_by: UserId::default(),
+    }
+}
+
+/// A question about these days, without anything else.
+pub(super) fn asked(from: &str, to: &str) -> Asked {
+    let to = to.parse().unwrap();
+    Asked {
+        span: Span { from: Some(from.parse().unwrap()), to },
+        as_of: to,
+        point: Point::default(),
+        periods: 1,
+        interval: super::asked::Interval::default(),
+        beside: None,
+        include_zero: false,
+        buckets: vec![30, 60, 90],
+        aging_by: super::asked::AgingBy::default(),
+        party: None,
+        account: None,
+        item: None,
+        tax_code: None,
+        orders: super::asked::Orders::default(),
+        method: super::asked::Method::default(),
+        format: super::asked::Format::default(),
+        page: 1,
+        page_size: 50,
+    }
+}
+
+fn cell(cell: &Cell) -> String {
+    serde_json::to_string(cell).unwrap()
+}
+
+/// Rows as text, those below a row after it and further in: key and values.
+pub(super) fn written(sheet: &Sheet) -> Vec<String> {
+    fn write(rows: &[Row], text: &mut Vec<String>) {
+        for row in rows {
+            let values: Vec<String> = row.values.iter().map(cell).collect();
+            let inset = "  ".repeat(usize::try_from(row.level).unwrap());
+            text.push(format!("{inset}{} {}", row.key, values.join(" ")));
+            write(&row.children, text);
+        }
+    }
+    let mut text = Vec::new();
+    write(&sheet.rows, &mut text);
+    text
+}
+
+pub(super) fn failed(sheet: &Sheet) -> Vec<String> {
+    let failed = sheet.checks.iter().filter(|check| !check.ok);
+    failed.map(|check| format!("{}: {} {}", check.name, cell(&check.left), cell(&check.right))).collect()
+}
