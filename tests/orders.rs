@@ -51,10 +51,6 @@ impl Shop<'_> {
     fn part(record: &Value, date: &str, quantity: u32) -> Value {
         json!({"date": date, "lines": [{"lineId": record["lines"][0]["id"], "quantity": quantity}]})
     }
-
-    fn void(&self, resource: &str, record: &Value) -> Value {
-        self.act("POST", resource, record, "void", None).expect(200).data
-    }
 }
 
 on_both_engines! {

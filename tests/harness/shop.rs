@@ -112,6 +112,10 @@ impl<'s> Shop<'s> {
         (item["quantityOnHand"].to_string(), item["stockValue"].to_string())
     }
 
+    pub fn void(&self, resource: &str, record: &Value) -> Value {
+        self.act("POST", resource, record, "void", None).expect(200).data
+    }
+
     pub fn proves(&self) {
         assert_eq!(self.company.failed_checks(), Vec::<String>::new());
     }

@@ -52,6 +52,17 @@ wire_enum! {
 }
 
 wire_enum! {
+    /// When what is earned counts.
+    pub enum Basis {
+        /// When it is invoiced.
+        #[default]
+        Accrual = "accrual",
+        /// When it is paid.
+        Cash = "cash",
+    }
+}
+
+wire_enum! {
     /// Which orders are asked for.
     pub enum Orders {
         #[default]
@@ -130,6 +141,16 @@ pub(super) const METHOD: Parameter = parameter(
     Reads::AnyOf(Method::TEXTS),
 );
 pub(super) const TAX_CODE: Parameter = parameter("taxCodeId", "Only this tax code.", Reads::Identifier);
+pub(super) const BASIS: Parameter = parameter(
+    "basis",
+    "Whether what invoices earn counts when they are written or when they are settled; `accrual` when absent.",
+    Reads::AnyOf(Basis::TEXTS),
+);
+pub(super) const GROUP_BY: Parameter = parameter(
+    "groupBy",
+    "Splits the days into columns of so long. Not beside `periods` or `compareWith`.",
+    Reads::AnyOf(Interval::TEXTS),
+);
 pub(super) const ITEM: Parameter = parameter("itemId", "Only this item.", Reads::Identifier);
 
 /// What is asked of a report, with what it leaves out.
@@ -148,6 +169,8 @@ pub struct Asked {
     pub(super) account: Option<RecordId>,
     pub(super) item: Option<RecordId>,
     pub(super) tax_code: Option<RecordId>,
+    pub(super) basis: Basis,
+    pub(super) group_by: Option<Interval>,
     pub(super) orders: Orders,
     pub(super) method: Method,
     pub(super) format: Format,
@@ -200,6 +223,13 @@ impl Asked {
         if beside.is_some() && query.filter("periods").is_some() {
             faults.add("compareWith", "cannot stand beside periods");
         }
+        let group_by: Option<Interval> = choice(query, "groupBy", &mut faults);
+        if group_by.is_some() && (beside.is_some() || query.filter("periods").is_some()) {
+            faults.add("groupBy", "cannot stand beside periods or compareWith");
+        }
+        if group_by.is_some_and(|interval| split(from, to, interval).len() > MOST_COLUMNS) {
+            faults.add("groupBy", format!("makes more than {MOST_COLUMNS} columns of these days"));
+        }
         let known_at: Option<Instant> = match query.filter("knownAt") {
             Some(FilterValue::Time(at)) => Some(*at),
             _ => None,
@@ -222,6 +252,8 @@ impl Asked {
             account: identifier("accountId"),
             item: identifier("itemId"),
             tax_code: identifier("taxCodeId"),
+            basis: choice(query, "basis", &mut faults).unwrap_or_default(),
+            group_by,
             orders: choice(query, "type", &mut faults).unwrap_or_default(),
             method: choice(query, "method", &mut faults).unwrap_or_default(),
             format: choice(query, "format", &mut faults).unwrap_or_default(),
@@ -243,6 +275,9 @@ impl Asked {
     pub(super) fn spans(&self) -> Vec<Span> {
         let Span { from, to } = self.span;
         let from = from.unwrap_or(to);
+        if let Some(interval) = self.group_by {
+            return split(from, to, interval);
+        }
         match self.beside {
             Some(Beside::PreviousPeriod) => {
                 let days = to.days_since(from) + 1;
@@ -288,6 +323,8 @@ impl Asked {
             "accountId" => Some(json!(self.account)),
             "itemId" => Some(json!(self.item)),
             "taxCodeId" => Some(json!(self.tax_code)),
+            "basis" => Some(json!(self.basis.to_string())),
+            "groupBy" => Some(json!(self.group_by.map(|interval| interval.to_string()))),
             "type" => Some(json!(self.orders.to_string())),
             "method" => Some(json!(self.method.to_string())),
             _ => None,
@@ -295,6 +332,27 @@ impl Asked {
         let named = parameters.iter().filter_map(|one| Some((one.name.to_owned(), value(one.name)?)));
         named.collect()
     }
+}
+
+/// As many columns as a report may have.
+const MOST_COLUMNS: usize = 120;
+
+/// Some days, cut where months, quarters or years of the calendar end.
+fn split(from: Day, to: Day, interval: Interval) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut begins = from;
+    while begins <= to && spans.len() <= MOST_COLUMNS {
+        let month = i64::from(begins.month());
+        let last = match interval {
+            Interval::Month => month,
+            Interval::Quarter => (month + 2) / 3 * 3,
+            Interval::Year => 12,
+        };
+        let ends = Ord::min(begins.first_of_month().plus_months(last - month).last_of_month(), to);
+        spans.push(Span { from: Some(begins), to: ends });
+        begins = ends.next();
+    }
+    spans
 }
 
 /// The same days so many months earlier; the last of a month stays the last of a month.

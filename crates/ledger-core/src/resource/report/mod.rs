@@ -6,13 +6,13 @@
 
 mod aging;
 mod asked;
+mod basis;
 mod cash;
 mod csv;
 mod goods;
 mod ledger;
 mod lines;
 mod proof;
-#[cfg(test)]
 mod samples;
 mod sheet;
 mod statements;
@@ -33,7 +33,7 @@ use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
 use crate::resource::verification::NoRecord;
 use crate::resource::{About, Resource, ResourceKey, Scope};
-use asked::{Asked, Format};
+use asked::{Asked, Basis, Format};
 use schemars::JsonSchema;
 use sea_orm::EntityTrait;
 use serde::Serialize;
@@ -76,6 +76,8 @@ pub struct ReportView {
     business_id: BusinessId,
     /// The currency of all amounts, where a column says nothing else.
     currency: String,
+    /// When what is earned counts: `accrual`, or `cash` where that was asked for.
+    basis: Basis,
     /// What was asked, with what was left out.
     parameters: Map<String, Value>,
     /// When it was made.
@@ -206,6 +208,7 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
             title: R::TITLE,
             business_id: business.id,
             currency: business.base_currency.clone(),
+            basis: asked.basis,
             parameters: asked.said(R::PARAMETERS),
             generated_at: cx.now,
             ledger_sequence: sequence,
@@ -222,7 +225,7 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
 fn example<R: Report>() -> Value {
     let sheet = R::example();
     json!({
-        "report": R::NAME, "title": R::TITLE, "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d", "currency": "EUR",
+        "report": R::NAME, "title": R::TITLE, "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d", "currency": "EUR", "basis": "accrual",
         "parameters": { "from": "2026-01-01", "to": "2026-12-31" }, "generatedAt": "2026-11-20T09:30:00.000000Z",
         "ledgerSequence": 1042, "columns": sheet.columns, "rows": sheet.rows, "totals": sheet.totals,
         "checks": sheet.checks, "pagination": null

@@ -1,5 +1,7 @@
 //! What the tests of folds share: accounts and questions, made up.
 
+#![cfg(test)]
+
 use super::asked::Asked;
 use super::sheet::{Cell, Row, Sheet};
 use crate::books::sums::Span;
@@ -59,6 +61,8 @@ pub(super) fn asked(from: &str, to: &str) -> Asked {
         account: None,
         item: None,
         tax_code: None,
+        basis: super::asked::Basis::default(),
+        group_by: None,
         orders: super::asked::Orders::default(),
         method: super::asked::Method::default(),
         format: super::asked::Format::default(),

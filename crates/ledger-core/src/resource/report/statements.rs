@@ -3,8 +3,10 @@
 
 use super::Report;
 use super::asked::{
-    AS_OF, Asked, COMPARE_WITH, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, INTERVAL, KNOWN_AT, PERIODS, TO, TO_DATE,
+    AS_OF, Asked, BASIS, Basis, COMPARE_WITH, DATE, FORMAT, FROM, FROM_DATE, GROUP_BY, INCLUDE_ZERO, INTERVAL,
+    KNOWN_AT, PERIODS, TO, TO_DATE,
 };
+use super::basis::uncounted;
 use super::sheet::{Cell, Check, Column, Own, Row, RowType, Sheet};
 use crate::books::balances::balances;
 use crate::books::sums::{Moved, Span, Sums, sums};
@@ -93,7 +95,7 @@ fn plus(left: &[i64], right: &[i64], sign: i64) -> Vec<i64> {
     left.iter().zip(right).map(|(left, right)| left + sign * right).collect()
 }
 
-fn span_column(span: Span) -> Column {
+pub(super) fn span_column(span: Span) -> Column {
     let from = span.from.unwrap_or(span.to);
     Column {
         key: format!("{from}..{}", span.to),
@@ -118,7 +120,7 @@ pub(super) struct Earned {
 }
 
 const PERIOD: &[Parameter] =
-    &[FROM, TO, FROM_DATE, TO_DATE, PERIODS, INTERVAL, COMPARE_WITH, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    &[FROM, TO, FROM_DATE, TO_DATE, PERIODS, INTERVAL, COMPARE_WITH, GROUP_BY, BASIS, INCLUDE_ZERO, KNOWN_AT, FORMAT];
 
 impl Report for ProfitAndLoss {
     const NAME: &'static str = "pl";
@@ -130,14 +132,23 @@ impl Report for ProfitAndLoss {
     type Facts = Earned;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Earned> {
+        let chart = Chart::of(cx).await?;
         let mut periods = Vec::new();
         for span in asked.spans() {
-            let moved = sums(cx, span, asked.point).await?;
-            let before = at_end(cx, span.from.unwrap_or(span.to).previous(), asked.point).await?;
-            let after = at_end(cx, span.to, asked.point).await?;
+            let day_before = span.from.unwrap_or(span.to).previous();
+            let mut moved = sums(cx, span, asked.point).await?;
+            let mut before = at_end(cx, day_before, asked.point).await?;
+            let mut after = at_end(cx, span.to, asked.point).await?;
+            if asked.basis == Basis::Cash {
+                let uncounted =
+                    [uncounted(cx, &chart, day_before, asked).await?, uncounted(cx, &chart, span.to, asked).await?];
+                put_off(&mut moved, &uncounted);
+                take_off(&mut before, &uncounted[0]);
+                take_off(&mut after, &uncounted[1]);
+            }
             periods.push((span, moved, [before, after]));
         }
-        Ok(Earned { chart: Chart::of(cx).await?, own: Own(cx.business()?.currency_decimals), periods })
+        Ok(Earned { chart, own: Own(cx.business()?.currency_decimals), periods })
     }
 
     fn fold(facts: Earned, asked: &Asked) -> Result<Sheet> {
@@ -186,6 +197,23 @@ impl Report for ProfitAndLoss {
 
     fn example() -> Sheet {
         example("netProfit", "Net profit", "4000", "Sales", 1_250_000)
+    }
+}
+
+/// What does not count yet at the end of the days is not earned on them; what did not count before them is.
+fn put_off(moved: &mut Sums, [before, after]: &[Balances; 2]) {
+    for (id, figure) in
+        before.iter().map(|(id, figure)| (id, *figure)).chain(after.iter().map(|(id, figure)| (id, -figure)))
+    {
+        let of_account = moved.entry(*id).or_default();
+        of_account.debit += figure.max(0);
+        of_account.credit += (-figure).max(0);
+    }
+}
+
+fn take_off(balances: &mut Balances, uncounted: &Balances) {
+    for (id, figure) in uncounted {
+        *balances.entry(*id).or_default() -= figure;
     }
 }
 

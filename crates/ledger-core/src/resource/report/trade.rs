@@ -2,12 +2,13 @@
 
 use super::Report;
 use super::aging::names_of;
-use super::asked::{Asked, FORMAT, FROM, FROM_DATE, ITEM, KNOWN_AT, PARTY, TO, TO_DATE, TYPE};
+use super::asked::{Asked, FORMAT, FROM, FROM_DATE, GROUP_BY, ITEM, KNOWN_AT, PARTY, TO, TO_DATE, TYPE};
 use super::goods::item_names;
 use super::lines::{amount, of_span};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use super::statements::span_column;
 use crate::books::progress::less;
-use crate::books::sums::sums;
+use crate::books::sums::{Span, sums};
 use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, documents, entries, entry_lines, progress};
 use crate::cx::Cx;
 use crate::error::Result;
@@ -75,8 +76,9 @@ struct Group {
 
 pub(super) struct Groups {
     own: Own,
-    /// What was traded, by party or item.
-    traded: Vec<(Option<RecordId>, i64)>,
+    spans: Vec<Span>,
+    /// What was traded, by party or item, in each period.
+    traded: Vec<(Option<RecordId>, Vec<i64>)>,
     names: HashMap<RecordId, String>,
     /// What the other side of the same documents comes to: what parties owe, less the tax.
     apart: i64,
@@ -88,38 +90,43 @@ impl<T: Told> Report for Traded<T> {
     const TITLE: &'static str = T::TITLE;
     const ABOUT: &'static str = "What invoices came to without tax over some days, less what was credited, in the \
                                  company's currency.";
-    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, GROUP_BY, KNOWN_AT, FORMAT];
     type Facts = Groups;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Groups> {
         let sign = if T::SALES { -1 } else { 1 };
-        let net = of_documents(of_span(cx, asked.span, asked).await?, T::SALES)
-            .filter(entry_lines::Column::PartyId.is_null())
-            .filter(entry_lines::Column::TaxComponent.is_null())
-            .column_as(amount(cx), "amount");
-        let net = if T::BY_PARTY {
-            net.join(
-                JoinType::InnerJoin,
-                entries::Entity::belongs_to(documents::Entity)
-                    .from((entries::Column::BusinessId, entries::Column::DocumentId))
-                    .to((documents::Column::BusinessId, documents::Column::Id))
-                    .into(),
-            )
-            .column_as(documents::Column::PartyId, "id")
-            .group_by(documents::Column::PartyId)
-        } else {
-            net.column_as(entry_lines::Column::ItemId, "id").group_by(entry_lines::Column::ItemId)
-        };
-        let groups: Vec<Group> = net.into_model().all(&cx.db).await?;
-        let mut groups: Vec<(Option<RecordId>, i64)> = groups
-            .into_iter()
-            .map(|group| (group.id, group.amount * sign))
-            .filter(|(_, amount)| *amount != 0)
-            .collect();
-        let ids: Vec<RecordId> = groups.iter().filter_map(|(id, _)| *id).collect();
+        let spans = asked.spans();
+        let mut groups: HashMap<Option<RecordId>, Vec<i64>> = HashMap::new();
+        for (place, span) in spans.iter().enumerate() {
+            let net = of_documents(of_span(cx, *span, asked).await?, T::SALES)
+                .filter(entry_lines::Column::PartyId.is_null())
+                .filter(entry_lines::Column::TaxComponent.is_null())
+                .column_as(amount(cx), "amount");
+            let net = if T::BY_PARTY {
+                net.join(
+                    JoinType::InnerJoin,
+                    entries::Entity::belongs_to(documents::Entity)
+                        .from((entries::Column::BusinessId, entries::Column::DocumentId))
+                        .to((documents::Column::BusinessId, documents::Column::Id))
+                        .into(),
+                )
+                .column_as(documents::Column::PartyId, "id")
+                .group_by(documents::Column::PartyId)
+            } else {
+                net.column_as(entry_lines::Column::ItemId, "id").group_by(entry_lines::Column::ItemId)
+            };
+            let found: Vec<Group> = net.into_model().all(&cx.db).await?;
+            for group in found.into_iter().filter(|group| group.amount != 0) {
+                groups.entry(group.id).or_insert_with(|| vec![0; spans.len()])[place] = group.amount * sign;
+            }
+        }
+        let ids: Vec<RecordId> = groups.keys().filter_map(|id| *id).collect();
         let names =
             if T::BY_PARTY { names_of(cx, ids.into_iter()).await? } else { item_names(cx, ids.into_iter()).await? };
-        groups.sort_by_key(|(id, amount)| (-amount, id.and_then(|id| names.get(&id).cloned())));
+        let mut traded: Vec<(Option<RecordId>, Vec<i64>)> = groups.into_iter().collect();
+        traded.sort_by_key(|(id, amounts)| {
+            (-amounts.iter().sum::<i64>(), id.and_then(|id| names.get(&id).cloned()), *id)
+        });
         let other = of_documents(of_span(cx, asked.span, asked).await?, T::SALES).filter(
             sea_orm::Condition::any()
                 .add(entry_lines::Column::PartyId.is_not_null())
@@ -128,42 +135,51 @@ impl<T: Told> Report for Traded<T> {
         let apart: Option<Option<i64>> = other.column_as(amount(cx), "amount").into_tuple().one(&cx.db).await?;
         Ok(Groups {
             own: Own(cx.business()?.currency_decimals),
-            traded: groups,
+            spans,
+            traded,
             names,
             apart: -apart.flatten().unwrap_or_default() * sign,
         })
     }
 
     fn fold(facts: Groups, _: &Asked) -> Result<Sheet> {
-        let Groups { own, traded: groups, names, apart } = facts;
-        let total: i64 = groups.iter().map(|(_, amount)| amount).sum();
+        let Groups { own, spans, traded, names, apart } = facts;
+        let total: i64 = traded.iter().flat_map(|(_, amounts)| amounts).sum();
         let share = |amount: i64| {
             let exact = Decimal::from(amount).checked_mul(Decimal::ONE_HUNDRED)?.checked_div(Decimal::from(total))?;
             Percent::parse(&exact.round_dp(2).to_string()).ok()
         };
-        let mut rows: Vec<Row> = groups
+        // One period is its own total.
+        let split = spans.len() > 1;
+        let values = |amounts: &[i64], share: Cell| {
+            let sum: i64 = amounts.iter().sum();
+            let parts = if split { own.cells(amounts) } else { Vec::new() };
+            [parts, vec![own.cell(sum), share]].concat()
+        };
+        let mut rows: Vec<Row> = traded
             .iter()
-            .map(|(id, amount)| {
+            .map(|(id, amounts)| {
                 let (r#type, nobody) =
                     if T::BY_PARTY { (RowType::Party, "Nobody") } else { (RowType::Item, "Without an item") };
                 let label = id.and_then(|id| names.get(&id)).map_or(nobody, String::as_str);
                 let key = id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+                let share = share(amounts.iter().sum()).map_or(Cell::Nothing, Cell::Percent);
                 Row {
                     party_id: id.filter(|_| T::BY_PARTY),
                     item_id: id.filter(|_| !T::BY_PARTY),
-                    ..Row::total(
-                        r#type,
-                        &key,
-                        label,
-                        vec![own.cell(*amount), share(*amount).map_or(Cell::Nothing, Cell::Percent)],
-                    )
+                    ..Row::total(r#type, &key, label, values(amounts, share))
                 }
             })
             .collect();
-        rows.push(Row::total(RowType::Total, "total", "Total", vec![own.cell(total), Cell::Nothing]));
+        let sums: Vec<i64> =
+            (0..spans.len()).map(|place| traded.iter().map(|(_, amounts)| amounts[place]).sum()).collect();
+        rows.push(Row::total(RowType::Total, "total", "Total", values(&sums, Cell::Nothing)));
+        let mut columns: Vec<Column> =
+            if split { spans.iter().map(|span| span_column(*span)).collect() } else { Vec::new() };
+        columns.extend([Column::of("amount", "Amount"), Column::of("share", "Share, in percent")]);
         let name = "The total is what parties owe by the same documents, less the tax";
         Ok(Sheet {
-            columns: vec![Column::of("amount", "Amount"), Column::of("share", "Share, in percent")],
+            columns,
             rows,
             totals: BTreeMap::from([("amount".to_owned(), own.cell(total))]),
             checks: vec![own.check(name, total, apart)],
