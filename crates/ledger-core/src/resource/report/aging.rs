@@ -576,7 +576,7 @@ impl Report for PartyStatement {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{asked, failed, id, written};
+    use super::super::samples::{asked, failed, id, named, written};
     use super::*;
 
     fn open(party: u128, number: u128, (date, due): (&str, &str), cents: i64) -> Open {
@@ -603,21 +603,48 @@ mod tests {
                 open(2, 22, ("2025-01-01", "2025-02-28"), 9_000),
                 open(2, 23, ("2026-03-20", "2026-03-20"), -3_000),
             ],
-            parties: HashMap::from([(id(1), "Beta".into()), (id(2), "Alpha".into())]),
+            parties: named(&[(1, "Beta"), (2, "Alpha")]),
             control,
         };
         let sheet = fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), false);
         assert_eq!(failed(&sheet), Vec::<String>::new());
-        let (alpha, beta) = (id(2), id(1));
         assert_eq!(
             written(&sheet),
             [
-                format!("{alpha} 0.00 -30.00 70.00 0.00 90.00 130.00"),
-                format!("{beta} 100.00 5.60 0.00 0.00 0.00 105.60"),
-                "total 100.00 -24.40 70.00 0.00 90.00 235.60".to_owned(),
+                "Alpha 0.00 -30.00 70.00 0.00 90.00 130.00",
+                "Beta 100.00 5.60 0.00 0.00 0.00 105.60",
+                "total 100.00 -24.40 70.00 0.00 90.00 235.60",
             ]
         );
         assert_eq!(fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), true).rows[0].children.len(), 3);
         assert_eq!(failed(&fold(facts(2_356_100), &asked("2026-01-01", "2026-03-31"), false)).len(), 1);
+    }
+
+    #[test]
+    fn a_statement_runs_from_what_was_open_to_what_is() {
+        let stated = |open: i64| Stated {
+            own: Own(2),
+            opening: 10_000,
+            lines: vec![
+                ("2026-03-04".parse().unwrap(), id(31), 120_000),
+                ("2026-03-09".parse().unwrap(), id(32), -130_000),
+            ],
+            named: HashMap::from([(id(31), (DocumentKind::SalesInvoice, Some("INV-31".into())))]),
+            party: id(1),
+            open,
+        };
+        let asked = asked("2026-03-01", "2026-03-31");
+        let sheet = PartyStatement::fold(stated(0), &asked).unwrap();
+        assert_eq!(
+            written(&sheet),
+            [
+                "opening \"2026-03-01\" null 1.00",
+                "INV-31 \"2026-03-04\" 12.00 13.00",
+                "without a number \"2026-03-09\" -13.00 0.00",
+                "closing \"2026-03-31\" null 0.00",
+            ]
+        );
+        assert_eq!(failed(&sheet), Vec::<String>::new());
+        assert_eq!(failed(&PartyStatement::fold(stated(100), &asked).unwrap()).len(), 1);
     }
 }

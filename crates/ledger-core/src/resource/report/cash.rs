@@ -324,3 +324,121 @@ impl Report for FxGains {
         example("total", "Total")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{account, asked, failed, id, written};
+    use super::*;
+    use crate::books::sums::Moved;
+    use crate::resource::account::AccountType;
+
+    fn chart() -> Chart {
+        use AccountType::{Bank, Equity, Expense, FixedAsset, Income, Receivable};
+        let all =
+            [(1010, Bank), (1200, Receivable), (1500, FixedAsset), (3000, Equity), (4000, Income), (6000, Expense)];
+        let mut chart = Chart(all.map(|(code, r#type)| account(code, r#type)).to_vec());
+        chart.0[2].cash_flow_section = Some(CashFlowSection::Investing);
+        chart.0[3].cash_flow_section = Some(CashFlowSection::Financing);
+        chart
+    }
+
+    fn at(balances: &[(u128, i64)]) -> HashMap<RecordId, i64> {
+        balances.iter().map(|(code, cents)| (id(*code), cents * 100)).collect()
+    }
+
+    fn flowed(moved: &[(u128, i64)], [opening, closing]: [i64; 2]) -> Flowed {
+        Flowed {
+            chart: chart(),
+            own: Own(2),
+            cash: HashSet::from([id(1010)]),
+            moved: at(moved),
+            opening: opening * 100,
+            closing: closing * 100,
+        }
+    }
+
+    #[test]
+    fn both_methods_come_to_the_same_money() {
+        // Sold for 100, of which 70 are paid; rent of 20, a machine of 500, and 600 from the owner.
+        let mut asked = asked("2026-01-01", "2026-01-31");
+        asked.method = Method::Direct;
+        let against = [(1200, -7_000), (1500, 50_000), (3000, -60_000), (6000, 2_000)];
+        let direct = CashFlow::fold(flowed(&against, [1_000, 16_000]), &asked).unwrap();
+        assert_eq!(
+            written(&direct),
+            [
+                "operating 50.00",
+                "  1200 70.00",
+                "  6000 -20.00",
+                "investing -500.00",
+                "  1500 -500.00",
+                "financing 600.00",
+                "  3000 600.00",
+                "netChange 150.00",
+                "opening 10.00",
+                "closing 160.00",
+            ]
+        );
+        asked.method = Method::Indirect;
+        let all = [(1200, 3_000), (1500, 50_000), (3000, -60_000), (4000, -10_000), (6000, 2_000), (1010, 15_000)];
+        let indirect = CashFlow::fold(flowed(&all, [1_000, 16_000]), &asked).unwrap();
+        assert_eq!(
+            written(&indirect),
+            [
+                "netProfit 80.00",
+                "operating -30.00",
+                "  1200 -30.00",
+                "investing -500.00",
+                "  1500 -500.00",
+                "financing 600.00",
+                "  3000 600.00",
+                "netChange 150.00",
+                "opening 10.00",
+                "closing 160.00",
+            ]
+        );
+        assert_eq!([failed(&direct), failed(&indirect)], [Vec::<String>::new(), Vec::new()]);
+        assert_eq!(failed(&CashFlow::fold(flowed(&all, [1_000, 16_001]), &asked).unwrap()).len(), 1);
+    }
+
+    #[test]
+    fn equity_moves_by_what_owners_bring_and_what_is_earned() {
+        let moved = [(3000, 1_000, 6_000), (4000, 0, 3_000), (6000, 4_000, 0), (1010, 8_000, 4_000)];
+        let moved = moved.map(|(code, debit, credit)| (id(code), Moved { debit: debit * 100, credit: credit * 100 }));
+        let facts = Changed {
+            chart: chart(),
+            own: Own(2),
+            before: at(&[(1010, 7_000), (3000, -5_000), (4000, -2_000)]),
+            moved: moved.into_iter().collect(),
+            after: at(&[(1010, 11_000), (3000, -10_000), (4000, -5_000), (6000, 4_000)]),
+        };
+        let sheet = EquityChanges::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
+        assert_eq!(
+            written(&sheet),
+            ["3000 50.00 60.00 10.00 100.00", "earnings 20.00 0.00 10.00 10.00", "total 70.00 60.00 20.00 110.00"]
+        );
+        assert_eq!(failed(&sheet), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_currencies_gained_is_told_by_what_did_it() {
+        let by = |kinds: &[(&str, i64)]| kinds.iter().map(|(kind, cents)| ((*kind).to_owned(), cents * 100)).collect();
+        let facts = Gained {
+            own: Own(2),
+            parts: [(by(&[("payment", -150), ("receipt", 400)]), 25_000), (by(&[("revaluation", -30)]), -2_900)],
+        };
+        let sheet = FxGains::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
+        assert_eq!(
+            written(&sheet),
+            [
+                "realised 2.50",
+                "  payment -1.50",
+                "  receipt 4.00",
+                "unrealised -0.30",
+                "  revaluation -0.30",
+                "total 2.20"
+            ]
+        );
+        assert_eq!(failed(&sheet), ["Unrealised: the documents are what the account was moved by: -0.30 -0.29"]);
+    }
+}

@@ -397,3 +397,50 @@ impl Report for DayBook {
         example()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{account, asked, failed, id, named, written};
+    use super::*;
+    use crate::resource::account::AccountType;
+
+    #[test]
+    fn a_page_goes_on_where_the_one_before_it_ended() {
+        let line = |entry_number, code: u128, cents: i64| Line {
+            entry_number,
+            position: 1,
+            account_id: id(code),
+            party_id: (cents < 0).then(|| id(1)),
+            date: "2026-01-09".parse().unwrap(),
+            amount: cents * 100,
+            description: None,
+            narration: Some("Paid".into()),
+            document_id: id(99),
+            document_kind: DocumentKind::Journal,
+            document_number: Some(format!("J-{entry_number}")),
+        };
+        let facts = Leaves {
+            chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
+            own: Own(2),
+            lines: vec![line(4, 1010, -700), line(5, 1010, 250), line(4, 6000, 700)],
+            count: 8,
+            opening: HashMap::from([(id(1010), 100_000)]),
+            earlier: HashMap::from([(id(1010), 5_000)]),
+            parties: named(&[(1, "Ada")]),
+            whole: [100_000, 95_000, 45_000, 150_000],
+            apart: 150_000,
+        };
+        let sheet = GeneralLedger::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
+        assert_eq!(
+            written(&sheet),
+            [
+                "1010 null null null null null 10.50",
+                "  4-1 \"2026-01-09\" \"Ada\" \"Paid\" 0.00 7.00 3.50",
+                "  5-1 \"2026-01-09\" null \"Paid\" 2.50 0.00 6.00",
+                "6000 null null null null null 0.00",
+                "  4-1 \"2026-01-09\" null \"Paid\" 7.00 0.00 7.00",
+            ]
+        );
+        assert_eq!((failed(&sheet), sheet.count), (Vec::new(), Some(8)));
+    }
+}

@@ -188,3 +188,19 @@ impl Report for AuditTrail {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::asked;
+    use super::*;
+
+    #[test]
+    fn a_broken_chain_and_a_missing_record_are_said() {
+        let told = |whole, problems| {
+            let trail = Trail { records: Vec::new(), count: 3, whole, problems, head: 7 };
+            let sheet = AuditTrail::fold(trail, &asked("2026-01-01", "2026-01-31")).unwrap();
+            sheet.checks.into_iter().map(|check| check.ok).collect::<Vec<_>>()
+        };
+        assert_eq!([told(7, 0), told(6, 0), told(7, 2)], [[true, true], [false, true], [true, false]].map(Vec::from));
+    }
+}

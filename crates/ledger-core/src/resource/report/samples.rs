@@ -10,6 +10,7 @@ use crate::cx::Point;
 use crate::database::stored::AsJson;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::account::{AccountStatus, AccountType, table as accounts};
+use std::collections::HashMap;
 
 pub(super) fn id(number: u128) -> RecordId {
     RecordId(uuid::Uuid::from_u128(number))
@@ -44,6 +45,11 @@ pub(super) fn account(code: u128, r#type: AccountType) -> accounts::Model {
     }
 }
 
+/// What has an identifier, by the number that it was made of.
+pub(super) fn named(names: &[(u128, &str)]) -> HashMap<RecordId, String> {
+    names.iter().map(|(number, name)| (id(*number), (*name).to_owned())).collect()
+}
+
 /// A question about these days, without anything else.
 pub(super) fn asked(from: &str, to: &str) -> Asked {
     let to = to.parse().unwrap();
@@ -75,13 +81,14 @@ fn cell(cell: &Cell) -> String {
     serde_json::to_string(cell).unwrap()
 }
 
-/// Rows as text, those below a row after it and further in: key and values.
+/// Rows as text, those below a row after it and further in: key and values; what has an identifier, by its label.
 pub(super) fn written(sheet: &Sheet) -> Vec<String> {
     fn write(rows: &[Row], text: &mut Vec<String>) {
         for row in rows {
             let values: Vec<String> = row.values.iter().map(cell).collect();
             let inset = "  ".repeat(usize::try_from(row.level).unwrap());
-            text.push(format!("{inset}{} {}", row.key, values.join(" ")));
+            let name = if uuid::Uuid::parse_str(&row.key).is_ok() { &row.label } else { &row.key };
+            text.push(format!("{inset}{name} {}", values.join(" ")));
             write(&row.children, text);
         }
     }

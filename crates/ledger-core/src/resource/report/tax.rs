@@ -313,3 +313,84 @@ impl Report for TaxDetail {
         example()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{asked, failed, id, named, written};
+    use super::*;
+
+    #[test]
+    fn what_is_owed_and_what_is_claimed_back_stand_apart() {
+        let line = |account, code: Option<u128>, component: &str, [amount, base]: [i64; 2]| Taxed {
+            account_id: id(account),
+            tax_code_id: code.map(id),
+            tax_component: Some(component.into()),
+            amount: amount * 100,
+            base: base * 100,
+        };
+        let taxes = |apart: i64| Taxes {
+            own: Own(2),
+            lines: vec![
+                line(2200, Some(1), "VAT", [-2_000, -10_000]),
+                line(1250, Some(1), "VAT", [500, 2_500]),
+                line(2200, Some(2), "State", [-300, -5_000]),
+                line(2200, Some(2), "City", [-50, -5_000]),
+                // A credit note takes back what was charged.
+                line(2200, Some(1), "VAT", [400, 2_000]),
+            ],
+            owed: HashSet::from([id(2200)]),
+            codes: named(&[(1, "VAT 20"), (2, "Sales tax")]),
+            apart: apart * 100,
+        };
+        let asked = asked("2026-01-01", "2026-01-31");
+        let sheet = TaxSummary::fold(taxes(-1_450), &asked).unwrap();
+        assert_eq!(
+            written(&sheet),
+            [
+                "Sales tax 100.00 3.50 0.00 0.00",
+                "  City 50.00 0.50 0.00 0.00",
+                "  State 50.00 3.00 0.00 0.00",
+                "VAT 20 80.00 16.00 25.00 5.00",
+                "  VAT 80.00 16.00 25.00 5.00",
+                "total 180.00 19.50 25.00 5.00",
+            ]
+        );
+        assert_eq!((failed(&sheet), &sheet.totals["netTax"]), (Vec::new(), &Own(2).cell(145_000)));
+        assert_eq!(failed(&TaxSummary::fold(taxes(-1_451), &asked).unwrap()).len(), 1);
+    }
+
+    #[test]
+    fn each_line_says_on_which_side_its_tax_stands() {
+        let line = |position, account, [amount, base]: [i64; 2]| Line {
+            entry_number: 5,
+            position,
+            date: "2026-01-05".parse().unwrap(),
+            account_id: id(account),
+            document_id: id(9),
+            tax_code_id: Some(id(1)),
+            tax_component: Some("VAT".into()),
+            tax_base: (base != 0).then_some(base * 100),
+            amount: amount * 100,
+        };
+        let facts = Detailed {
+            own: Own(2),
+            lines: vec![line(2, 2200, [-2_000, -10_000]), line(3, 1250, [500, 2_500]), line(4, 1250, [10, 0])],
+            count: 41,
+            owed: HashSet::from([id(2200)]),
+            codes: named(&[(1, "VAT 20")]),
+            named: HashMap::from([(id(9), (DocumentKind::SalesInvoice, Some("INV-9".into())))]),
+            total: 149_000,
+            summary: 149_100,
+        };
+        let sheet = TaxDetail::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
+        assert_eq!(
+            written(&sheet),
+            [
+                r#"5-2 "2026-01-05" "VAT 20" "VAT" "sales" 100.00 20.00"#,
+                r#"5-3 "2026-01-05" "VAT 20" "VAT" "purchases" 25.00 5.00"#,
+                r#"5-4 "2026-01-05" "VAT 20" "VAT" "purchases" null 0.10"#,
+            ]
+        );
+        assert_eq!((failed(&sheet).len(), sheet.count), (1, Some(41)));
+    }
+}
