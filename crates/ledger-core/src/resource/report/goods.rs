@@ -3,7 +3,7 @@
 use super::Report;
 use super::aging::{documents_of, names_of};
 use super::asked::{AS_OF, Asked, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, ITEM, KNOWN_AT, PARTY, TO, TO_DATE};
-use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use super::sheet::{Cell, Check, Column, Own, Row, RowType, Sheet};
 use crate::books::balances::{balances, sum};
 use crate::books::tables::{DocumentKind, progress_moves, stock_moves};
 use crate::cx::{Cx, Point};
@@ -378,7 +378,15 @@ impl Report for StockLedger {
             ],
             rows,
             totals: BTreeMap::from([("closingValue".to_owned(), own.cell(stock.value))]),
-            checks: vec![own.check("The last line is the valuation", stock.value, closing.value)],
+            checks: vec![
+                Check {
+                    name: "The last line is the quantity that is there".into(),
+                    left: Cell::Quantity(Quantity::from_units(stock.quantity)),
+                    right: Cell::Quantity(Quantity::from_units(closing.quantity)),
+                    ok: stock.quantity == closing.quantity,
+                },
+                own.check("The last line is the valuation", stock.value, closing.value),
+            ],
             count: None,
         })
     }
@@ -580,6 +588,8 @@ impl<S: Waits> Report for Waiting<S> {
 mod tests {
     use super::super::samples::{asked, failed, id, named, written};
     use super::*;
+    use crate::clock::Instant;
+    use crate::ids::BusinessId;
 
     fn pieces(quantity: i64, cents: i64) -> Stock {
         Stock { quantity: quantity * 10_i64.pow(Quantity::PLACES), value: cents * 100 }
@@ -641,5 +651,41 @@ mod tests {
         let sheet = Waiting::<Delivered>::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
         assert_eq!(written(&sheet), ["DN-7 \"Ada\" 2 6.00", "without a number \"\" -1 -2.50", "total null null 3.50"]);
         assert_eq!(failed(&sheet), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_ledger_of_an_item_runs_to_what_is_there() {
+        let one = |number: u128, by: Stock| stock_moves::Model {
+            business_id: BusinessId::default(),
+            id: id(number),
+            item_id: id(1),
+            date: "2026-01-08".parse().unwrap(),
+            recorded_at: Instant::default(),
+            document_id: id(90 + number),
+            kind: DocumentKind::SalesInvoice,
+            quantity: Quantity::from_units(by.quantity),
+            value: Money::from_units(by.value),
+            account_id: id(1300),
+        };
+        let told = |closing: Stock| Ledger {
+            own: Own(2),
+            opening: pieces(5, 500),
+            moves: vec![one(1, pieces(-2, -200)), one(2, pieces(0, 33))],
+            named: HashMap::from([(id(91), (DocumentKind::SalesInvoice, Some("INV-1".into())))]),
+            closing,
+        };
+        let asked = asked("2026-01-01", "2026-01-31");
+        let sheet = StockLedger::fold(told(pieces(3, 333)), &asked).unwrap();
+        assert_eq!(
+            written(&sheet),
+            [
+                r#"opening "2026-01-01" null null 5 5.00"#,
+                r#"INV-1 "2026-01-08" -2 -2.00 3 3.00"#,
+                r#"without a number "2026-01-08" 0 0.33 3 3.33"#,
+                r#"closing "2026-01-31" null null 3 3.33"#,
+            ]
+        );
+        let failing = |closing| failed(&StockLedger::fold(told(closing), &asked).unwrap()).len();
+        assert_eq!([failing(pieces(3, 333)), failing(pieces(3, 334)), failing(pieces(4, 333))], [0, 1, 1]);
     }
 }

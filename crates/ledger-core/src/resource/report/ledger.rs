@@ -402,6 +402,10 @@ impl Report for DayBook {
 mod tests {
     use super::super::samples::{account, asked, failed, id, named, written};
     use super::*;
+    use crate::books::tables::EntryKind;
+    use crate::clock::Instant;
+    use crate::ids::{BusinessId, UserId};
+    use crate::money::Money;
     use crate::resource::account::AccountType;
 
     #[test]
@@ -442,5 +446,59 @@ mod tests {
             ]
         );
         assert_eq!((failed(&sheet), sheet.count), (Vec::new(), Some(8)));
+    }
+
+    #[test]
+    fn an_entry_stands_above_its_lines() {
+        let line = |position, code: u128, cents: i64| entry_lines::Model {
+            business_id: BusinessId::default(),
+            entry_number: 4,
+            position,
+            account_id: id(code),
+            party_id: None,
+            date: "2026-01-09".parse().unwrap(),
+            amount: Money::from_units(cents * 100),
+            currency: "EUR".into(),
+            currency_amount: Money::from_units(cents * 100),
+            description: (cents > 0).then(|| "January".into()),
+            due_date: None,
+            item_id: None,
+            quantity: None,
+            tax_code_id: None,
+            tax_component: None,
+            tax_base: None,
+        };
+        let entry = entries::Model {
+            business_id: BusinessId::default(),
+            number: 4,
+            id: id(40),
+            date: "2026-01-09".parse().unwrap(),
+            recorded_at: Instant::default(),
+            recorded_by: UserId::default(),
+            kind: EntryKind::Normal,
+            document_kind: DocumentKind::Journal,
+            document_id: id(99),
+            document_version: 1,
+            document_number: Some("J-4".into()),
+            reverses_id: None,
+            narration: Some("Rent".into()),
+            total: Money::from_units(70_000),
+            search: String::new(),
+        };
+        let facts = Days {
+            own: Own(2),
+            entries: vec![entry],
+            lines: vec![line(1, 6000, 700), line(2, 1010, -700)],
+            chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
+            count: 3,
+            total: 150_000,
+            apart: 150_100,
+        };
+        let sheet = DayBook::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
+        assert_eq!(
+            written(&sheet),
+            [r#"4 "2026-01-09" "Rent" 7.00 7.00"#, r#"  1 null "January" 7.00 0.00"#, "  2 null null 0.00 7.00",]
+        );
+        assert_eq!((failed(&sheet).len(), sheet.count), (1, Some(3)));
     }
 }

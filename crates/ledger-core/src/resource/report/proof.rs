@@ -191,8 +191,12 @@ impl Report for AuditTrail {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::asked;
+    use super::super::samples::{asked, failed, id, written};
     use super::*;
+    use crate::books::tables::DocumentKind;
+    use crate::clock::Instant;
+    use crate::ids::{BusinessId, UserId};
+    use crate::resource::number_series::{Chronology, ResetOn, SeriesStatus};
 
     #[test]
     fn a_broken_chain_and_a_missing_record_are_said() {
@@ -202,5 +206,43 @@ mod tests {
             sheet.checks.into_iter().map(|check| check.ok).collect::<Vec<_>>()
         };
         assert_eq!([told(7, 0), told(6, 0), told(7, 2)], [[true, true], [false, true], [true, false]].map(Vec::from));
+    }
+
+    #[test]
+    fn what_numbers_are_missing_is_told_by_period() {
+        let series = |number: u128, name: &str| series::Model {
+            business_id: BusinessId::default(),
+            id: id(number),
+            r#type: DocumentKind::SalesInvoice,
+            name: name.into(),
+            name_key: name.into(),
+            pattern: "INV-{YYYY}-{####}".into(),
+            first_number: 1,
+            reset_on: ResetOn::FiscalYear,
+            allow_manual: true,
+            chronological: Chronology::Off,
+            is_default: true,
+            status: SeriesStatus::Active,
+            search: String::new(),
+            version: 1,
+            created_at: Instant::default(),
+            created_by: UserId::default(),
+            updated_at: Instant::default(),
+            updated_by: UserId::default(),
+        };
+        let gaps = |period: &str, last, missing: &[i64]| PeriodGaps {
+            period: period.into(),
+            first: 1,
+            last,
+            missing: missing.to_vec(),
+        };
+        let years = vec![gaps("2025-01-01", 9, &[3, 4]), gaps("2026-01-01", 2, &[])];
+        let facts = vec![(series(1, "Invoices"), years), (series(2, "Never used"), Vec::new())];
+        let sheet = NumberGaps::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
+        assert_eq!(
+            written(&sheet),
+            ["Invoices null null null null", r#"  2025-01-01 1 9 2 "3, 4""#, r#"  2026-01-01 1 2 0 """#]
+        );
+        assert_eq!(failed(&sheet), ["No number is missing: 2 0"]);
     }
 }
