@@ -253,7 +253,12 @@ impl Document {
             return response;
         }
         let name = reference_name(&payload);
-        self.success::<D>("OK", &name, payload, example, "What was asked for.")
+        let mut response = self.success::<D>("OK", &name, payload, example, "What was asked for.");
+        if let Some(csv) = reading.csv {
+            let media = content(json_schema!({"type": "string"}), Some(csv().into())).into_values();
+            response.content.extend(media.map(|media| ("text/csv".to_owned(), media)));
+        }
+        response
     }
 
     /// The name of what a verb answers, and an example of it.

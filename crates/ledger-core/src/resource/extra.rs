@@ -68,6 +68,8 @@ pub struct Reading {
     pub in_time: bool,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     pub example: fn() -> Value,
+    /// An example as comma-separated values, of what is answered so too where it is asked for.
+    pub csv: Option<fn() -> String>,
     pub(crate) read: Read,
 }
 
@@ -134,6 +136,7 @@ impl Reading {
             in_time: false,
             schema: SchemaGenerator::subschema_for::<V>,
             example,
+            csv: None,
             read,
         }
     }

@@ -184,6 +184,7 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
         does: Does::Reads(Reading {
             parameters: R::PARAMETERS,
             paged: R::PAGED,
+            csv: Some(|| csv::written(&R::example())),
             ..Reading::json::<ReportView>(run::<R>, example::<R>)
         }),
     };
