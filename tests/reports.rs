@@ -366,7 +366,7 @@ on_both_engines! {
             let shop = Shop::open(server, dialect);
             for (path, field) in [
                 ("/pl?from=2026-02-01&to=2026-01-01", "to"), ("/pl?from=yesterday", "from"), ("/pl?periods=25", "periods"),
-                ("/pl?periods=0", "periods"), ("/pl?interval=week", "interval"), ("/pl?from=2026-01-01&fromDate=2026-01-01", "fromDate"),
+                ("/pl?periods=0", "periods"), ("/pl?interval=week", "interval"), ("/pl?interval=month,year", "interval"), ("/pl?from=2026-01-01&fromDate=2026-01-01", "fromDate"),
                 ("/pl?periods=2&compareWith=previousYear", "compareWith"), ("/pl?groupBy=month&periods=2", "groupBy"),
                 ("/pl?from=1990-01-01&to=2026-01-01&groupBy=month", "groupBy"), ("/pl?basis=magic", "basis"), ("/bs?from=2026-01-01", "from"), ("/ar-aging?buckets=30,20", "buckets"),
                 ("/pl?format=pdf", "format"), ("/party-statement", "partyId"), ("/stock-ledger?itemId=nothing", "itemId"), ("/pl?colour=red", "colour"),

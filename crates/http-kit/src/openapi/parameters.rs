@@ -79,6 +79,7 @@ fn filter_parameter(filter: &Filter) -> Parameter {
         Reads::Amount => (json!({"type": "number", "format": "decimal"}), None),
         Reads::Whole => (json!({"type": "integer", "minimum": 0}), None),
         Reads::Identifier => (json!({"type": "string", "minLength": 1}), None),
+        Reads::OneOf(values) => (json!({"type": "string", "enum": values}), None),
         Reads::AnyOf(values) => (json!({"type": "array", "items": {"type": "string", "enum": values}}), Some(false)),
     };
     query_parameter(filter.name, filter.about, schema, explode)

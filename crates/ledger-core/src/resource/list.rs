@@ -28,6 +28,7 @@ pub enum Reads {
     Flag,
     /// One or several of these, separated by commas.
     AnyOf(&'static [&'static str]),
+    OneOf(&'static [&'static str]),
     Day,
     Time,
     Amount,
@@ -49,6 +50,7 @@ pub enum FilterValue {
     Text(String),
     Flag(bool),
     AnyOf(Vec<String>),
+    OneOf(String),
     Day(Day),
     Time(Instant),
     Amount(Money),
@@ -251,6 +253,8 @@ fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
             }
             Err(format!("must be one or more of {}, each once", known.join(", ")))
         }
+        Reads::OneOf(known) if known.contains(&text) => Ok(FilterValue::OneOf(text.to_owned())),
+        Reads::OneOf(known) => Err(format!("must be one of {}", known.join(", "))),
         Reads::Day => text.parse().map(FilterValue::Day).map_err(|fault: crate::day::NotADay| fault.to_string()),
         Reads::Time => Instant::parse(text).map(FilterValue::Time).ok_or_else(|| NOT_A_TIME.into()),
         Reads::Amount => Money::parse(text).map(FilterValue::Amount).map_err(|fault| fault.to_string()),

@@ -162,7 +162,7 @@ fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
 /// The value as the database compares it.
 fn plain(value: &FilterValue) -> sea_orm::Value {
     match value {
-        FilterValue::Text(text) => text.as_str().into(),
+        FilterValue::Text(text) | FilterValue::OneOf(text) => text.as_str().into(),
         FilterValue::Flag(flag) => (*flag).into(),
         FilterValue::AnyOf(texts) => texts.join(",").into(),
         FilterValue::Day(day) => (*day).into(),

@@ -114,14 +114,14 @@ pub(super) const PERIODS: Parameter = parameter(
     Reads::Whole,
 );
 pub(super) const INTERVAL: Parameter =
-    parameter("interval", "How far apart `periods` are; `month` when absent.", Reads::AnyOf(Interval::TEXTS));
+    parameter("interval", "How far apart `periods` are; `month` when absent.", Reads::OneOf(Interval::TEXTS));
 pub(super) const COMPARE_WITH: Parameter = parameter(
     "compareWith",
     "What stands beside the period that is asked for. Not beside `periods`.",
-    Reads::AnyOf(Beside::TEXTS),
+    Reads::OneOf(Beside::TEXTS),
 );
 pub(super) const FORMAT: Parameter =
-    parameter("format", "In what form it is answered; `json` when absent.", Reads::AnyOf(Format::TEXTS));
+    parameter("format", "In what form it is answered; `json` when absent.", Reads::OneOf(Format::TEXTS));
 pub(super) const BUCKETS: Parameter = parameter(
     "buckets",
     "The days at which something is how late, each more than the one before it; `30,60,90` when absent.",
@@ -130,26 +130,26 @@ pub(super) const BUCKETS: Parameter = parameter(
 pub(super) const AGING_BY: Parameter = parameter(
     "agingBy",
     "Whether it is late by its due date or by its own; `dueDate` when absent.",
-    Reads::AnyOf(AgingBy::TEXTS),
+    Reads::OneOf(AgingBy::TEXTS),
 );
 pub(super) const PARTY: Parameter = parameter("partyId", "Only this party.", Reads::Identifier);
 pub(super) const ACCOUNT: Parameter = parameter("accountId", "Only this account.", Reads::Identifier);
-pub(super) const TYPE: Parameter = parameter("type", "Which orders; `all` when absent.", Reads::AnyOf(Orders::TEXTS));
+pub(super) const TYPE: Parameter = parameter("type", "Which orders; `all` when absent.", Reads::OneOf(Orders::TEXTS));
 pub(super) const METHOD: Parameter = parameter(
     "method",
     "Whether it begins with the profit, or tells what money came from and went to; `indirect` when absent.",
-    Reads::AnyOf(Method::TEXTS),
+    Reads::OneOf(Method::TEXTS),
 );
 pub(super) const TAX_CODE: Parameter = parameter("taxCodeId", "Only this tax code.", Reads::Identifier);
 pub(super) const BASIS: Parameter = parameter(
     "basis",
     "Whether what invoices earn counts when they are written or when they are settled; `accrual` when absent.",
-    Reads::AnyOf(Basis::TEXTS),
+    Reads::OneOf(Basis::TEXTS),
 );
 pub(super) const GROUP_BY: Parameter = parameter(
     "groupBy",
     "Splits the days into columns of so long. Not beside `periods` or `compareWith`.",
-    Reads::AnyOf(Interval::TEXTS),
+    Reads::OneOf(Interval::TEXTS),
 );
 pub(super) const ITEM: Parameter = parameter("itemId", "Only this item.", Reads::Identifier);
 
@@ -190,13 +190,9 @@ fn day(query: &ListQuery, names: [&str; 2], faults: &mut FieldErrors) -> Option<
     found.map(|(_, day)| day)
 }
 
-fn choice<C: std::str::FromStr>(query: &ListQuery, name: &str, faults: &mut FieldErrors) -> Option<C> {
-    let Some(FilterValue::AnyOf(texts)) = query.filter(name) else { return None };
-    if let [text] = texts.as_slice() {
-        return text.parse().ok();
-    }
-    faults.add(name, "must be one of them");
-    None
+fn choice<C: std::str::FromStr>(query: &ListQuery, name: &str) -> Option<C> {
+    let Some(FilterValue::OneOf(text)) = query.filter(name) else { return None };
+    text.parse().ok()
 }
 
 impl Asked {
@@ -219,11 +215,11 @@ impl Asked {
         if !(1..=24).contains(&periods) {
             faults.add("periods", "must be a whole number from 1 to 24");
         }
-        let beside = choice(query, "compareWith", &mut faults);
+        let beside = choice(query, "compareWith");
         if beside.is_some() && query.filter("periods").is_some() {
             faults.add("compareWith", "cannot stand beside periods");
         }
-        let group_by: Option<Interval> = choice(query, "groupBy", &mut faults);
+        let group_by: Option<Interval> = choice(query, "groupBy");
         if group_by.is_some() && (beside.is_some() || query.filter("periods").is_some()) {
             faults.add("groupBy", "cannot stand beside periods or compareWith");
         }
@@ -243,20 +239,20 @@ impl Asked {
             as_of,
             point: Point { as_of: None, known_at },
             periods,
-            interval: choice(query, "interval", &mut faults).unwrap_or_default(),
+            interval: choice(query, "interval").unwrap_or_default(),
             beside,
             include_zero: query.filter("includeZero") == Some(&FilterValue::Flag(true)),
             buckets: buckets(query, &mut faults),
-            aging_by: choice(query, "agingBy", &mut faults).unwrap_or_default(),
+            aging_by: choice(query, "agingBy").unwrap_or_default(),
             party: identifier("partyId"),
             account: identifier("accountId"),
             item: identifier("itemId"),
             tax_code: identifier("taxCodeId"),
-            basis: choice(query, "basis", &mut faults).unwrap_or_default(),
+            basis: choice(query, "basis").unwrap_or_default(),
             group_by,
-            orders: choice(query, "type", &mut faults).unwrap_or_default(),
-            method: choice(query, "method", &mut faults).unwrap_or_default(),
-            format: choice(query, "format", &mut faults).unwrap_or_default(),
+            orders: choice(query, "type").unwrap_or_default(),
+            method: choice(query, "method").unwrap_or_default(),
+            format: choice(query, "format").unwrap_or_default(),
             page: query.page,
             page_size: query.page_size,
         };

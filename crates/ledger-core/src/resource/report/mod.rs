@@ -168,7 +168,7 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
         name: parameter.name,
         description: parameter.about,
         values: match parameter.reads {
-            Reads::AnyOf(words) => words.to_vec(),
+            Reads::OneOf(words) => words.to_vec(),
             _ => Vec::new(),
         },
     });
