@@ -336,6 +336,30 @@ on_both_engines! {
         }
     }
 
+    fn an_allocation_that_is_taken_back_leaves_sales_as_they_were(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let abroad = |resource: &str, date: &str, rate: &str| {
+                let lines = json!([{"unitPrice": 100}]);
+                let body = json!({"date": date, "partyId": shop.customer, "currency": "USD", "exchangeRate": rate, "lines": lines});
+                shop.make(resource, &body)
+            };
+            let (sale, credit) = (abroad("salesInvoices", "2026-02-01", "0.9"), abroad("creditNotes", "2026-02-10", "0.95"));
+            let told = || {
+                let sales = shop.report("/sales-by-customer?from=2026-01-01&to=2026-12-31");
+                let cash = shop.report("/pl?from=2026-01-01&to=2026-12-31&basis=cash");
+                [sales["totals"]["amount"].to_string(), cash["totals"]["netProfit"].to_string()]
+            };
+            assert_eq!(told(), ["-5.00", "0.00"]);
+            let allocation = shop.make("allocations", &json!({"sourceId": credit["id"], "targetId": sale["id"], "amount": 100}));
+            // What is lost by the invoice is gained by the rates.
+            assert_eq!(told(), ["-5.00", "0.00"]);
+            shop.ask("DELETE", "allocations", &format!("/{}", id(&allocation)), None).expect(200);
+            assert_eq!(told(), ["-5.00", "0.00"]);
+            shop.proves();
+        }
+    }
+
     fn aging_counts_the_days_and_forgets_later_payments(server) {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);

@@ -4,14 +4,14 @@
 //! then. Shares are taken of the whole at each day, so what is settled to the last cent counts to the last cent.
 
 use super::asked::Asked;
-use super::lines::{amount, of_span};
+use super::lines::{amount, of_documents, of_span};
 use super::statements::{Balances, Chart, is_earned};
 use crate::books::balances::sum;
 use crate::books::sums::Span;
-use crate::books::tables::{DocumentKind, EntryKind, entries, entry_lines, open_item_moves};
+use crate::books::tables::{DocumentKind, entries, entry_lines, open_item_moves};
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rounding};
 use rust_decimal::Decimal;
@@ -39,10 +39,7 @@ struct Moved {
 /// is taken off.
 pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, day: Day, asked: &Asked) -> Result<Balances> {
     let earned: Vec<RecordId> = chart.0.iter().filter(|account| is_earned(account)).map(|account| account.id).collect();
-    let posted: Vec<Posted> = of_span(cx, Span { from: None, to: day }, asked)
-        .await?
-        .filter(entries::Column::DocumentKind.is_in(KINDS))
-        .filter(entries::Column::Kind.is_in([EntryKind::Normal, EntryKind::Opening, EntryKind::Reversal]))
+    let posted: Vec<Posted> = of_documents(cx, of_span(cx, Span { from: None, to: day }, asked).await?, KINDS)?
         .filter(entry_lines::Column::AccountId.is_in(earned))
         .column(entries::Column::DocumentId)
         .column(entry_lines::Column::AccountId)
@@ -61,7 +58,7 @@ pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, day: Day, asked: &Aske
         // What leaves nothing open counts when it is written.
         let Some(whole) = whole.get(&line.document_id).copied().filter(|whole| *whole != 0) else { continue };
         let settled = -settled.get(&line.document_id).copied().unwrap_or_default();
-        let counted = share(line.amount, settled, whole, (rounding, decimals));
+        let counted = share(line.amount, settled, whole, (rounding, decimals))?;
         *uncounted.entry(line.account_id).or_default() += line.amount - counted;
     }
     uncounted.retain(|_, figure| *figure != 0);
@@ -85,15 +82,18 @@ async fn moved(cx: &Cx<'_>, day: Day, asked: &Asked, by_allocations: bool) -> Re
     Ok(found.into_iter().map(|row| (row.document_id, row.amount)).collect())
 }
 
-fn share(figure: i64, settled: i64, whole: i64, (rounding, decimals): (Rounding, u32)) -> i64 {
+fn share(figure: i64, settled: i64, whole: i64, (rounding, decimals): (Rounding, u32)) -> Result<i64> {
     if settled == whole {
-        return figure;
+        return Ok(figure);
     }
-    let exact = Money::from_units(figure)
-        .decimal()
-        .checked_mul(Decimal::from(settled))
-        .and_then(|product| product.checked_div(Decimal::from(whole)));
-    rounding.money(exact.unwrap_or_default(), decimals).unwrap_or_default().units()
+    // In whole numbers first: the product of two large amounts is beyond what a decimal holds.
+    let (product, of) = (i128::from(figure) * i128::from(settled), i128::from(whole));
+    let exact = Decimal::try_from_i128_with_scale(product / of, Money::PLACES).and_then(|units| {
+        let rest = Decimal::try_from_i128_with_scale(product % of, Money::PLACES)?;
+        Ok(rest.checked_div(Decimal::from(whole)).and_then(|rest| units.checked_add(rest)))
+    });
+    let exact = exact.ok().flatten().ok_or_else(|| Error::internal("a share of an amount is beyond all amounts"))?;
+    Ok(rounding.money(exact, decimals).map_err(Error::internal)?.units())
 }
 
 #[cfg(test)]
@@ -102,11 +102,14 @@ mod tests {
 
     #[test]
     fn what_is_settled_to_the_last_cent_counts_to_the_last_cent() {
-        let share = |settled, whole| share(1_000_000, settled, whole, (Rounding::HalfUp, 2));
+        let share = |settled, whole| share(1_000_000, settled, whole, (Rounding::HalfUp, 2)).unwrap();
         assert_eq!(share(0, 3), 0);
         assert_eq!(share(1, 3), 333_300);
         assert_eq!(share(2, 3), 666_700);
         assert_eq!(share(3, 3), 1_000_000);
         assert_eq!(share(-5, -10), 500_000);
+        // Amounts of trillions are shared like small ones.
+        let large = 4_000_000_000_000_000_000;
+        assert_eq!(super::share(large, large / 4, large, (Rounding::HalfUp, 0)).unwrap(), large / 4);
     }
 }

@@ -3,11 +3,11 @@
 use super::asked::Asked;
 use crate::books::balances::{last_known, sum};
 use crate::books::sums::Span;
-use crate::books::tables::{entries, entry_lines};
+use crate::books::tables::{DocumentKind, EntryKind, entries, entry_lines};
 use crate::cx::Cx;
 use crate::error::Result;
 use sea_orm::sea_query::{Expr, SimpleExpr};
-use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QuerySelect, Select};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
 
 /// Lines with the entries that they stand in, to be narrowed, grouped and summed.
 pub(super) async fn of_span(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
@@ -29,6 +29,26 @@ pub(super) async fn of_span(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Se
         lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
     }
     Ok(lines)
+}
+
+/// What documents of these kinds came to by themselves: not what allocations posted for them, nor what took that back.
+pub(super) fn of_documents(
+    cx: &Cx<'_>,
+    lines: Select<entry_lines::Entity>,
+    kinds: impl IntoIterator<Item = DocumentKind>,
+) -> Result<Select<entry_lines::Entity>> {
+    let of_allocations = entries::Entity::find()
+        .select_only()
+        .column(entries::Column::Id)
+        .filter(entries::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entries::Column::Kind.eq(EntryKind::Allocation));
+    let takes_none_back = Condition::any()
+        .add(entries::Column::ReversesId.is_null())
+        .add(entries::Column::ReversesId.not_in_subquery(of_allocations.into_query()));
+    Ok(lines
+        .filter(entries::Column::DocumentKind.is_in(kinds))
+        .filter(entries::Column::Kind.ne(EntryKind::Allocation))
+        .filter(takes_none_back))
 }
 
 /// The sum of what lines move, a debit positive.

@@ -181,7 +181,8 @@ impl Report for ProfitAndLoss {
             let earnings = |at: &Balances| {
                 -at.iter().filter(|(id, _)| chart.is_earned(**id)).map(|(_, balance)| balance).sum::<i64>()
             };
-            let name = format!("Net profit to {} equals the change of earnings in the balance sheet", span.to);
+            let less = if asked.basis == Basis::Cash { ", each less what is not settled" } else { "" };
+            let name = format!("Net profit to {} equals the change of earnings in the balance sheet{less}", span.to);
             checks.push(own.check(&name, *profit, earnings(after) - earnings(before)));
         }
         let first = |figures: &[i64]| own.cell(figures.first().copied().unwrap_or_default());

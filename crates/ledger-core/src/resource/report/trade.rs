@@ -4,12 +4,12 @@ use super::Report;
 use super::aging::names_of;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, GROUP_BY, ITEM, KNOWN_AT, PARTY, TO, TO_DATE, TYPE};
 use super::goods::item_names;
-use super::lines::{amount, of_span};
+use super::lines::{amount, of_documents, of_span};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use super::statements::span_column;
 use crate::books::progress::less;
 use crate::books::sums::{Span, sums};
-use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, documents, entries, entry_lines, progress};
+use crate::books::tables::{DocumentKind, DocumentStatus, documents, entries, entry_lines, progress};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -17,7 +17,7 @@ use crate::money::{Percent, Quantity};
 use crate::resource::account::{AccountType, table as accounts};
 use crate::resource::list::Parameter;
 use rust_decimal::Decimal;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 
@@ -57,15 +57,6 @@ const fn kinds(sales: bool) -> [DocumentKind; 2] {
     }
 }
 
-/// What documents of a side posted by themselves: not what goods cost after all, nor what allocations posted.
-fn of_documents(lines: Select<entry_lines::Entity>, sales: bool) -> Select<entry_lines::Entity> {
-    lines.filter(entries::Column::DocumentKind.is_in(kinds(sales))).filter(entries::Column::Kind.is_in([
-        EntryKind::Normal,
-        EntryKind::Opening,
-        EntryKind::Reversal,
-    ]))
-}
-
 pub(super) struct Traded<T>(PhantomData<fn() -> T>);
 
 #[derive(FromQueryResult)]
@@ -98,7 +89,7 @@ impl<T: Told> Report for Traded<T> {
         let spans = asked.spans();
         let mut groups: HashMap<Option<RecordId>, Vec<i64>> = HashMap::new();
         for (place, span) in spans.iter().enumerate() {
-            let net = of_documents(of_span(cx, *span, asked).await?, T::SALES)
+            let net = of_documents(cx, of_span(cx, *span, asked).await?, kinds(T::SALES))?
                 .filter(entry_lines::Column::PartyId.is_null())
                 .filter(entry_lines::Column::TaxComponent.is_null())
                 .column_as(amount(cx), "amount");
@@ -127,7 +118,7 @@ impl<T: Told> Report for Traded<T> {
         traded.sort_by_key(|(id, amounts)| {
             (-amounts.iter().sum::<i64>(), id.and_then(|id| names.get(&id).cloned()), *id)
         });
-        let other = of_documents(of_span(cx, asked.span, asked).await?, T::SALES).filter(
+        let other = of_documents(cx, of_span(cx, asked.span, asked).await?, kinds(T::SALES))?.filter(
             sea_orm::Condition::any()
                 .add(entry_lines::Column::PartyId.is_not_null())
                 .add(entry_lines::Column::TaxComponent.is_not_null()),
