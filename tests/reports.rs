@@ -470,4 +470,61 @@ on_both_engines! {
             assert!(page.answer.header("link").unwrap().contains("rel=\"prev\""));
         }
     }
+
+    fn a_file_longer_than_a_portion_has_every_row_once_and_in_order(server) {
+        let shop = Shop::open(server, Dialect::B);
+        let vat = shop.vat("20");
+        std::thread::scope(|scope| {
+            for clerk in 0..6 {
+                let (shop, vat) = (&shop, &vat);
+                scope.spawn(move || {
+                    for turn in 0..180 {
+                        let line = json!({"unitPrice": clerk + 1, "taxCodeId": vat});
+                        let date = format!("2026-{:02}-{:02}", turn % 3 + 1, turn % 28 + 1);
+                        shop.make("salesInvoices", &json!({"date": date, "partyId": shop.customer, "lines": [line]}));
+                    }
+                });
+            }
+        });
+        for (report, span) in [
+            ("general-ledger", "from=2026-01-01&to=2026-03-31"), ("day-book", "from=2026-01-01&to=2026-03-31"),
+            ("tax-detail", "from=2026-01-01&to=2026-03-31"), ("audit-trail", "from=2026-01-01&to=2030-12-31"),
+        ] {
+            let mut told: Vec<[String; 2]> = Vec::new();
+            for page in 1.. {
+                let answer = shop.report(&format!("/{report}?{span}&pageSize=500&page={page}"));
+                tell(&answer["rows"], &mut told);
+                if answer["pagination"]["totalPages"] == json!(page) {
+                    break;
+                }
+            }
+            let request = shop.company.request_at(shop.dialect, "GET", &format!("reports/{report}?{span}&format=csv"));
+            let file = shop.company.server.send(&request).expect(200).text;
+            let cells = file.lines().skip(1).map(|line| line.split(',').collect::<Vec<&str>>());
+            let lines = cells.filter(|cells| cells[1] == "line");
+            let filed: Vec<[String; 2]> = lines.map(|cells| [cells[2].to_owned(), cells.last().unwrap().to_string()]).collect();
+            assert!(told.len() > 1_000, "{report}: {}", told.len());
+            assert_eq!(filed.len(), told.len(), "{report}");
+            if let Some(place) = (0..told.len()).find(|place| filed[*place] != told[*place]) {
+                panic!("{report}, row {place}: {:?} in the file, {:?} on the page", filed[place], told[place]);
+            }
+            // An account stands above its lines once, however many portions they come in.
+            let headings = file.lines().filter(|line| line.starts_with("0,section,")).count();
+            assert_eq!(headings, if report == "general-ledger" { 3 } else { 0 }, "{report}");
+        }
+    }
+}
+
+/// The label and the last value of each line of some rows.
+fn tell(rows: &Value, told: &mut Vec<[String; 2]>) {
+    for row in rows.as_array().into_iter().flatten() {
+        if row["type"] == "line" {
+            let last = row["values"].as_array().unwrap().last().unwrap();
+            let last = last
+                .as_str()
+                .map_or_else(|| if last.is_null() { String::new() } else { last.to_string() }, str::to_owned);
+            told.push([row["label"].as_str().unwrap().to_owned(), last]);
+        }
+        tell(&row["children"], told);
+    }
 }

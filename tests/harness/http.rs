@@ -96,7 +96,9 @@ impl Answer {
         let mut body = bytes.split_off(head_end + 4);
         let length =
             headers.iter().find(|(name, _)| name == "content-length").and_then(|(_, value)| value.parse().ok());
+        let chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
         match length {
+            _ if chunked => body = unchunked(stream, body),
             Some(length) => while body.len() < length && more(stream, &mut body) {},
             None if last => while more(stream, &mut body) {},
             None => {}
@@ -116,6 +118,30 @@ impl Answer {
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text);
         self
+    }
+}
+
+/// The chunks of a body, put together; one that ends before its last chunk is no body.
+fn unchunked(stream: &mut TcpStream, mut bytes: Vec<u8>) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let head = loop {
+            if let Some(end) = bytes.windows(2).position(|window| window == b"\r\n") {
+                break end;
+            }
+            assert!(more(stream, &mut bytes), "the connection ended between chunks");
+        };
+        let length = std::str::from_utf8(&bytes[..head]).ok().and_then(|text| usize::from_str_radix(text, 16).ok());
+        let length = length.expect("the length of a chunk");
+        bytes.drain(..head + 2);
+        while bytes.len() < length + 2 {
+            assert!(more(stream, &mut bytes), "the connection ended within a chunk");
+        }
+        body.extend(bytes.drain(..length));
+        bytes.drain(..2);
+        if length == 0 {
+            return body;
+        }
     }
 }
 

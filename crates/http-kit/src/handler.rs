@@ -11,12 +11,14 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
+use futures_util::stream;
 use indexmap::IndexMap;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
+use ledger_core::feed::Feed;
 use ledger_core::ids::RecordId;
-use ledger_core::ledger::{Call, Ledger, Reply, ReplyKind};
+use ledger_core::ledger::{Answer, Call, Ledger, Reply, ReplyKind};
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
@@ -179,13 +181,31 @@ async fn answer<D: Dialect>(
     }
     let ledger = shell.ledger.clone();
     let late = if writes { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
-    let reply = unhurried(patience, late, async move { ledger.execute(&principal, call).await }).await?;
+    let reply = match unhurried(patience, late, async move { ledger.execute(&principal, call).await }).await? {
+        Answer::Whole(reply) => reply,
+        Answer::Csv(feed) => return Ok(portions(feed, arrival)),
+    };
     let body = match reply.media {
         Media::Json => D::success(message(reply.kind), &reply.json).into(),
-        Media::NdJson | Media::Csv => reply.json.clone().into(),
+        Media::NdJson => reply.json.clone().into(),
     };
     let made_in = resource.names_record(verb).then(|| D::collection(resource.answering(verb)));
     Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
+}
+
+/// What is handed over while it is made. Where it breaks off, so does the connection: half of it must not look whole.
+fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
+    let request_id = arrival.map(|arrival| arrival.request_id.clone()).unwrap_or_default();
+    let portions = stream::unfold((feed, request_id), |(mut feed, request_id)| async move {
+        let portion = feed.next().await?.map_err(|error| {
+            tracing::warn!(request_id, ?error, "an answer broke off");
+            std::io::Error::other("the answer broke off")
+        });
+        Some((portion, (feed, request_id)))
+    });
+    let mut response = json(StatusCode::OK, Body::from_stream(portions));
+    set(&mut response, header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present");
+    response
 }
 
 /// The company a request is about, named exactly once or twice alike.
@@ -230,14 +250,9 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
         return response;
     }
     let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
-    let unwrapped = match reply.media {
-        Media::Json => None,
-        Media::NdJson => Some("application/x-ndjson; charset=utf-8"),
-        Media::Csv => Some("text/csv; charset=utf-8; header=present"),
-    };
-    if let Some(media) = unwrapped {
+    if reply.media == Media::NdJson {
         let mut response = json(StatusCode::OK, body);
-        set(&mut response, header::CONTENT_TYPE, media);
+        set(&mut response, header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8");
         return response;
     }
     let mut response = json(status, body);

@@ -100,7 +100,7 @@ async fn create<R: Resource>(
     body: &Value,
 ) -> Result<String> {
     let call = call::<R>(Verb::Create, business, Vec::new(), body.to_string().into_bytes());
-    let reply = ledger.execute(principal, call).await?;
+    let reply = ledger.execute(principal, call).await?.whole()?;
     reply.record.map(|(id, _)| id.to_string()).ok_or_else(|| Error::internal("a created record has no identifier"))
 }
 
@@ -121,7 +121,10 @@ fn call<R: Resource>(verb: Verb, business: Option<String>, query: Vec<(String, S
 /// The identifiers of the company's accounts by their codes.
 async fn accounts(ledger: &Arc<Ledger>, principal: &Principal, company: &str) -> Result<Map<String, Value>> {
     let all = vec![("pageSize".to_owned(), "500".to_owned())];
-    let reply = ledger.execute(principal, call::<Accounts>(Verb::List, Some(company.into()), all, Vec::new())).await?;
+    let reply = ledger
+        .execute(principal, call::<Accounts>(Verb::List, Some(company.into()), all, Vec::new()))
+        .await?
+        .whole()?;
     let page: Value = serde_json::from_str(&reply.json).map_err(Error::internal)?;
     let accounts = page["items"].as_array().into_iter().flatten();
     Ok(accounts.map(|one| (one["code"].as_str().unwrap_or_default().to_owned(), one["id"].clone())).collect())

@@ -16,12 +16,13 @@ use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
 use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
+use crate::feed::Feed;
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::remembered::Remembered;
 use crate::resource::body::{canonical, strict};
 use crate::resource::business::{BusinessStatus, table as business};
-use crate::resource::extra::Media;
+use crate::resource::extra::{Csv, Media};
 use crate::resource::list::{self, ListQuery, Pagination};
 use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
 use crate::resource::{ResourceKey, Scope, entry};
@@ -115,6 +116,22 @@ impl Reply {
 
     fn plain(kind: ReplyKind, json: String) -> Self {
         Self { kind, media: Media::Json, json, record: None, pagination: None, replayed: false, dry_run: false }
+    }
+}
+
+/// The answer to one request: at once, or while it is made.
+pub enum Answer {
+    Whole(Reply),
+    /// Comma-separated values, wrapped by no dialect.
+    Csv(Feed),
+}
+
+impl Answer {
+    pub fn whole(self) -> Result<Reply> {
+        match self {
+            Self::Whole(reply) => Ok(reply),
+            Self::Csv(_) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
+        }
     }
 }
 
@@ -246,12 +263,15 @@ impl Ledger {
 
     // ── Requests ──
 
-    pub async fn execute(self: &Arc<Self>, principal: &Principal, call: Call) -> Result<Reply> {
+    pub async fn execute(self: &Arc<Self>, principal: &Principal, call: Call) -> Result<Answer> {
         let business = self.authorise(principal, &call).await?;
         if call.resource.writes(call.verb) {
-            return self.write_request(principal, business, call).await;
+            return self.write_request(principal, business, call).await.map(Answer::Whole);
         }
         let query = ListQuery::parse(&call.resource.offer(call.verb), &call.query)?;
+        if let Some(csv) = call.resource.csv(call.verb, &query) {
+            return self.feed(principal, business, call, query, csv).await.map(Answer::Csv);
+        }
         let id = named_record(&call)?;
         let question = business.as_ref().and_then(|business| self.question(principal, &call, business));
         let reply = self.read(principal, business, &call, &query, id).await?;
@@ -259,7 +279,34 @@ impl Ledger {
             // The version is older than the answer: what changed meanwhile has another one.
             self.answers.keep(question, version, &reply);
         }
-        Ok(reply)
+        Ok(Answer::Whole(reply))
+    }
+
+    /// A read that is written down as long as it is taken, from one snapshot.
+    async fn feed(
+        self: &Arc<Self>,
+        principal: &Principal,
+        business: Option<Arc<Business>>,
+        call: Call,
+        query: ListQuery,
+        csv: Csv,
+    ) -> Result<Feed> {
+        let (ledger, user) = (self.clone(), principal.user);
+        Feed::begin(move |outlet| async move {
+            let asked = Asked {
+                user,
+                business: business.as_deref(),
+                clock: &ledger.clock,
+                expectation: &Expectation::Unsaid,
+                origin: &call.origin,
+                point: query.point,
+            };
+            let snapshot = ledger.database.snapshot().await?;
+            let written = (csv.write)(&Cx::reading_within(asked, &snapshot), &query, &outlet).await;
+            snapshot.rollback().await?;
+            written
+        })
+        .await
     }
 
     /// The answer to a read that was answered before, as long as nothing changed since. It asks nobody.

@@ -255,7 +255,7 @@ impl Document {
         let name = reference_name(&payload);
         let mut response = self.success::<D>("OK", &name, payload, example, "What was asked for.");
         if let Some(csv) = reading.csv {
-            let media = content(json_schema!({"type": "string"}), Some(csv().into())).into_values();
+            let media = content(json_schema!({"type": "string"}), Some((csv.example)().into())).into_values();
             response.content.extend(media.map(|media| ("text/csv".to_owned(), media)));
         }
         response

@@ -7,6 +7,7 @@ use crate::books::tables::audit_log;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, FieldErrors, Result};
+use crate::feed::Outlet;
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
 use crate::resource::audit_log::{AuditRecord, record};
@@ -35,8 +36,6 @@ pub enum Media {
     Json,
     /// One JSON text a line, wrapped by no dialect.
     NdJson,
-    /// Comma-separated values, wrapped by no dialect.
-    Csv,
 }
 
 pub struct Extra {
@@ -61,6 +60,15 @@ pub enum Does {
 
 type Read = for<'c> fn(&'c Cx<'c>, Option<RecordId>, &'c ListQuery) -> BoxFuture<'c, Result<Produced>>;
 
+type Write = for<'c> fn(&'c Cx<'c>, &'c ListQuery, &'c Outlet) -> BoxFuture<'c, Result<()>>;
+
+/// A read as comma-separated values, handed over while it is made.
+#[derive(Clone, Copy)]
+pub struct Csv {
+    pub example: fn() -> String,
+    pub(crate) write: Write,
+}
+
 pub struct Reading {
     pub media: Media,
     pub parameters: &'static [Parameter],
@@ -68,8 +76,8 @@ pub struct Reading {
     pub in_time: bool,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     pub example: fn() -> Value,
-    /// An example as comma-separated values, of what is answered so too where it is asked for.
-    pub csv: Option<fn() -> String>,
+    /// How it is answered as comma-separated values, with `format=csv`.
+    pub csv: Option<Csv>,
     pub(crate) read: Read,
 }
 
@@ -102,13 +110,11 @@ pub struct Writing {
 pub(crate) struct Produced {
     pub(crate) text: String,
     pub(crate) pagination: Option<Pagination>,
-    /// Another form than the read has by itself.
-    pub(crate) media: Option<Media>,
 }
 
 impl Produced {
     pub(crate) const fn text(text: String) -> Self {
-        Self { text, pagination: None, media: None }
+        Self { text, pagination: None }
     }
 
     pub(crate) fn json(value: &impl Serialize) -> Result<Self> {

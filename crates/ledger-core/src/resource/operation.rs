@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
 use crate::resource::body::{self, Shape};
-use crate::resource::extra::{self, ActMethod, Does, Extra, Media, On, Produced};
-use crate::resource::list::{ListQuery, Offer, Parameter};
+use crate::resource::extra::{self, ActMethod, Csv, Does, Extra, Media, On, Produced};
+use crate::resource::list::{FilterValue, ListQuery, Offer, Parameter};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope, Visitor, each_resource};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
@@ -316,6 +316,12 @@ impl ResourceOperations {
         (self.get)(cx, id).await
     }
 
+    /// How a read is answered as comma-separated values, where that is asked for.
+    pub(crate) fn csv(&self, verb: Verb, query: &ListQuery) -> Option<Csv> {
+        let Some(Does::Reads(reading)) = self.extra(verb).map(|extra| &extra.does) else { return None };
+        reading.csv.filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())))
+    }
+
     pub(crate) async fn read_extra<'c>(
         &self,
         verb: Verb,
@@ -326,7 +332,7 @@ impl ResourceOperations {
         match self.extra(verb).map(|extra| &extra.does) {
             Some(Does::Reads(reading)) => {
                 let produced = reading.read(cx, id, query).await?;
-                Ok((produced.media.unwrap_or(reading.media), produced))
+                Ok((reading.media, produced))
             }
             Some(Does::Writes(_)) | None => Err(Error::internal("this is not a read")),
         }

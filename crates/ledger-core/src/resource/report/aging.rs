@@ -358,7 +358,7 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
         own.check("The buckets add up to the total", all[..all.len() - 1].iter().sum(), total),
     ];
     let totals = columns.iter().zip(&all).map(|(column, sum)| (column.key.clone(), own.cell(*sum))).collect();
-    Sheet { columns, rows, totals, checks, count: None }
+    Sheet { columns, rows, totals, checks, ..Sheet::default() }
 }
 
 const PARAMETERS: &[Parameter] = &[AS_OF, DATE, BUCKETS, AGING_BY, PARTY, INCLUDE_ZERO, KNOWN_AT, FORMAT];
@@ -377,7 +377,7 @@ fn example() -> Sheet {
         rows: vec![party, Row::total(RowType::Total, "total", "Total", own.cells(&figures))],
         totals: labels.into_iter().zip(figures).map(|(label, sum)| (label.to_owned(), own.cell(sum))).collect(),
         checks: vec![own.check("The total equals the control accounts", 1_250_000, 1_250_000)],
-        count: None,
+        ..Sheet::default()
     }
 }
 
@@ -555,7 +555,7 @@ impl Report for PartyStatement {
             rows,
             totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
             checks: vec![own.check("What is open then equals the party's open items", balance, open)],
-            count: None,
+            ..Sheet::default()
         })
     }
 
@@ -569,7 +569,7 @@ impl Report for PartyStatement {
             }],
             totals: BTreeMap::from([("closing".to_owned(), own.cell(2_749_000))]),
             checks: vec![own.check("What is open then equals the party's open items", 2_749_000, 2_749_000)],
-            count: None,
+            ..Sheet::default()
         }
     }
 }

@@ -173,10 +173,31 @@ pub struct Asked {
     pub(super) group_by: Option<Interval>,
     pub(super) orders: Orders,
     pub(super) method: Method,
-    pub(super) format: Format,
-    pub(super) page: u64,
-    pub(super) page_size: u64,
+    pub(super) window: Window,
 }
+
+/// Which rows are wanted of a report in pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Window {
+    /// So many, after so many others; with the figures of the whole.
+    Page { size: u64, skipped: u64 },
+    /// A portion of all of them, from the first one or from one on that was the last of a portion; without these figures.
+    After(Option<Mark>),
+}
+
+/// The last row of a portion.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Mark {
+    pub(super) account: RecordId,
+    pub(super) date: Day,
+    pub(super) number: i64,
+    pub(super) position: i64,
+    /// What the account comes to with it.
+    pub(super) running: i64,
+}
+
+/// How many rows are made at once where all are wanted.
+const PORTION: u64 = 1_000;
 
 fn day(query: &ListQuery, names: [&str; 2], faults: &mut FieldErrors) -> Option<Day> {
     let mut days = names.into_iter().filter_map(|name| match query.filter(name) {
@@ -252,18 +273,29 @@ impl Asked {
             group_by,
             orders: choice(query, "type").unwrap_or_default(),
             method: choice(query, "method").unwrap_or_default(),
-            format: choice(query, "format").unwrap_or_default(),
-            page: query.page,
-            page_size: query.page_size,
+            window: Window::Page { size: query.page_size, skipped: (query.page - 1) * query.page_size },
         };
         if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
     }
 
-    /// How many rows of a report in pages are wanted, and after how many. A file has all of them.
-    pub(super) const fn window(&self) -> Option<(u64, u64)> {
-        match self.format {
-            Format::Json => Some((self.page_size, (self.page - 1) * self.page_size)),
-            Format::Csv => None,
+    /// Whether figures of the whole are wanted, and not a portion of the rows alone.
+    pub(super) const fn is_page(&self) -> bool {
+        matches!(self.window, Window::Page { .. })
+    }
+
+    /// How many rows of a report in pages are wanted, and after how many.
+    pub(super) const fn limits(&self) -> (u64, u64) {
+        match self.window {
+            Window::Page { size, skipped } => (size, skipped),
+            Window::After(_) => (PORTION, 0),
+        }
+    }
+
+    /// The row after which a portion begins.
+    pub(super) const fn mark(&self) -> Option<&Mark> {
+        match &self.window {
+            Window::After(mark) => mark.as_ref(),
+            Window::Page { .. } => None,
         }
     }
 

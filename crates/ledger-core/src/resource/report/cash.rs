@@ -116,7 +116,7 @@ impl Report for CashFlow {
                 opening + total,
                 closing,
             )],
-            count: None,
+            ..Sheet::default()
         })
     }
 
@@ -152,7 +152,7 @@ fn example(key: &str, label: &str) -> Sheet {
         rows: vec![Row::total(RowType::Total, key, label, vec![own.cell(8_400_000)])],
         totals: BTreeMap::from([(key.to_owned(), own.cell(8_400_000))]),
         checks: vec![own.check("Both sides are equal", 8_400_000, 8_400_000)],
-        count: None,
+        ..Sheet::default()
     }
 }
 
@@ -243,7 +243,7 @@ impl Report for EquityChanges {
                 own.check("Equity before with what moved it is equity then", sums[0] + sums[1] - sums[2], sums[3]),
                 own.check("Equity then is what the company has less what it owes", sums[3], net_assets),
             ],
-            count: None,
+            ..Sheet::default()
         })
     }
 
@@ -317,7 +317,7 @@ impl Report for FxGains {
             checks.push(own.check(&format!("{label}: the documents are what the account was moved by"), sum, moved));
         }
         rows.push(Row::total(RowType::Total, "total", "Total", vec![own.cell(total)]));
-        Ok(Sheet { columns: vec![Column::of("gain", "Gain")], rows, totals, checks, count: None })
+        Ok(Sheet { columns: vec![Column::of("gain", "Gain")], rows, totals, checks, ..Sheet::default() })
     }
 
     fn example() -> Sheet {

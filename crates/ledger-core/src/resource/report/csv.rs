@@ -4,20 +4,23 @@ use super::sheet::{Cell, Row, Sheet};
 
 /// Row by row, those below a row after it, each with its depth and type before its values.
 pub(super) fn written(sheet: &Sheet) -> String {
-    let mut text = String::new();
-    let head = ["level", "type", "label"].into_iter().map(str::to_owned);
-    line(&mut text, head.chain(sheet.columns.iter().map(|column| defused(&column.label))));
-    for row in &sheet.rows {
-        write_row(&mut text, row);
-    }
+    let mut text = head(sheet);
+    write_rows(&mut text, &sheet.rows);
     text
 }
 
-fn write_row(text: &mut String, row: &Row) {
-    let own = [row.level.to_string(), row.r#type.to_string(), defused(&row.label)];
-    line(text, own.into_iter().chain(row.values.iter().map(cell)));
-    for child in &row.children {
-        write_row(text, child);
+pub(super) fn head(sheet: &Sheet) -> String {
+    let mut text = String::new();
+    let own = ["level", "type", "label"].into_iter().map(str::to_owned);
+    line(&mut text, own.chain(sheet.columns.iter().map(|column| defused(&column.label))));
+    text
+}
+
+pub(super) fn write_rows(text: &mut String, rows: &[Row]) {
+    for row in rows {
+        let own = [row.level.to_string(), row.r#type.to_string(), defused(&row.label)];
+        line(text, own.into_iter().chain(row.values.iter().map(cell)));
+        write_rows(text, &row.children);
     }
 }
 

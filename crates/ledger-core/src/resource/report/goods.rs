@@ -177,7 +177,7 @@ impl Report for StockValuation {
             rows,
             totals: BTreeMap::from([("value".to_owned(), own.cell(total))]),
             checks: checks.into_iter().collect(),
-            count: None,
+            ..Sheet::default()
         })
     }
 
@@ -205,7 +205,7 @@ fn example() -> Sheet {
         )],
         totals: BTreeMap::from([("value".to_owned(), own.cell(11_100_000))]),
         checks: vec![own.check("The stock is worth what the inventory accounts say", 11_100_000, 11_100_000)],
-        count: None,
+        ..Sheet::default()
     }
 }
 
@@ -282,7 +282,7 @@ impl Report for StockSummary {
             ]
         });
         let totals = names.iter().zip(sums).map(|((key, _), sum)| (format!("{key}Value"), own.cell(sum.value)));
-        Ok(Sheet { columns: columns.collect(), rows, totals: totals.collect(), checks, count: None })
+        Ok(Sheet { columns: columns.collect(), rows, totals: totals.collect(), checks, ..Sheet::default() })
     }
 
     fn example() -> Sheet {
@@ -387,7 +387,7 @@ impl Report for StockLedger {
                 },
                 own.check("The last line is the valuation", stock.value, closing.value),
             ],
-            count: None,
+            ..Sheet::default()
         })
     }
 
@@ -575,7 +575,7 @@ impl<S: Waits> Report for Waiting<S> {
             rows,
             totals: BTreeMap::from([("value".to_owned(), own.cell(total))]),
             checks: checks.into_iter().collect(),
-            count: None,
+            ..Sheet::default()
         })
     }
 

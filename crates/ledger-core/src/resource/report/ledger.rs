@@ -2,8 +2,8 @@
 
 use super::Report;
 use super::aging::names_of;
-use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, PARTY, TO, TO_DATE};
-use super::lines::{amount, of_span};
+use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, Mark, PARTY, TO, TO_DATE};
+use super::lines::{after, amount, of_span};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end};
 use crate::books::balances::{last_known, sum};
@@ -18,7 +18,7 @@ use crate::resource::list::Parameter;
 use sea_orm::sea_query::Expr;
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect,
+    QuerySelect, Select,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -77,9 +77,19 @@ impl Report for GeneralLedger {
             }
             narrow
         };
+        let chart = Chart::of(cx).await?;
+        let opening = openings(cx, asked, from.previous(), narrow()).await?;
+        let own = Own(cx.business()?.currency_decimals);
+        if !asked.is_page() {
+            let lines = portion(cx, asked, &chart, narrow()).await?;
+            let parties = names_of(cx, lines.iter().filter_map(|line| line.party_id)).await?;
+            let (count, earlier, whole, apart) = Default::default();
+            return Ok(Leaves { chart, own, lines, count, opening, earlier, parties, whole, apart });
+        }
         let all = of_span(cx, asked.span, asked).await?.filter(narrow());
         let count = all.clone().column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
-        let mut lines = all
+        let (limit, offset) = asked.limits();
+        let by_account = all
             .join(
                 JoinType::InnerJoin,
                 entry_lines::Entity::belongs_to(accounts::Entity)
@@ -87,61 +97,32 @@ impl Report for GeneralLedger {
                     .to((accounts::Column::BusinessId, accounts::Column::Id))
                     .into(),
             )
-            .columns([
-                entry_lines::Column::EntryNumber,
-                entry_lines::Column::Position,
-                entry_lines::Column::AccountId,
-                entry_lines::Column::PartyId,
-                entry_lines::Column::Date,
-                entry_lines::Column::Amount,
-                entry_lines::Column::Description,
-            ])
-            .columns([
-                entries::Column::Narration,
-                entries::Column::DocumentId,
-                entries::Column::DocumentKind,
-                entries::Column::DocumentNumber,
-            ])
-            .order_by_asc(accounts::Column::Code)
-            .order_by_asc(entry_lines::Column::Date)
-            .order_by_asc(entry_lines::Column::EntryNumber)
-            .order_by_asc(entry_lines::Column::Position);
-        if let Some((limit, offset)) = asked.window() {
-            lines = lines.limit(limit).offset(offset);
-        }
-        let lines: Vec<Line> = lines.into_model().all(&cx.db).await?;
+            .order_by_asc(accounts::Column::Code);
+        let lines: Vec<Line> = in_order(by_account)
+            .limit(limit)
+            .offset(offset)
+            .into_model()
+            .all(&cx.db)
+            .await?;
         let mut earlier = HashMap::new();
         if let Some(first) = lines.first() {
-            let before = Condition::any()
-                .add(entry_lines::Column::Date.lt(first.date))
-                .add(
-                    Condition::all()
-                        .add(entry_lines::Column::Date.eq(first.date))
-                        .add(entry_lines::Column::EntryNumber.lt(first.entry_number)),
-                )
-                .add(
-                    Condition::all()
-                        .add(entry_lines::Column::EntryNumber.eq(first.entry_number))
-                        .add(entry_lines::Column::Position.lt(first.position)),
-                );
             let found: Option<Option<i64>> = of_span(cx, asked.span, asked)
                 .await?
                 .filter(narrow())
                 .filter(entry_lines::Column::AccountId.eq(first.account_id))
-                .filter(before)
+                .filter(after(&first.mark(0)).not())
                 .column_as(amount(cx), "amount")
                 .into_tuple()
                 .one(&cx.db)
                 .await?;
-            earlier.insert(first.account_id, found.flatten().unwrap_or_default());
+            earlier.insert(first.account_id, found.flatten().unwrap_or_default() - first.amount);
         }
-        let opening = openings(cx, asked, from.previous(), narrow()).await?;
         let [debit, credit] = sides(cx, asked, narrow()).await?;
         let closing = openings(cx, asked, to, narrow()).await?;
         let before: i64 = opening.values().sum();
         Ok(Leaves {
-            chart: Chart::of(cx).await?,
-            own: Own(cx.business()?.currency_decimals),
+            chart,
+            own,
             parties: names_of(cx, lines.iter().filter_map(|line| line.party_id)).await?,
             lines,
             count,
@@ -152,12 +133,14 @@ impl Report for GeneralLedger {
         })
     }
 
-    fn fold(facts: Leaves, _: &Asked) -> Result<Sheet> {
+    fn fold(facts: Leaves, asked: &Asked) -> Result<Sheet> {
         let Leaves { chart, own, lines, count, opening, earlier, parties, whole, apart } = facts;
         let mut rows: Vec<Row> = Vec::new();
-        let mut running = 0;
+        // A portion goes on with the account that the one before it ended with.
+        let mut account = asked.mark().map(|mark| mark.account);
+        let mut running = asked.mark().map_or(0, |mark| mark.running);
         for line in &lines {
-            if rows.last().and_then(|row| row.account_id) != Some(line.account_id) {
+            if account.replace(line.account_id) != Some(line.account_id) {
                 let of = |figures: &HashMap<RecordId, i64>| figures.get(&line.account_id).copied().unwrap_or_default();
                 running = of(&opening) + of(&earlier);
                 let values = [vec![Cell::Nothing; 5], vec![own.cell(running)]].concat();
@@ -188,8 +171,9 @@ impl Report for GeneralLedger {
                     values,
                 )
             };
-            if let Some(section) = rows.last_mut() {
-                section.children.push(row);
+            match rows.last_mut().filter(|last| last.r#type == RowType::Section) {
+                Some(section) => section.children.push(row),
+                None => rows.push(row),
             }
         }
         let totals = [("opening", whole[0]), ("debit", whole[1]), ("credit", whole[2]), ("closing", whole[3])];
@@ -210,12 +194,64 @@ impl Report for GeneralLedger {
                 apart,
             )],
             count: Some(count),
+            next: lines.last().map(|line| line.mark(running)),
         })
     }
 
     fn example() -> Sheet {
         example()
     }
+}
+
+impl Line {
+    const fn mark(&self, running: i64) -> Mark {
+        Mark { account: self.account_id, date: self.date, number: self.entry_number, position: self.position, running }
+    }
+}
+
+/// Lines with what a leaf says of them, day by day.
+fn in_order(lines: Select<entry_lines::Entity>) -> Select<entry_lines::Entity> {
+    lines
+        .columns([
+            entry_lines::Column::EntryNumber,
+            entry_lines::Column::Position,
+            entry_lines::Column::AccountId,
+            entry_lines::Column::PartyId,
+            entry_lines::Column::Date,
+            entry_lines::Column::Amount,
+            entry_lines::Column::Description,
+        ])
+        .columns([
+            entries::Column::Narration,
+            entries::Column::DocumentId,
+            entries::Column::DocumentKind,
+            entries::Column::DocumentNumber,
+        ])
+        .order_by_asc(entry_lines::Column::Date)
+        .order_by_asc(entry_lines::Column::EntryNumber)
+        .order_by_asc(entry_lines::Column::Position)
+}
+
+/// The next lines, each account by itself: so each is found by its index, however many stand before it.
+async fn portion(cx: &Cx<'_>, asked: &Asked, chart: &Chart, narrow: Condition) -> Result<Vec<Line>> {
+    let (most, _) = asked.limits();
+    let mut lines: Vec<Line> = Vec::new();
+    let begun = asked.mark().map(|mark| mark.account);
+    for account in chart.0.iter().skip_while(|account| begun.is_some_and(|begun| begun != account.id)) {
+        let mut of_account = of_span(cx, asked.span, asked)
+            .await?
+            .filter(narrow.clone())
+            .filter(entry_lines::Column::AccountId.eq(account.id));
+        if let Some(mark) = asked.mark().filter(|mark| mark.account == account.id) {
+            of_account = of_account.filter(after(mark));
+        }
+        let left = most - lines.len() as u64;
+        lines.extend(in_order(of_account).limit(left).into_model::<Line>().all(&cx.db).await?);
+        if lines.len() as u64 >= most {
+            break;
+        }
+    }
+    Ok(lines)
 }
 
 /// What accounts come to at the end of a day, of what is asked for alone.
@@ -272,7 +308,7 @@ fn example() -> Sheet {
         )],
         totals: BTreeMap::from([("debit".to_owned(), own.cell(2_749_000))]),
         checks: vec![own.check("Both sides are equal", 2_749_000, 2_749_000)],
-        count: None,
+        ..Sheet::default()
     }
 }
 
@@ -308,19 +344,16 @@ impl Report for DayBook {
         if let Some(known) = last_known(cx, asked.point).await? {
             all = all.filter(entries::Column::Number.lte(known));
         }
-        let count = all.clone().count(&cx.db).await?;
-        let total: Option<Option<i64>> = all
-            .clone()
-            .select_only()
-            .column_as(sum(cx, Expr::col(entries::Column::Total)), "total")
-            .into_tuple()
-            .one(&cx.db)
-            .await?;
+        let (count, total, apart) =
+            if asked.is_page() { figures(cx, asked, all.clone()).await? } else { Default::default() };
+        let (limit, offset) = asked.limits();
         let mut page = all.order_by_asc(entries::Column::Date).order_by_asc(entries::Column::Number);
-        if let Some((limit, offset)) = asked.window() {
-            page = page.limit(limit).offset(offset);
+        if let Some(mark) = asked.mark() {
+            let later =
+                Condition::any().add(entries::Column::Date.gt(mark.date)).add(entries::Column::Number.gt(mark.number));
+            page = page.filter(entries::Column::Date.gte(mark.date)).filter(later);
         }
-        let page = page.all(&cx.db).await?;
+        let page = page.limit(limit).offset(offset).all(&cx.db).await?;
         let lines = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(entry_lines::Column::EntryNumber.is_in(page.iter().map(|entry| entry.number)))
@@ -328,15 +361,14 @@ impl Report for DayBook {
             .order_by_asc(entry_lines::Column::Position)
             .all(&cx.db)
             .await?;
-        let moved = sums(cx, asked.span, asked.point).await?;
         Ok(Days {
             own: Own(cx.business()?.currency_decimals),
             entries: page,
             lines,
             chart: Chart::of(cx).await?,
             count,
-            total: total.flatten().unwrap_or_default(),
-            apart: moved.values().map(|moved| moved.debit).sum(),
+            total,
+            apart,
         })
     }
 
@@ -390,12 +422,26 @@ impl Report for DayBook {
             totals: BTreeMap::from([("total".to_owned(), own.cell(total))]),
             checks: vec![own.check("The entries are what accounts were debited with", total, apart)],
             count: Some(count),
+            next: entries.last().map(|last| Mark { date: last.date, number: last.number, ..Mark::default() }),
         })
     }
 
     fn example() -> Sheet {
         example()
     }
+}
+
+/// How many entries there are, what they come to, and what all accounts were debited with, computed apart.
+async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>) -> Result<(u64, i64, i64)> {
+    let count = all.clone().count(&cx.db).await?;
+    let total: Option<Option<i64>> = all
+        .select_only()
+        .column_as(sum(cx, Expr::col(entries::Column::Total)), "total")
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    let moved = sums(cx, asked.span, asked.point).await?;
+    Ok((count, total.flatten().unwrap_or_default(), moved.values().map(|moved| moved.debit).sum()))
 }
 
 #[cfg(test)]

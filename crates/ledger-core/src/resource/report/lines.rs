@@ -1,6 +1,6 @@
 //! The lines of the ledger over some days, as they were known: what reports sum that no rollup keeps.
 
-use super::asked::Asked;
+use super::asked::{Asked, Mark};
 use crate::books::balances::{last_known, sum};
 use crate::books::sums::Span;
 use crate::books::tables::{DocumentKind, EntryKind, entries, entry_lines};
@@ -52,6 +52,19 @@ pub(super) fn of_documents(
 }
 
 /// The sum of what lines move, a debit positive.
+/// Lines after the one that a portion ended with, in the order of days, entries and lines.
+pub(super) fn after(mark: &Mark) -> Condition {
+    let later = Condition::any()
+        .add(entry_lines::Column::Date.gt(mark.date))
+        .add(entry_lines::Column::EntryNumber.gt(mark.number))
+        .add(
+            Condition::all()
+                .add(entry_lines::Column::EntryNumber.eq(mark.number))
+                .add(entry_lines::Column::Position.gt(mark.position)),
+        );
+    Condition::all().add(entry_lines::Column::Date.gte(mark.date)).add(later)
+}
+
 pub(super) fn amount(cx: &Cx<'_>) -> SimpleExpr {
     sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::Amount)))
 }

@@ -26,14 +26,15 @@ use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
+use crate::feed::Outlet;
 use crate::ids::{BusinessId, RecordId};
-use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading};
+use crate::resource::extra::{Csv, Does, Extra, NoWords, On, Produced, Reading};
 use crate::resource::list::{ListQuery, Page, Pagination, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
 use crate::resource::verification::NoRecord;
 use crate::resource::{About, Resource, ResourceKey, Scope};
-use asked::{Asked, Basis, Format};
+use asked::{Asked, Basis, Window};
 use schemars::JsonSchema;
 use sea_orm::EntityTrait;
 use serde::Serialize;
@@ -184,7 +185,7 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
         does: Does::Reads(Reading {
             parameters: R::PARAMETERS,
             paged: R::PAGED,
-            csv: Some(|| csv::written(&R::example())),
+            csv: Some(Csv { example: || csv::written(&R::example()), write: write::<R> }),
             ..Reading::json::<ReportView>(run::<R>, example::<R>)
         }),
     };
@@ -199,9 +200,6 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
             None => books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?.map_or(0, |row| row.entry_number),
         };
         let sheet = R::fold(R::gather(cx, &asked).await?, &asked)?;
-        if asked.format == Format::Csv {
-            return Ok(Produced { media: Some(Media::Csv), ..Produced::text(csv::written(&sheet)) });
-        }
         let business = cx.business()?;
         let pagination = sheet.count.map(|count| Pagination::of(query, count));
         let view = ReportView {
@@ -220,6 +218,22 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
             pagination,
         };
         Ok(Produced { pagination, ..Produced::json(&view)? })
+    })
+}
+
+/// A report as comma-separated values; all of one that comes in pages, portion by portion.
+fn write<'c, R: Report>(cx: &'c Cx<'c>, query: &'c ListQuery, outlet: &'c Outlet) -> BoxFuture<'c, Result<()>> {
+    Box::pin(async move {
+        let mut asked = Asked { window: Window::After(None), ..Asked::read(cx, query)? };
+        let mut sheet = R::fold(R::gather(cx, &asked).await?, &asked)?;
+        let mut text = csv::head(&sheet);
+        loop {
+            csv::write_rows(&mut text, &sheet.rows);
+            outlet.hand(std::mem::take(&mut text)).await?;
+            let Some(mark) = sheet.next else { return Ok(()) };
+            asked.window = Window::After(Some(mark));
+            sheet = R::fold(R::gather(cx, &asked).await?, &asked)?;
+        }
     })
 }
 

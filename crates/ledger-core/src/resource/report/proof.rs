@@ -1,7 +1,7 @@
 //! What an auditor asks for: whether numbers have gaps, and who changed what.
 
 use super::Report;
-use super::asked::{Asked, FORMAT, FROM, FROM_DATE, TO, TO_DATE};
+use super::asked::{Asked, FORMAT, FROM, FROM_DATE, Mark, TO, TO_DATE};
 use super::sheet::{Cell, Check, Column, Row, RowType, Sheet};
 use crate::books::audit;
 use crate::books::tables::{audit_log, books};
@@ -80,7 +80,7 @@ impl Report for NumberGaps {
             rows,
             totals: BTreeMap::from([("missing".to_owned(), count(missing))]),
             checks: vec![check("No number is missing", count(missing), Cell::Count(0))],
-            count: None,
+            ..Sheet::default()
         })
     }
 
@@ -90,7 +90,7 @@ impl Report for NumberGaps {
             rows: vec![Row::total(RowType::Line, "2026", "2026", vec![Cell::Count(1), Cell::Count(42)])],
             totals: BTreeMap::from([("missing".to_owned(), Cell::Count(0))]),
             checks: vec![check("No number is missing", Cell::Count(0), Cell::Count(0))],
-            count: None,
+            ..Sheet::default()
         }
     }
 }
@@ -99,6 +99,7 @@ impl Report for NumberGaps {
 
 pub(super) struct AuditTrail;
 
+#[derive(Default)]
 pub(super) struct Trail {
     records: Vec<audit_log::Model>,
     count: u64,
@@ -127,16 +128,20 @@ impl Report for AuditTrail {
             .filter(audit_log::Column::BusinessId.eq(business))
             .filter(audit_log::Column::At.gte(company.beginning_of(from)))
             .filter(audit_log::Column::At.lt(company.beginning_of(to.next())));
-        let count = all.clone().count(&cx.db).await?;
-        let mut page = all.order_by_asc(audit_log::Column::Sequence);
-        if let Some((limit, offset)) = asked.window() {
-            page = page.limit(limit).offset(offset);
+        let (limit, offset) = asked.limits();
+        let mut page = all.clone().order_by_asc(audit_log::Column::Sequence);
+        if let Some(mark) = asked.mark() {
+            page = page.filter(audit_log::Column::Sequence.gt(mark.number));
+        }
+        let records = page.limit(limit).offset(offset).all(&cx.db).await?;
+        if !asked.is_page() {
+            return Ok(Trail { records, ..Trail::default() });
         }
         let verdict = audit::verify(cx, business).await?;
         let head = books::Entity::find_by_id(business).one(&cx.db).await?;
         Ok(Trail {
-            records: page.all(&cx.db).await?,
-            count,
+            records,
+            count: all.count(&cx.db).await?,
             whole: verdict.records,
             problems: verdict.problems.len(),
             head: head.map_or(0, |head| head.audit_sequence),
@@ -170,6 +175,7 @@ impl Report for AuditTrail {
                 check("The chain is nowhere broken", count(problems), Cell::Count(0)),
             ],
             count: Some(all),
+            next: records.last().map(|last| Mark { number: last.sequence, ..Mark::default() }),
         })
     }
 
@@ -184,7 +190,7 @@ impl Report for AuditTrail {
             )],
             totals: BTreeMap::from([("records".to_owned(), Cell::Count(7))]),
             checks: vec![check("The chain is nowhere broken", Cell::Count(0), Cell::Count(0))],
-            count: None,
+            ..Sheet::default()
         }
     }
 }

@@ -71,9 +71,7 @@ pub(super) fn asked(from: &str, to: &str) -> Asked {
         group_by: None,
         orders: super::asked::Orders::default(),
         method: super::asked::Method::default(),
-        format: super::asked::Format::default(),
-        page: 1,
-        page_size: 50,
+        window: super::asked::Window::Page { size: 50, skipped: 0 },
     }
 }
 

@@ -1,5 +1,6 @@
 //! The one shape of every report: columns, rows of values, totals, and the identities that it satisfies.
 
+use super::asked::Mark;
 use crate::books::tables::DocumentKind;
 use crate::day::Day;
 use crate::ids::RecordId;
@@ -139,6 +140,8 @@ pub struct Sheet {
     pub(super) checks: Vec<Check>,
     /// How many rows there are on all pages, where the report comes in pages.
     pub(super) count: Option<u64>,
+    /// Where the next portion begins, when this is one and has rows.
+    pub(super) next: Option<Mark>,
 }
 
 /// Amounts of the company.

@@ -193,7 +193,7 @@ impl Report for ProfitAndLoss {
             ("netProfit".to_owned(), first(&net)),
         ]);
         let columns = periods.iter().map(|(span, _, _)| span_column(*span)).collect();
-        Ok(Sheet { columns, rows, totals, checks, count: None })
+        Ok(Sheet { columns, rows, totals, checks, ..Sheet::default() })
     }
 
     fn example() -> Sheet {
@@ -309,7 +309,7 @@ impl Report for BalanceSheet {
             from: None,
             to: Some(*day),
         });
-        Ok(Sheet { columns: columns.collect(), rows, totals, checks, count: None })
+        Ok(Sheet { columns: columns.collect(), rows, totals, checks, ..Sheet::default() })
     }
 
     fn example() -> Sheet {
@@ -417,7 +417,7 @@ impl Report for TrialBalance {
             ..Column::of(key, label)
         });
         let totals = labels.into_iter().zip(sums).map(|((key, _), sum)| (key.to_owned(), own.cell(sum)));
-        Ok(Sheet { columns: columns.collect(), rows, totals: totals.collect(), checks, count: None })
+        Ok(Sheet { columns: columns.collect(), rows, totals: totals.collect(), checks, ..Sheet::default() })
     }
 
     fn example() -> Sheet {
@@ -444,7 +444,7 @@ fn example(key: &str, label: &str, code: &str, name: &str, units: i64) -> Sheet 
         ],
         totals: BTreeMap::from([(key.to_owned(), own.cell(units))]),
         checks: vec![own.check("Both sides are equal", units, units)],
-        count: None,
+        ..Sheet::default()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::Report;
 use super::aging::documents_of;
-use super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, TAX_CODE, TO, TO_DATE};
-use super::lines::{amount, of_span};
+use super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, Mark, TAX_CODE, TO, TO_DATE};
+use super::lines::{after, amount, of_span};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use crate::books::balances::sum;
 use crate::books::sums::sums;
@@ -16,7 +16,9 @@ use crate::resource::account::{AccountType, table as accounts};
 use crate::resource::list::Parameter;
 use crate::resource::tax_code::table as codes;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{
+    ColumnTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 const PARAMETERS: &[Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, TAX_CODE, KNOWN_AT, FORMAT];
@@ -162,7 +164,7 @@ impl Report for TaxSummary {
             rows,
             totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
             checks: vec![own.check("The tax is what tax accounts were moved by", due, -apart)],
-            count: None,
+            ..Sheet::default()
         })
     }
 
@@ -183,7 +185,7 @@ fn example() -> Sheet {
         )],
         totals: BTreeMap::from([("outputTax".to_owned(), own.cell(450_000))]),
         checks: vec![own.check("The tax is what tax accounts were moved by", 450_000, 450_000)],
-        count: None,
+        ..Sheet::default()
     }
 }
 
@@ -230,11 +232,13 @@ impl Report for TaxDetail {
         if let Some(code) = asked.tax_code {
             tagged = tagged.filter(entry_lines::Column::TaxCodeId.eq(code));
         }
-        let total: Option<Option<i64>> =
-            tagged.clone().column_as(amount(cx), "amount").into_tuple().one(&cx.db).await?;
-        let counted = tagged.clone().column(entry_lines::Column::EntryNumber);
-        let count = counted.count(&cx.db).await?;
-        let mut lines = tagged
+        let (count, total, summary) =
+            if asked.is_page() { figures(cx, asked, tagged.clone()).await? } else { Default::default() };
+        if let Some(mark) = asked.mark() {
+            tagged = tagged.filter(after(mark));
+        }
+        let (limit, offset) = asked.limits();
+        let lines = tagged
             .columns([
                 entry_lines::Column::EntryNumber,
                 entry_lines::Column::Position,
@@ -248,21 +252,19 @@ impl Report for TaxDetail {
             .column(entries::Column::DocumentId)
             .order_by_asc(entry_lines::Column::Date)
             .order_by_asc(entry_lines::Column::EntryNumber)
-            .order_by_asc(entry_lines::Column::Position);
-        if let Some((limit, offset)) = asked.window() {
-            lines = lines.limit(limit).offset(offset);
-        }
+            .order_by_asc(entry_lines::Column::Position)
+            .limit(limit)
+            .offset(offset);
         let lines: Vec<Line> = lines.into_model().all(&cx.db).await?;
-        let summary = TaxSummary::gather(cx, asked).await?;
         Ok(Detailed {
             own: Own(cx.business()?.currency_decimals),
             named: documents_of(cx, lines.iter().map(|line| line.document_id)).await?,
             lines,
             count,
-            owed: summary.owed,
-            codes: summary.codes,
-            total: -total.flatten().unwrap_or_default(),
-            summary: -summary.lines.iter().map(|line| line.amount).sum::<i64>(),
+            owed: owed(cx).await?,
+            codes: code_names(cx).await?,
+            total,
+            summary,
         })
     }
 
@@ -306,12 +308,26 @@ impl Report for TaxDetail {
             totals: BTreeMap::from([("netTax".to_owned(), own.cell(total))]),
             checks: vec![own.check("The lines of all pages are the summary", total, summary)],
             count: Some(count),
+            next: lines.last().map(|line| Mark {
+                date: line.date,
+                number: line.entry_number,
+                position: line.position,
+                ..Mark::default()
+            }),
         })
     }
 
     fn example() -> Sheet {
         example()
     }
+}
+
+/// How many lines there are, and the tax of all pages and of the summary.
+async fn figures(cx: &Cx<'_>, asked: &Asked, tagged: Select<entry_lines::Entity>) -> Result<(u64, i64, i64)> {
+    let count = tagged.clone().column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
+    let total: Option<Option<i64>> = tagged.column_as(amount(cx), "amount").into_tuple().one(&cx.db).await?;
+    let summary = TaxSummary::gather(cx, asked).await?;
+    Ok((count, -total.flatten().unwrap_or_default(), -summary.lines.iter().map(|line| line.amount).sum::<i64>()))
 }
 
 #[cfg(test)]

@@ -174,7 +174,7 @@ impl<T: Told> Report for Traded<T> {
             rows,
             totals: BTreeMap::from([("amount".to_owned(), own.cell(total))]),
             checks: vec![own.check(name, total, apart)],
-            count: None,
+            ..Sheet::default()
         })
     }
 
@@ -195,7 +195,7 @@ fn example() -> Sheet {
         )],
         totals: BTreeMap::from([("amount".to_owned(), own.cell(2_250_000))]),
         checks: vec![own.check("Both sides are equal", 2_250_000, 2_250_000)],
-        count: None,
+        ..Sheet::default()
     }
 }
 
@@ -299,7 +299,7 @@ impl Report for ItemProfitability {
                 own.check("What items earned is the income of the ledger", earned, -apart[0]),
                 own.check("What items cost is the cost of sales of the ledger", spent, apart[1]),
             ],
-            count: None,
+            ..Sheet::default()
         })
     }
 
@@ -412,7 +412,7 @@ impl Report for OpenOrders {
                 right: cell(told),
                 ok: ordered == told,
             }],
-            count: None,
+            ..Sheet::default()
         })
     }
 
