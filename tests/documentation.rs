@@ -1,5 +1,6 @@
 //! The documents are what users read: pinned, complete, alike in both dialects, and usable in a browser.
 
+use crate::harness::authority;
 use crate::harness::browser::Browser;
 use crate::harness::{Engine, Request, Server, on_both_engines};
 use ledger_core::resource::operation::registry;
@@ -76,6 +77,7 @@ fn every_operation_is_described_to_the_end() {
     ] {
         let document = document(path);
         assert_eq!(document["info"]["version"], "v2026");
+        let mut untrue = Vec::new();
         for (target, method, operation) in operations(&document) {
             let place = format!("{path} {method} {target}");
             for text in ["summary", "description", "operationId"] {
@@ -96,15 +98,19 @@ fn every_operation_is_described_to_the_end() {
                     let form = if is_file { "application/x-ndjson" } else { "application/json" };
                     let media = &response["content"][form];
                     assert!(!media["example"].is_null() && media["schema"].is_object(), "{place} {status}");
-                    resolve(&document, &media["schema"]);
+                    let faults = authority::faults(&document, &media["schema"], &media["example"]);
+                    untrue.extend(faults.into_iter().map(|fault| format!("{place} {status}: {fault}")));
                 }
             }
             if let Some(body) = operation.get("requestBody") {
                 let media = &body["content"]["application/json"];
                 assert!(!media["example"].is_null(), "{place}");
+                let faults = authority::faults(&document, &media["schema"], &media["example"]);
+                untrue.extend(faults.into_iter().map(|fault| format!("{place}: {fault}")));
                 assert_eq!(resolve(&document, &media["schema"])["additionalProperties"], false, "{place}");
             }
         }
+        assert!(untrue.is_empty(), "{} examples are not what their schemas say: {untrue:#?}", untrue.len());
     }
 }
 

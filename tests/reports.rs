@@ -336,6 +336,37 @@ on_both_engines! {
         }
     }
 
+    fn on_cash_basis_a_cost_that_comes_late_counts_with_the_bill_that_says_so(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let item = shop.item(json!({"name": "Goods", "salePrice": 20}));
+            let buy = |date: &str, price: u64| shop.purchase(date, json!([{"itemId": item, "quantity": 10, "unitPrice": price}]));
+            buy("2026-01-05", 10);
+            let sale = shop.sale("2026-01-10", json!([{"itemId": item, "quantity": 5}]));
+            // Ten at 10 and ten at 40 are twenty at 25: each that was sold cost 15 more than was known.
+            let late = buy("2026-01-02", 40);
+            let profit = |basis: &str, from: &str, to: &str| {
+                let report = shop.report(&format!("/pl?from={from}&to={to}&basis={basis}"));
+                assert!(report["checks"].as_array().unwrap().iter().all(|check| check["ok"] == true), "{report}");
+                report["totals"]["netProfit"].to_string()
+            };
+            assert_eq!(profit("accrual", "2026-01-01", "2026-12-31"), "-25.00");
+            assert_eq!(profit("cash", "2026-01-01", "2026-12-31"), "0.00");
+            let settle = |resource: &str, mut body: Value, target: &Value| {
+                body["allocations"] = json!([{"targetId": target["id"], "amount": body["amount"]}]);
+                shop.make(resource, &body)
+            };
+            settle("receipts", shop.receipt("2026-02-10", "40"), &sale);
+            assert_eq!(profit("cash", "2026-02-01", "2026-02-28"), "20.00");
+            settle("payments", shop.payment("2026-03-10", "100"), &late);
+            assert_eq!(profit("cash", "2026-03-01", "2026-03-31"), "-18.75");
+            settle("receipts", shop.receipt("2026-04-10", "60"), &sale);
+            settle("payments", shop.payment("2026-04-11", "300"), &late);
+            assert_eq!(profit("cash", "2026-04-01", "2026-04-30"), "-26.25");
+            assert_eq!(profit("cash", "2026-01-01", "2026-12-31"), "-25.00");
+        }
+    }
+
     fn an_allocation_that_is_taken_back_leaves_sales_as_they_were(server) {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);

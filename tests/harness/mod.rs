@@ -1,5 +1,6 @@
 //! What the suites stand on: a real server process, a real PostgreSQL, a real browser.
 
+pub mod authority;
 pub mod books;
 pub mod browser;
 pub mod examples;

@@ -1,8 +1,8 @@
 //! `duet serve` as a second process, and companies in it.
 
 use super::http::{Answer, Request};
-use super::postgres;
 use super::process::{Kept, fresh_folder};
+use super::{authority, postgres};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -171,7 +171,9 @@ impl Server {
     }
 
     pub fn send(&self, request: &Request) -> Answer {
-        request.send(self.address)
+        let answer = request.send(self.address);
+        authority::hold(request, &answer);
+        answer
     }
 
     /// Where a dialect keeps a resource, as its document says: by the name of the operation that lists it.

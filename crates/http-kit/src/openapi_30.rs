@@ -65,6 +65,7 @@ fn object_schema(members: &mut Map<String, Value>) {
             schema(inner);
         }
     }
+    elements_by_place(members);
     for name in ["$schema", "$defs", "$id", "$comment", "patternProperties", "unevaluatedProperties", "propertyNames"] {
         members.remove(name);
     }
@@ -96,6 +97,22 @@ fn object_schema(members: &mut Map<String, Value>) {
     }
 }
 
+/// Elements that each have a schema of their own become elements that have one of these.
+fn elements_by_place(members: &mut Map<String, Value>) {
+    let Some(Value::Array(places)) = members.shift_remove("prefixItems") else { return };
+    let mut alternatives: Vec<Value> = Vec::new();
+    for mut place in places {
+        if let Some(place) = place.as_object_mut() {
+            place.shift_remove("description");
+        }
+        schema(&mut place);
+        if !alternatives.contains(&place) {
+            alternatives.push(place);
+        }
+    }
+    members.insert("items".into(), json!({"anyOf": alternatives}));
+}
+
 /// `anyOf: [X, {type: null}]` becomes X that may be null.
 fn nullable_alternatives(members: &mut Map<String, Value>) {
     let is_null = |alternative: &Value| alternative.get("type").is_some_and(|kind| kind == "null");
@@ -117,6 +134,10 @@ fn nullable_alternatives(members: &mut Map<String, Value>) {
 
 /// `type: [X, null]` becomes X that may be null; several types become alternatives.
 fn types(members: &mut Map<String, Value>) {
+    if members.get("type").is_some_and(|kind| kind == "null") {
+        members.shift_remove("type");
+        members.insert("enum".into(), json!([null]));
+    }
     let Some(Value::Array(kinds)) = members.get("type").cloned() else { return };
     let named: Vec<Value> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
     if named.len() < kinds.len() {
@@ -158,6 +179,7 @@ mod tests {
             ),
             (json!({"$ref": "#/x", "description": "d"}), json!({"description": "d", "allOf": [{"$ref": "#/x"}]})),
             (json!({"$ref": "#/x"}), json!({"$ref": "#/x"})),
+            (json!({"type": "null"}), json!({"enum": [null], "nullable": true})),
             (json!({"const": 1}), json!({"enum": [1]})),
             (json!({"exclusiveMinimum": 0}), json!({"minimum": 0, "exclusiveMinimum": true})),
             (json!({"examples": ["a", "b"]}), json!({"example": "a"})),
@@ -167,6 +189,12 @@ mod tests {
                 json!({"properties": {"type": {"type": "integer", "nullable": true}, "const": {}}}),
             ),
             (json!({"items": {"const": "x"}}), json!({"items": {"enum": ["x"]}})),
+            (
+                json!({"prefixItems": [
+                    {"type": "string", "description": "d"}, {"type": ["number", "null"]}, {"type": "string"}
+                ], "items": false, "maxItems": 3}),
+                json!({"items": {"anyOf": [{"type": "string"}, {"type": "number", "nullable": true}]}, "maxItems": 3}),
+            ),
         ];
         for (latest, older) in cases {
             let document = down_convert(json!({"openapi": "3.1.0", "components": {"schemas": {"X": latest.clone()}}}));

@@ -389,7 +389,8 @@ impl Resource for Businesses {
                 "requireIfMatch": false, "defaultDocumentStatus": "posted", "postedEditPolicy": "allow", "roundingMode": "halfUp",
                 "taxRounding": "document", "pricesIncludeTaxDefault": false, "costMethodDefault": "movingAverage",
                 "negativeStock": "forbid", "bookAdvancesSeparately": false, "uniqueSupplierReference": false,
-                "creditLimitPolicy": "ignore", "cashRoundingIncrement": null
+                "creditLimitPolicy": "ignore", "cashRoundingIncrement": null, "cogsTiming": "invoice",
+                "overDeliveryPercent": null
             },
             "status": "active",
             "externalId": null,

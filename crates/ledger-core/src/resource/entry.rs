@@ -152,12 +152,14 @@ impl Resource for Entries {
                 {
                     "accountId": "019a9f6e-6c00-7e75-8f21-6b8d0c2e4a05", "accountCode": "6200", "accountName": "Rent",
                     "debit": 1200, "credit": 0, "currency": "EUR", "amountCurrency": 1200, "partyId": null,
-                    "description": null, "dueDate": null
+                    "description": null, "dueDate": null, "itemId": null, "quantity": null, "taxCodeId": null,
+                    "taxComponent": null, "taxBase": null
                 },
                 {
                     "accountId": "019a9f6e-6c00-7f86-9a32-7c9e1d3f5b06", "accountCode": "1010", "accountName": "Bank",
                     "debit": 0, "credit": 1200, "currency": "EUR", "amountCurrency": -1200, "partyId": null,
-                    "description": null, "dueDate": null
+                    "description": null, "dueDate": null, "itemId": null, "quantity": null, "taxCodeId": null,
+                    "taxComponent": null, "taxBase": null
                 }
             ]
         })

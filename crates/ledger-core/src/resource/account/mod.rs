@@ -312,10 +312,7 @@ impl Resource for Accounts {
             description: "All accounts below their groups, in order of `code`.",
             does: Does::Reads(Reading {
                 in_time: true,
-                ..Reading::json::<AccountTree>(
-                    |cx, _, _| Box::pin(tree(cx)),
-                    || json!({"items": [{"code": "1", "name": "Assets", "isGroup": true, "children": []}]}),
-                )
+                ..Reading::json::<AccountTree>(|cx, _, _| Box::pin(tree(cx)), example_tree)
             }),
         }]
     }
@@ -545,6 +542,21 @@ pub(crate) async fn plant(
     }
     table::Entity::insert_many(rows).exec_without_returning(&cx.db).await?;
     Ok(())
+}
+
+fn example_tree() -> serde_json::Value {
+    let mut account = json!({
+        "id": "019a9f6e-6c00-7e75-8f21-6b8d0c2e4a05", "version": 1,
+        "createdAt": "2026-11-20T09:30:00.000000Z", "createdBy": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03",
+        "updatedAt": "2026-11-20T09:30:00.000000Z", "updatedBy": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03",
+        "children": []
+    });
+    for part in [Accounts::example(), Accounts::example_view()] {
+        for (name, value) in part.as_object().into_iter().flatten() {
+            account[name] = value.clone();
+        }
+    }
+    json!({"items": [account]})
 }
 
 /// The chart of accounts as a tree.

@@ -4,6 +4,7 @@ use super::Report;
 use super::asked::{
     AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, PARTY, TO, TO_DATE,
 };
+use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use crate::books::balances::{balances, sum};
 use crate::books::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
@@ -363,24 +364,6 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
 
 const PARAMETERS: &[Parameter] = &[AS_OF, DATE, BUCKETS, AGING_BY, PARTY, INCLUDE_ZERO, KNOWN_AT, FORMAT];
 
-fn example() -> Sheet {
-    let own = Own(2);
-    let figures = [1_000_000, 250_000, 0, 0, 0, 1_250_000];
-    let labels = ["current", "1-30", "31-60", "61-90", "91+", "total"];
-    let party = Row {
-        r#type: RowType::Party,
-        party_id: RecordId::parse("019a9f6e-6c00-7b23-8c12-7e9fb0213c23"),
-        ..Row::section("019a9f6e-6c00-7b23-8c12-7e9fb0213c23", "Nordwind Cafés", own.cells(&figures), Vec::new())
-    };
-    Sheet {
-        columns: labels.map(|label| Column::of(label, label)).to_vec(),
-        rows: vec![party, Row::total(RowType::Total, "total", "Total", own.cells(&figures))],
-        totals: labels.into_iter().zip(figures).map(|(label, sum)| (label.to_owned(), own.cell(sum))).collect(),
-        checks: vec![own.check("The total equals the control accounts", 1_250_000, 1_250_000)],
-        ..Sheet::default()
-    }
-}
-
 pub(super) struct Aging<S>(PhantomData<fn() -> S>);
 pub(super) struct AgingDetail<S>(PhantomData<fn() -> S>);
 
@@ -391,6 +374,31 @@ impl<S: Side> Report for Aging<S> {
     const ABOUT: &'static str = "What is open with each party at the end of a day, by how late it is. What is paid in \
                                  advance or credited and not yet allocated lessens it. Later allocations change nothing.";
     const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const FORM: Form = Form {
+        columns: &[("total", "Total", Holds::Amount)],
+        varying: Some("what is not yet due, then a column for each of the `buckets`"),
+        totals: &[],
+        example: Example {
+            varying: &[
+                ("current", "Not yet due"),
+                ("1-30", "1 to 30 days"),
+                ("31-60", "31 to 60 days"),
+                ("61-90", "61 to 90 days"),
+                ("91+", "91 days or more"),
+            ],
+            rows: &[
+                (
+                    RowType::Party,
+                    "019a9f6e-6c00-7b23-8c12-7e9fb0213c23",
+                    "Nordwind Cafés",
+                    &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"],
+                ),
+                (RowType::Total, "total", "Total", &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"]),
+            ],
+            totals: &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"],
+            check: ("The total equals the control accounts", Holds::Amount, "12500.00"),
+        },
+    };
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
@@ -400,10 +408,6 @@ impl<S: Side> Report for Aging<S> {
     fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
         Ok(fold(facts, asked, false))
     }
-
-    fn example() -> Sheet {
-        example()
-    }
 }
 
 impl<S: Side> Report for AgingDetail<S> {
@@ -412,6 +416,37 @@ impl<S: Side> Report for AgingDetail<S> {
     const TITLE: &'static str = S::TITLES[1];
     const ABOUT: &'static str = "The same with every document below its party.";
     const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const FORM: Form = Form {
+        columns: &[("total", "Total", Holds::Amount)],
+        varying: Some("what is not yet due, then a column for each of the `buckets`"),
+        totals: &[],
+        example: Example {
+            varying: &[
+                ("current", "Not yet due"),
+                ("1-30", "1 to 30 days"),
+                ("31-60", "31 to 60 days"),
+                ("61-90", "61 to 90 days"),
+                ("91+", "91 days or more"),
+            ],
+            rows: &[
+                (
+                    RowType::Party,
+                    "019a9f6e-6c00-7b23-8c12-7e9fb0213c23",
+                    "Nordwind Cafés",
+                    &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"],
+                ),
+                (
+                    RowType::Document,
+                    "019a9f6e-6c00-7b23-8c12-7e9fb0213c24",
+                    "INV-2026-0042, due 2026-12-19",
+                    &["10000.00", "0.00", "0.00", "0.00", "0.00", "10000.00"],
+                ),
+                (RowType::Total, "total", "Total", &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"]),
+            ],
+            totals: &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"],
+            check: ("The total equals the control accounts", Holds::Amount, "12500.00"),
+        },
+    };
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
@@ -420,10 +455,6 @@ impl<S: Side> Report for AgingDetail<S> {
 
     fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
         Ok(fold(facts, asked, true))
-    }
-
-    fn example() -> Sheet {
-        example()
     }
 }
 
@@ -456,6 +487,33 @@ impl Report for PartyStatement {
     const ABOUT: &'static str = "What was open with a party before some days, what happened on them, and what is open \
                                  then. What it owes is positive.";
     const PARAMETERS: &'static [Parameter] = &[PARTY, FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("date", "Date", Holds::Day),
+            ("amount", "Amount", Holds::Amount),
+            ("balance", "Open", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[
+            ("opening", "Open before", Holds::Amount),
+            ("moved", "What was added", Holds::Amount),
+            ("closing", "Open then", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (RowType::Subtotal, "opening", "Open before", &["2026-01-01", "", "0.00"]),
+                (
+                    RowType::Document,
+                    "019a9f6e-6c00-7b23-8c12-7e9fb0213c24",
+                    "INV-2026-0042",
+                    &["2026-11-20", "27490.00", "27490.00"],
+                ),
+            ],
+            totals: &["0.00", "27490.00", "27490.00"],
+            check: ("What is open then equals the party's open items", Holds::Amount, "27490.00"),
+        },
+    };
     type Facts = Stated;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Stated> {
@@ -551,26 +609,12 @@ impl Report for PartyStatement {
         let moved = lines.iter().map(|(_, _, amount)| amount).sum::<i64>();
         let totals = [("opening", opening), ("moved", moved), ("closing", balance)];
         Ok(Sheet {
-            columns: vec![Column::of("date", "Date"), Column::of("amount", "Amount"), Column::of("balance", "Open")],
+            columns: Self::FORM.columns(),
             rows,
             totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
             checks: vec![own.check("What is open then equals the party's open items", balance, open)],
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        let own = Own(2);
-        Sheet {
-            columns: vec![Column::of("date", "Date"), Column::of("amount", "Amount"), Column::of("balance", "Open")],
-            rows: vec![Row {
-                values: vec![Cell::Nothing, own.cell(2_749_000), own.cell(2_749_000)],
-                ..Row::total(RowType::Document, "019a9f6e-6c00-7b23-8c12-7e9fb0213c24", "INV-2026-0042", Vec::new())
-            }],
-            totals: BTreeMap::from([("closing".to_owned(), own.cell(2_749_000))]),
-            checks: vec![own.check("What is open then equals the party's open items", 2_749_000, 2_749_000)],
-            ..Sheet::default()
-        }
     }
 }
 

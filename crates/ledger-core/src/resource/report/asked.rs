@@ -143,7 +143,8 @@ pub(super) const METHOD: Parameter = parameter(
 pub(super) const TAX_CODE: Parameter = parameter("taxCodeId", "Only this tax code.", Reads::Identifier);
 pub(super) const BASIS: Parameter = parameter(
     "basis",
-    "Whether what invoices earn counts when they are written or when they are settled; `accrual` when absent.",
+    "Whether what invoices earn counts when they are written or when they are settled; `accrual` when absent. What goods \
+     that were sold turn out to have cost counts with the bill that says so.",
     Reads::OneOf(Basis::TEXTS),
 );
 pub(super) const GROUP_BY: Parameter = parameter(

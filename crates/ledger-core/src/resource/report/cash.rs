@@ -2,8 +2,9 @@
 
 use super::Report;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, METHOD, Method, TO, TO_DATE};
+use super::form::{Example, Form, Holds};
 use super::lines::{amount, of_span};
-use super::sheet::{Column, Own, Row, RowType, Sheet};
+use super::sheet::{Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end, is_earned};
 use crate::books::chart::SystemRole;
 use crate::books::sums::{Sums, sums};
@@ -46,6 +47,30 @@ impl Report for CashFlow {
                                  indirect one begins with the profit. Nothing is a remainder: both are sums of the \
                                  ledger.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, METHOD, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[("amount", "Amount", Holds::Amount)],
+        varying: None,
+        totals: &[
+            ("operating", "Operating activities", Holds::Amount),
+            ("investing", "Investing activities", Holds::Amount),
+            ("financing", "Financing activities", Holds::Amount),
+            ("netChange", "Net change of money", Holds::Amount),
+            ("opening", "Money before", Holds::Amount),
+            ("closing", "Money then", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (RowType::Subtotal, "netProfit", "Net profit", &["12500.00"]),
+                (RowType::Section, "operating", "Operating activities", &["-2500.00"]),
+                (RowType::Subtotal, "netChange", "Net change of money", &["10000.00"]),
+                (RowType::Line, "opening", "Money before", &["74000.00"]),
+                (RowType::Total, "closing", "Money then", &["84000.00"]),
+            ],
+            totals: &["-2500.00", "0.00", "0.00", "10000.00", "74000.00", "84000.00"],
+            check: ("Money before and its change are the money in the balance sheet", Holds::Amount, "84000.00"),
+        },
+    };
     type Facts = Flowed;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Flowed> {
@@ -108,7 +133,7 @@ impl Report for CashFlow {
             totals.insert(key.to_owned(), own.cell(figure));
         }
         Ok(Sheet {
-            columns: vec![Column::of("amount", "Amount")],
+            columns: Self::FORM.columns(),
             rows,
             totals,
             checks: vec![own.check(
@@ -118,10 +143,6 @@ impl Report for CashFlow {
             )],
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        example("closing", "Money then")
     }
 }
 
@@ -145,17 +166,6 @@ async fn against_money(cx: &Cx<'_>, asked: &Asked, cash: &HashSet<RecordId>) -> 
     Ok(found.into_iter().map(|row| (row.account_id, row.amount)).collect())
 }
 
-fn example(key: &str, label: &str) -> Sheet {
-    let own = Own(2);
-    Sheet {
-        columns: vec![Column::of("amount", "Amount")],
-        rows: vec![Row::total(RowType::Total, key, label, vec![own.cell(8_400_000)])],
-        totals: BTreeMap::from([(key.to_owned(), own.cell(8_400_000))]),
-        checks: vec![own.check("Both sides are equal", 8_400_000, 8_400_000)],
-        ..Sheet::default()
-    }
-}
-
 // ── Changes of equity ──
 
 pub(super) struct EquityChanges;
@@ -175,6 +185,29 @@ impl Report for EquityChanges {
     const ABOUT: &'static str = "What each account of equity came to before some days, what moved it, and what it comes to, \
                                  with what was earned by then.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("opening", "Before", Holds::Amount),
+            ("increase", "Increase", Holds::Amount),
+            ("decrease", "Decrease", Holds::Amount),
+            ("closing", "Then", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[
+            ("opening", "Before", Holds::Amount),
+            ("profit", "What was earned", Holds::Amount),
+            ("closing", "Then", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (RowType::Account, "3000", "3000 Capital", &["50000.00", "0.00", "0.00", "50000.00"]),
+                (RowType::Total, "total", "Total", &["50000.00", "27490.00", "14990.00", "62500.00"]),
+            ],
+            totals: &["50000.00", "12500.00", "62500.00"],
+            check: ("Equity then is what the company has less what it owes", Holds::Amount, "62500.00"),
+        },
+    };
     type Facts = Changed;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Changed> {
@@ -227,12 +260,7 @@ impl Report for EquityChanges {
             .map(|account| after.get(&account.id).copied().unwrap_or_default())
             .sum();
         Ok(Sheet {
-            columns: vec![
-                Column::of("opening", "Before"),
-                Column::of("increase", "Increase"),
-                Column::of("decrease", "Decrease"),
-                Column::of("closing", "Then"),
-            ],
+            columns: Self::FORM.columns(),
             rows,
             totals: BTreeMap::from([
                 ("opening".to_owned(), own.cell(sums[0])),
@@ -245,10 +273,6 @@ impl Report for EquityChanges {
             ],
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        example("total", "Total")
     }
 }
 
@@ -275,6 +299,21 @@ impl Report for FxGains {
     const ABOUT: &'static str = "What was gained over some days by other currencies: realised, when something was settled, \
                                  and unrealised, by revaluations. A loss is negative.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[("gain", "Gain", Holds::Amount)],
+        varying: None,
+        totals: &[("realised", "Realised", Holds::Amount), ("unrealised", "Unrealised", Holds::Amount)],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (RowType::Section, "realised", "Realised", &["12.40"]),
+                (RowType::Section, "unrealised", "Unrealised", &["-3.10"]),
+                (RowType::Total, "total", "Total", &["9.30"]),
+            ],
+            totals: &["12.40", "-3.10"],
+            check: ("Realised: the documents are what the account was moved by", Holds::Amount, "12.40"),
+        },
+    };
     type Facts = Gained;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Gained> {
@@ -317,11 +356,7 @@ impl Report for FxGains {
             checks.push(own.check(&format!("{label}: the documents are what the account was moved by"), sum, moved));
         }
         rows.push(Row::total(RowType::Total, "total", "Total", vec![own.cell(total)]));
-        Ok(Sheet { columns: vec![Column::of("gain", "Gain")], rows, totals, checks, ..Sheet::default() })
-    }
-
-    fn example() -> Sheet {
-        example("total", "Total")
+        Ok(Sheet { columns: Self::FORM.columns(), rows, totals, checks, ..Sheet::default() })
     }
 }
 

@@ -3,7 +3,8 @@
 use super::Report;
 use super::aging::{documents_of, names_of};
 use super::asked::{AS_OF, Asked, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, ITEM, KNOWN_AT, PARTY, TO, TO_DATE};
-use super::sheet::{Cell, Check, Column, Own, Row, RowType, Sheet};
+use super::form::{Example, Form, Holds};
+use super::sheet::{Cell, Check, Own, Row, RowType, Sheet};
 use crate::books::balances::{balances, sum};
 use crate::books::tables::{DocumentKind, progress_moves, stock_moves};
 use crate::cx::{Cx, Point};
@@ -138,6 +139,29 @@ impl Report for StockValuation {
     const TITLE: &'static str = "Valuation of the stock";
     const ABOUT: &'static str = "What is there of each item at the end of a day, and what it is worth.";
     const PARAMETERS: &'static [Parameter] = &[AS_OF, DATE, ITEM, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("quantity", "Quantity", Holds::Quantity),
+            ("value", "Value", Holds::Amount),
+            ("averageCost", "Average cost", Holds::Price),
+        ],
+        varying: None,
+        totals: &[("value", "Value", Holds::Amount)],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (
+                    RowType::Item,
+                    "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
+                    "BEANS-1 Espresso beans",
+                    &["120", "11100.00", "92.5"],
+                ),
+                (RowType::Total, "total", "Total", &["", "11100.00", ""]),
+            ],
+            totals: &["11100.00"],
+            check: ("The stock is worth what the inventory accounts say", Holds::Amount, "11100.00"),
+        },
+    };
     type Facts = Valued;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Valued> {
@@ -169,20 +193,12 @@ impl Report for StockValuation {
         let checks =
             inventory.map(|balance| own.check("The stock is worth what the inventory accounts say", total, balance));
         Ok(Sheet {
-            columns: vec![
-                Column::of("quantity", "Quantity"),
-                Column::of("value", "Value"),
-                Column::of("averageCost", "Average cost"),
-            ],
+            columns: Self::FORM.columns(),
             rows,
             totals: BTreeMap::from([("value".to_owned(), own.cell(total))]),
             checks: checks.into_iter().collect(),
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        example()
     }
 }
 
@@ -191,22 +207,6 @@ fn average(of: Stock) -> Cell {
     let exact = value.decimal().checked_div(quantity.decimal()).filter(|_| of.quantity > 0);
     let price = exact.and_then(|exact| UnitPrice::parse(&exact.round_dp(UnitPrice::PLACES).to_string()).ok());
     price.map_or(Cell::Nothing, Cell::Price)
-}
-
-fn example() -> Sheet {
-    let own = Own(2);
-    Sheet {
-        columns: vec![Column::of("quantity", "Quantity"), Column::of("value", "Value")],
-        rows: vec![Row::total(
-            RowType::Item,
-            "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
-            "BEANS-1 Espresso beans",
-            vec![Cell::Count(120), own.cell(11_100_000)],
-        )],
-        totals: BTreeMap::from([("value".to_owned(), own.cell(11_100_000))]),
-        checks: vec![own.check("The stock is worth what the inventory accounts say", 11_100_000, 11_100_000)],
-        ..Sheet::default()
-    }
 }
 
 // ── Summary ──
@@ -229,6 +229,40 @@ impl Report for StockSummary {
     const ABOUT: &'static str = "What was there of each item before some days, what came in and went out, and what is \
                                  there then, in quantity and value.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, ITEM, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("openingQuantity", "Opening, quantity", Holds::Quantity),
+            ("openingValue", "Opening, value", Holds::Amount),
+            ("inQuantity", "In, quantity", Holds::Quantity),
+            ("inValue", "In, value", Holds::Amount),
+            ("outQuantity", "Out, quantity", Holds::Quantity),
+            ("outValue", "Out, value", Holds::Amount),
+            ("closingQuantity", "Closing, quantity", Holds::Quantity),
+            ("closingValue", "Closing, value", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[
+            ("openingValue", "Opening, value", Holds::Amount),
+            ("inValue", "In, value", Holds::Amount),
+            ("outValue", "Out, value", Holds::Amount),
+            ("closingValue", "Closing, value", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[],
+            rows: &[(
+                RowType::Item,
+                "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
+                "BEANS-1 Espresso beans",
+                &["100", "9000.00", "50", "4875.00", "30", "2775.00", "120", "11100.00"],
+            )],
+            totals: &["9000.00", "4875.00", "2775.00", "11100.00"],
+            check: (
+                "What was there, less what went out and with what came in, is what is there",
+                Holds::Amount,
+                "11100.00",
+            ),
+        },
+    };
     type Facts = Summed;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Summed> {
@@ -274,19 +308,9 @@ impl Report for StockSummary {
             .extend(inventory.map(|balance| {
                 own.check("The stock is worth what the inventory accounts say", sums[3].value, balance)
             }));
-        let names = [("opening", "Opening"), ("in", "In"), ("out", "Out"), ("closing", "Closing")];
-        let columns = names.iter().flat_map(|(key, label)| {
-            [
-                Column::of(&format!("{key}Quantity"), &format!("{label}, quantity")),
-                Column::of(&format!("{key}Value"), &format!("{label}, value")),
-            ]
-        });
-        let totals = names.iter().zip(sums).map(|((key, _), sum)| (format!("{key}Value"), own.cell(sum.value)));
-        Ok(Sheet { columns: columns.collect(), rows, totals: totals.collect(), checks, ..Sheet::default() })
-    }
-
-    fn example() -> Sheet {
-        example()
+        let totals = Self::FORM.totals.iter().zip(sums);
+        let totals = totals.map(|((key, ..), sum)| ((*key).to_owned(), own.cell(sum.value)));
+        Ok(Sheet { columns: Self::FORM.columns(), rows, totals: totals.collect(), checks, ..Sheet::default() })
     }
 }
 
@@ -309,6 +333,31 @@ impl Report for StockLedger {
     const TITLE: &'static str = "Ledger of an item";
     const ABOUT: &'static str = "Every movement of an item over some days, and what was there after it.";
     const PARAMETERS: &'static [Parameter] = &[ITEM, FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("date", "Date", Holds::Day),
+            ("quantity", "Quantity", Holds::Quantity),
+            ("value", "Value", Holds::Amount),
+            ("runningQuantity", "There, quantity", Holds::Quantity),
+            ("runningValue", "There, value", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[("closingValue", "There then, value", Holds::Amount)],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (RowType::Subtotal, "opening", "There before", &["2026-01-01", "", "", "100", "9000.00"]),
+                (
+                    RowType::Line,
+                    "019a9f6e-6c00-7b26-8f15-a1c2e3546f26",
+                    "BILL-2026-0007",
+                    &["2026-11-20", "20", "2100.00", "120", "11100.00"],
+                ),
+            ],
+            totals: &["11100.00"],
+            check: ("The last line is the valuation", Holds::Amount, "11100.00"),
+        },
+    };
     type Facts = Ledger;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Ledger> {
@@ -369,13 +418,7 @@ impl Report for StockLedger {
         }
         rows.push(edge("closing", "There then", to, stock));
         Ok(Sheet {
-            columns: vec![
-                Column::of("date", "Date"),
-                Column::of("quantity", "Quantity"),
-                Column::of("value", "Value"),
-                Column::of("runningQuantity", "There, quantity"),
-                Column::of("runningValue", "There, value"),
-            ],
+            columns: Self::FORM.columns(),
             rows,
             totals: BTreeMap::from([("closingValue".to_owned(), own.cell(stock.value))]),
             checks: vec![
@@ -389,10 +432,6 @@ impl Report for StockLedger {
             ],
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        example()
     }
 }
 
@@ -460,6 +499,29 @@ impl<S: Waits> Report for Waiting<S> {
     const ABOUT: &'static str = "The notes of which something is not invoiced at the end of a day, with what that is \
                                  carried at. Less than nothing waits where goods came back that were invoiced.";
     const PARAMETERS: &'static [Parameter] = &[AS_OF, DATE, PARTY, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("party", "Party", Holds::Text),
+            ("quantity", "Quantity", Holds::Quantity),
+            ("value", "Value", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[("value", "Value", Holds::Amount)],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (
+                    RowType::Document,
+                    "019a9f6e-6c00-7b27-9016-b2d3f4657027",
+                    "DN-2026-0011",
+                    &["Nordwind Cafés", "20", "1850.00"],
+                ),
+                (RowType::Total, "total", "Total", &["", "", "1850.00"]),
+            ],
+            totals: &["1850.00"],
+            check: ("What waits equals the accounts on which it waits", Holds::Amount, "1850.00"),
+        },
+    };
     type Facts = Waited;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Waited> {
@@ -567,20 +629,12 @@ impl<S: Waits> Report for Waiting<S> {
         let checks =
             accounts.map(|balance| own.check("What waits equals the accounts on which it waits", total, balance));
         Ok(Sheet {
-            columns: vec![
-                Column::of("party", "Party"),
-                Column::of("quantity", "Quantity"),
-                Column::of("value", "Value"),
-            ],
+            columns: Self::FORM.columns(),
             rows,
             totals: BTreeMap::from([("value".to_owned(), own.cell(total))]),
             checks: checks.into_iter().collect(),
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        example()
     }
 }
 

@@ -3,8 +3,9 @@
 use super::Report;
 use super::aging::names_of;
 use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, Mark, PARTY, TO, TO_DATE};
+use super::form::{Example, Form, Holds};
 use super::lines::{after, amount, of_span};
-use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end};
 use crate::books::balances::{last_known, sum};
 use crate::books::sums::{Span, sums};
@@ -63,6 +64,37 @@ impl Report for GeneralLedger {
                                  to after it, in pages.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, ACCOUNT, PARTY, KNOWN_AT, FORMAT];
     const PAGED: bool = true;
+    const FORM: Form = Form {
+        columns: &[
+            ("date", "Date", Holds::Day),
+            ("party", "Party", Holds::Text),
+            ("description", "Description", Holds::Text),
+            ("debit", "Debit", Holds::Amount),
+            ("credit", "Credit", Holds::Amount),
+            ("balance", "Balance", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[
+            ("opening", "Before", Holds::Amount),
+            ("debit", "Debit", Holds::Amount),
+            ("credit", "Credit", Holds::Amount),
+            ("closing", "Then", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (RowType::Section, "1200", "1200 Accounts receivable", &["", "", "", "", "", "0.00"]),
+                (
+                    RowType::Line,
+                    "1042-1",
+                    "INV-2026-0042",
+                    &["2026-11-20", "Nordwind Cafés", "", "27490.00", "0.00", "27490.00"],
+                ),
+            ],
+            totals: &["0.00", "27490.00", "27490.00", "0.00"],
+            check: ("Before, with debits and less credits, is what the accounts come to", Holds::Amount, "0.00"),
+        },
+    };
     type Facts = Leaves;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Leaves> {
@@ -98,12 +130,7 @@ impl Report for GeneralLedger {
                     .into(),
             )
             .order_by_asc(accounts::Column::Code);
-        let lines: Vec<Line> = in_order(by_account)
-            .limit(limit)
-            .offset(offset)
-            .into_model()
-            .all(&cx.db)
-            .await?;
+        let lines: Vec<Line> = in_order(by_account).limit(limit).offset(offset).into_model().all(&cx.db).await?;
         let mut earlier = HashMap::new();
         if let Some(first) = lines.first() {
             let found: Option<Option<i64>> = of_span(cx, asked.span, asked)
@@ -178,14 +205,7 @@ impl Report for GeneralLedger {
         }
         let totals = [("opening", whole[0]), ("debit", whole[1]), ("credit", whole[2]), ("closing", whole[3])];
         Ok(Sheet {
-            columns: vec![
-                Column::of("date", "Date"),
-                Column::of("party", "Party"),
-                Column::of("description", "Description"),
-                Column::of("debit", "Debit"),
-                Column::of("credit", "Credit"),
-                Column::of("balance", "Balance"),
-            ],
+            columns: Self::FORM.columns(),
             rows,
             totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
             checks: vec![own.check(
@@ -196,10 +216,6 @@ impl Report for GeneralLedger {
             count: Some(count),
             next: lines.last().map(|line| line.mark(running)),
         })
-    }
-
-    fn example() -> Sheet {
-        example()
     }
 }
 
@@ -296,22 +312,6 @@ async fn sides(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<[i64; 2]
     Ok(sides)
 }
 
-fn example() -> Sheet {
-    let own = Own(2);
-    Sheet {
-        columns: vec![Column::of("date", "Date"), Column::of("debit", "Debit"), Column::of("credit", "Credit")],
-        rows: vec![Row::total(
-            RowType::Line,
-            "1042-1",
-            "INV-2026-0042",
-            vec![Cell::Nothing, own.cell(2_749_000), own.cell(0)],
-        )],
-        totals: BTreeMap::from([("debit".to_owned(), own.cell(2_749_000))]),
-        checks: vec![own.check("Both sides are equal", 2_749_000, 2_749_000)],
-        ..Sheet::default()
-    }
-}
-
 // ── Day book ──
 
 pub(super) struct DayBook;
@@ -334,6 +334,25 @@ impl Report for DayBook {
     const ABOUT: &'static str = "Every entry of some days with its lines, each once, in pages.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
     const PAGED: bool = true;
+    const FORM: Form = Form {
+        columns: &[
+            ("date", "Date", Holds::Day),
+            ("description", "Description", Holds::Text),
+            ("debit", "Debit", Holds::Amount),
+            ("credit", "Credit", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[("total", "Total", Holds::Amount)],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (RowType::Document, "1042", "INV-2026-0042", &["2026-11-20", "", "27490.00", "27490.00"]),
+                (RowType::Line, "1", "1200 Accounts receivable", &["", "", "27490.00", "0.00"]),
+            ],
+            totals: &["27490.00"],
+            check: ("The entries are what accounts were debited with", Holds::Amount, "27490.00"),
+        },
+    };
     type Facts = Days;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Days> {
@@ -413,21 +432,12 @@ impl Report for DayBook {
         });
         Ok(Sheet {
             rows: rows.collect(),
-            columns: vec![
-                Column::of("date", "Date"),
-                Column::of("description", "Description"),
-                Column::of("debit", "Debit"),
-                Column::of("credit", "Credit"),
-            ],
+            columns: Self::FORM.columns(),
             totals: BTreeMap::from([("total".to_owned(), own.cell(total))]),
             checks: vec![own.check("The entries are what accounts were debited with", total, apart)],
             count: Some(count),
             next: entries.last().map(|last| Mark { date: last.date, number: last.number, ..Mark::default() }),
         })
-    }
-
-    fn example() -> Sheet {
-        example()
     }
 }
 

@@ -51,7 +51,6 @@ pub(super) fn of_documents(
         .filter(takes_none_back))
 }
 
-/// The sum of what lines move, a debit positive.
 /// Lines after the one that a portion ended with, in the order of days, entries and lines.
 pub(super) fn after(mark: &Mark) -> Condition {
     let later = Condition::any()
@@ -65,6 +64,7 @@ pub(super) fn after(mark: &Mark) -> Condition {
     Condition::all().add(entry_lines::Column::Date.gte(mark.date)).add(later)
 }
 
+/// The sum of what lines move, a debit positive.
 pub(super) fn amount(cx: &Cx<'_>) -> SimpleExpr {
     sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::Amount)))
 }

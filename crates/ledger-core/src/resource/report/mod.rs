@@ -9,6 +9,7 @@ mod asked;
 mod basis;
 mod cash;
 mod csv;
+mod form;
 mod goods;
 mod ledger;
 mod lines;
@@ -35,6 +36,7 @@ use crate::resource::rows::read_only;
 use crate::resource::verification::NoRecord;
 use crate::resource::{About, Resource, ResourceKey, Scope};
 use asked::{Asked, Basis, Window};
+use form::{Form, SchemaOf};
 use schemars::JsonSchema;
 use sea_orm::EntityTrait;
 use serde::Serialize;
@@ -55,13 +57,13 @@ pub(crate) trait Report: Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter];
     /// Whether it comes in pages.
     const PAGED: bool = false;
+    /// What its columns and figures hold.
+    const FORM: Form;
     /// What it is made of.
     type Facts: Send;
 
     fn gather(cx: &Cx<'_>, asked: &Asked) -> impl Future<Output = Result<Self::Facts>> + Send;
     fn fold(facts: Self::Facts, asked: &Asked) -> Result<Sheet>;
-    /// A few rows, as the documentation shows them.
-    fn example() -> Sheet;
 }
 
 /// A report, as it is answered.
@@ -185,8 +187,8 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
         does: Does::Reads(Reading {
             parameters: R::PARAMETERS,
             paged: R::PAGED,
-            csv: Some(Csv { example: || csv::written(&R::example()), write: write::<R> }),
-            ..Reading::json::<ReportView>(run::<R>, example::<R>)
+            csv: Some(Csv { example: || csv::written(&form::example::<R>()), write: write::<R> }),
+            ..Reading::json::<SchemaOf<R>>(run::<R>, example::<R>)
         }),
     };
     (offer, extra)
@@ -238,12 +240,13 @@ fn write<'c, R: Report>(cx: &'c Cx<'c>, query: &'c ListQuery, outlet: &'c Outlet
 }
 
 fn example<R: Report>() -> Value {
-    let sheet = R::example();
+    let sheet = form::example::<R>();
+    let pagination = R::PAGED.then_some(Pagination { total_count: 1, total_pages: 1, current_page: 1 });
     json!({
         "report": R::NAME, "title": R::TITLE, "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d", "currency": "EUR", "basis": "accrual",
         "parameters": { "from": "2026-01-01", "to": "2026-12-31" }, "generatedAt": "2026-11-20T09:30:00.000000Z",
         "ledgerSequence": 1042, "columns": sheet.columns, "rows": sheet.rows, "totals": sheet.totals,
-        "checks": sheet.checks, "pagination": null
+        "checks": sheet.checks, "pagination": pagination
     })
 }
 

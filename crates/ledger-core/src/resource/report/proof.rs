@@ -2,7 +2,8 @@
 
 use super::Report;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, Mark, TO, TO_DATE};
-use super::sheet::{Cell, Check, Column, Row, RowType, Sheet};
+use super::form::{Example, Form, Holds};
+use super::sheet::{Cell, Check, Row, RowType, Sheet};
 use crate::books::audit;
 use crate::books::tables::{audit_log, books};
 use crate::cx::Cx;
@@ -31,6 +32,22 @@ impl Report for NumberGaps {
     const ABOUT: &'static str = "Every number series with its periods, the first and the last number given in each, and \
                                  those that are missing.";
     const PARAMETERS: &'static [Parameter] = &[FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("first", "First", Holds::Count),
+            ("last", "Last", Holds::Count),
+            ("missing", "How many are missing", Holds::Count),
+            ("numbers", "Which", Holds::Text),
+        ],
+        varying: None,
+        totals: &[("missing", "How many are missing", Holds::Count)],
+        example: Example {
+            varying: &[],
+            rows: &[(RowType::Line, "2026", "2026", &["1", "42", "0", ""])],
+            totals: &["0"],
+            check: ("No number is missing", Holds::Count, "0"),
+        },
+    };
     type Facts = Vec<(series::Model, Vec<PeriodGaps>)>;
 
     async fn gather(cx: &Cx<'_>, _: &Asked) -> Result<Self::Facts> {
@@ -71,27 +88,12 @@ impl Report for NumberGaps {
             }
         }
         Ok(Sheet {
-            columns: vec![
-                Column::of("first", "First"),
-                Column::of("last", "Last"),
-                Column::of("missing", "How many are missing"),
-                Column::of("numbers", "Which"),
-            ],
+            columns: Self::FORM.columns(),
             rows,
             totals: BTreeMap::from([("missing".to_owned(), count(missing))]),
             checks: vec![check("No number is missing", count(missing), Cell::Count(0))],
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        Sheet {
-            columns: vec![Column::of("first", "First"), Column::of("last", "Last")],
-            rows: vec![Row::total(RowType::Line, "2026", "2026", vec![Cell::Count(1), Cell::Count(42)])],
-            totals: BTreeMap::from([("missing".to_owned(), Cell::Count(0))]),
-            checks: vec![check("No number is missing", Cell::Count(0), Cell::Count(0))],
-            ..Sheet::default()
-        }
     }
 }
 
@@ -118,6 +120,34 @@ impl Report for AuditTrail {
                                  whole. The records themselves are in the audit log.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, FORMAT];
     const PAGED: bool = true;
+    const FORM: Form = Form {
+        columns: &[
+            ("at", "At", Holds::Text),
+            ("user", "User", Holds::Text),
+            ("resource", "Resource", Holds::Text),
+            ("record", "Record", Holds::Text),
+            ("request", "Request", Holds::Text),
+        ],
+        varying: None,
+        totals: &[("records", "Records", Holds::Count)],
+        example: Example {
+            varying: &[],
+            rows: &[(
+                RowType::Line,
+                "7",
+                "created",
+                &[
+                    "2026-11-20T09:30:00.000000Z",
+                    "019a9f6e-6c00-7b2a-9319-e50627980a2a",
+                    "salesInvoices",
+                    "019a9f6e-6c00-7b23-8c12-7e9fb0213c24",
+                    "01KAGZD7G0",
+                ],
+            )],
+            totals: &["7"],
+            check: ("The chain has every record", Holds::Count, "7"),
+        },
+    };
     type Facts = Trail;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Trail> {
@@ -161,13 +191,7 @@ impl Report for AuditTrail {
             Row::total(RowType::Line, &record.sequence.to_string(), &record.action, values)
         };
         Ok(Sheet {
-            columns: vec![
-                Column::of("at", "At"),
-                Column::of("user", "User"),
-                Column::of("resource", "Resource"),
-                Column::of("record", "Record"),
-                Column::of("request", "Request"),
-            ],
+            columns: Self::FORM.columns(),
             rows: records.iter().map(row).collect(),
             totals: BTreeMap::from([("records".to_owned(), count(all))]),
             checks: vec![
@@ -177,21 +201,6 @@ impl Report for AuditTrail {
             count: Some(all),
             next: records.last().map(|last| Mark { number: last.sequence, ..Mark::default() }),
         })
-    }
-
-    fn example() -> Sheet {
-        Sheet {
-            columns: vec![Column::of("at", "At"), Column::of("resource", "Resource")],
-            rows: vec![Row::total(
-                RowType::Line,
-                "7",
-                "created",
-                vec![Cell::Text("2026-11-20T09:30:00.000000Z".into()), Cell::Text("salesInvoices".into())],
-            )],
-            totals: BTreeMap::from([("records".to_owned(), Cell::Count(7))]),
-            checks: vec![check("The chain is nowhere broken", Cell::Count(0), Cell::Count(0))],
-            ..Sheet::default()
-        }
     }
 }
 

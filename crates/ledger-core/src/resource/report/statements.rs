@@ -7,6 +7,7 @@ use super::asked::{
     KNOWN_AT, PERIODS, TO, TO_DATE,
 };
 use super::basis::uncounted;
+use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Column, Own, Row, RowType, Sheet};
 use crate::books::balances::balances;
 use crate::books::sums::{Moved, Span, Sums, sums};
@@ -129,6 +130,31 @@ impl Report for ProfitAndLoss {
     const ABOUT: &'static str = "What was earned over some days, what it cost, and what is left. Several periods can \
                                  stand side by side.";
     const PARAMETERS: &'static [Parameter] = PERIOD;
+    const FORM: Form = Form {
+        columns: &[],
+        varying: Some("a column for each period"),
+        totals: &[
+            ("income", "Income", Holds::Amount),
+            ("grossProfit", "Gross profit", Holds::Amount),
+            ("operatingProfit", "Operating profit", Holds::Amount),
+            ("netProfit", "Net profit", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[("2026-01-01..2026-12-31", "2026-01-01 to 2026-12-31")],
+            rows: &[
+                (RowType::Section, "income", "Income", &["27490.00"]),
+                (RowType::Section, "costOfSales", "Cost of sales", &["11100.00"]),
+                (RowType::Subtotal, "grossProfit", "Gross profit", &["16390.00"]),
+                (RowType::Total, "netProfit", "Net profit", &["12500.00"]),
+            ],
+            totals: &["27490.00", "16390.00", "12500.00", "12500.00"],
+            check: (
+                "Net profit to 2026-12-31 equals the change of earnings in the balance sheet",
+                Holds::Amount,
+                "12500.00",
+            ),
+        },
+    };
     type Facts = Earned;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Earned> {
@@ -195,10 +221,6 @@ impl Report for ProfitAndLoss {
         let columns = periods.iter().map(|(span, _, _)| span_column(*span)).collect();
         Ok(Sheet { columns, rows, totals, checks, ..Sheet::default() })
     }
-
-    fn example() -> Sheet {
-        example("netProfit", "Net profit", "4000", "Sales", 1_250_000)
-    }
 }
 
 /// What does not count yet at the end of the days is not earned on them; what did not count before them is.
@@ -237,6 +259,24 @@ impl Report for BalanceSheet {
                                  earlier fiscal years is carried on by itself, without an entry at the end of a year.";
     const PARAMETERS: &'static [Parameter] =
         &[AS_OF, DATE, PERIODS, INTERVAL, COMPARE_WITH, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[],
+        varying: Some("a column for each day"),
+        totals: &[
+            ("assets", "Assets", Holds::Amount),
+            ("liabilities", "Liabilities", Holds::Amount),
+            ("equity", "Equity", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[("2026-12-31", "2026-12-31")],
+            rows: &[
+                (RowType::Total, "totalAssets", "Total assets", &["84000.00"]),
+                (RowType::Total, "totalLiabilitiesAndEquity", "Total liabilities and equity", &["84000.00"]),
+            ],
+            totals: &["84000.00", "21500.00", "62500.00"],
+            check: ("Assets equal liabilities and equity on 2026-12-31", Holds::Amount, "84000.00"),
+        },
+    };
     type Facts = Held;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Held> {
@@ -311,10 +351,6 @@ impl Report for BalanceSheet {
         });
         Ok(Sheet { columns: columns.collect(), rows, totals, checks, ..Sheet::default() })
     }
-
-    fn example() -> Sheet {
-        example("totalAssets", "Total assets", "1010", "Bank", 8_400_000)
-    }
 }
 
 // ── Trial balance ──
@@ -342,6 +378,50 @@ impl Report for TrialBalance {
                                  what it comes to. Accounts of income and expense begin each fiscal year with nothing: \
                                  what was earned before stands with the retained earnings.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("openingDebit", "Opening debit", Holds::Amount),
+            ("openingCredit", "Opening credit", Holds::Amount),
+            ("debit", "Debit", Holds::Amount),
+            ("credit", "Credit", Holds::Amount),
+            ("closingDebit", "Closing debit", Holds::Amount),
+            ("closingCredit", "Closing credit", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[
+            ("openingDebit", "Opening debit", Holds::Amount),
+            ("openingCredit", "Opening credit", Holds::Amount),
+            ("debit", "Debit", Holds::Amount),
+            ("credit", "Credit", Holds::Amount),
+            ("closingDebit", "Closing debit", Holds::Amount),
+            ("closingCredit", "Closing credit", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (
+                    RowType::Account,
+                    "1010",
+                    "1010 Bank",
+                    &["84000.00", "0.00", "27490.00", "11100.00", "100390.00", "0.00"],
+                ),
+                (
+                    RowType::Account,
+                    "4000",
+                    "4000 Sales",
+                    &["0.00", "84000.00", "11100.00", "27490.00", "0.00", "100390.00"],
+                ),
+                (
+                    RowType::Total,
+                    "total",
+                    "Total",
+                    &["84000.00", "84000.00", "38590.00", "38590.00", "100390.00", "100390.00"],
+                ),
+            ],
+            totals: &["84000.00", "84000.00", "38590.00", "38590.00", "100390.00", "100390.00"],
+            check: ("Debits equal credits", Holds::Amount, "38590.00"),
+        },
+    };
     type Facts = Tried;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Tried> {
@@ -403,48 +483,13 @@ impl Report for TrialBalance {
             own.check("Closing debits equal closing credits", sums[4], sums[5]),
             own.check("Closing balances are the next day's opening balances", closing, found),
         ];
-        let labels = [
-            ("openingDebit", "Opening debit"),
-            ("openingCredit", "Opening credit"),
-            ("debit", "Debit"),
-            ("credit", "Credit"),
-            ("closingDebit", "Closing debit"),
-            ("closingCredit", "Closing credit"),
-        ];
-        let columns = labels.into_iter().enumerate().map(|(place, (key, label))| Column {
+        let columns = Self::FORM.columns().into_iter().enumerate().map(|(place, column)| Column {
             from: span.from.filter(|_| (2..4).contains(&place)),
             to: Some(if place < 2 { span.from.unwrap_or(span.to).previous() } else { span.to }),
-            ..Column::of(key, label)
+            ..column
         });
-        let totals = labels.into_iter().zip(sums).map(|((key, _), sum)| (key.to_owned(), own.cell(sum)));
+        let totals = Self::FORM.totals.iter().zip(sums).map(|((key, ..), sum)| ((*key).to_owned(), own.cell(sum)));
         Ok(Sheet { columns: columns.collect(), rows, totals: totals.collect(), checks, ..Sheet::default() })
-    }
-
-    fn example() -> Sheet {
-        example("total", "Total", "1010", "Bank", 8_400_000)
-    }
-}
-
-/// One account and one total, as the documentation shows them.
-fn example(key: &str, label: &str, code: &str, name: &str, units: i64) -> Sheet {
-    let own = Own(2);
-    let account = Row {
-        key: code.into(),
-        r#type: RowType::Account,
-        label: format!("{code} {name}"),
-        account_id: RecordId::parse("019a9f6e-6c00-7b25-8e14-90b1d2435e25"),
-        values: vec![own.cell(units)],
-        ..Row::default()
-    };
-    Sheet {
-        columns: vec![Column::of("amount", "Amount")],
-        rows: vec![
-            Row::section("accounts", "Accounts", vec![own.cell(units)], vec![account]),
-            Row::total(RowType::Total, key, label, vec![own.cell(units)]),
-        ],
-        totals: BTreeMap::from([(key.to_owned(), own.cell(units))]),
-        checks: vec![own.check("Both sides are equal", units, units)],
-        ..Sheet::default()
     }
 }
 

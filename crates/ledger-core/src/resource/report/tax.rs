@@ -3,8 +3,9 @@
 use super::Report;
 use super::aging::documents_of;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, Mark, TAX_CODE, TO, TO_DATE};
+use super::form::{Example, Form, Holds};
 use super::lines::{after, amount, of_span};
-use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use crate::books::balances::sum;
 use crate::books::sums::sums;
 use crate::books::tables::{DocumentKind, entries, entry_lines};
@@ -76,6 +77,34 @@ impl Report for TaxSummary {
     const ABOUT: &'static str = "What tax was charged on sales and paid on purchases over some days, by tax code and \
                                  component, with what it was computed on, in the company's currency.";
     const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const FORM: Form = Form {
+        columns: &[
+            ("salesBase", "Sales, without tax", Holds::Amount),
+            ("outputTax", "Tax on sales", Holds::Amount),
+            ("purchaseBase", "Purchases, without tax", Holds::Amount),
+            ("inputTax", "Tax on purchases", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[
+            ("outputTax", "Tax on sales", Holds::Amount),
+            ("inputTax", "Tax on purchases", Holds::Amount),
+            ("netTax", "Tax to be paid", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (
+                    RowType::Section,
+                    "019a9f6e-6c00-7b24-8d13-8fa0c1324d24",
+                    "VAT20 VAT 20 %",
+                    &["22500.00", "4500.00", "1000.00", "200.00"],
+                ),
+                (RowType::Total, "total", "Total", &["22500.00", "4500.00", "1000.00", "200.00"]),
+            ],
+            totals: &["4500.00", "200.00", "4300.00"],
+            check: ("The tax is what tax accounts were moved by", Holds::Amount, "4300.00"),
+        },
+    };
     type Facts = Taxes;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Taxes> {
@@ -155,37 +184,12 @@ impl Report for TaxSummary {
         let due = sums[1] - sums[3];
         let totals = [("outputTax", sums[1]), ("inputTax", sums[3]), ("netTax", due)];
         Ok(Sheet {
-            columns: vec![
-                Column::of("salesBase", "Sales, without tax"),
-                Column::of("outputTax", "Tax on sales"),
-                Column::of("purchaseBase", "Purchases, without tax"),
-                Column::of("inputTax", "Tax on purchases"),
-            ],
+            columns: Self::FORM.columns(),
             rows,
             totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
             checks: vec![own.check("The tax is what tax accounts were moved by", due, -apart)],
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        example()
-    }
-}
-
-fn example() -> Sheet {
-    let own = Own(2);
-    Sheet {
-        columns: vec![Column::of("salesBase", "Sales, without tax"), Column::of("outputTax", "Tax on sales")],
-        rows: vec![Row::total(
-            RowType::Section,
-            "019a9f6e-6c00-7b24-8d13-8fa0c1324d24",
-            "VAT20 VAT 20 %",
-            own.cells(&[2_250_000, 450_000]),
-        )],
-        totals: BTreeMap::from([("outputTax".to_owned(), own.cell(450_000))]),
-        checks: vec![own.check("The tax is what tax accounts were moved by", 450_000, 450_000)],
-        ..Sheet::default()
     }
 }
 
@@ -225,6 +229,29 @@ impl Report for TaxDetail {
     const ABOUT: &'static str = "Every line of the ledger that is tax, over some days, in pages.";
     const PARAMETERS: &'static [Parameter] = PARAMETERS;
     const PAGED: bool = true;
+    const FORM: Form = Form {
+        columns: &[
+            ("date", "Date", Holds::Day),
+            ("taxCode", "Tax code", Holds::Text),
+            ("component", "Component", Holds::Text),
+            ("side", "On", Holds::Text),
+            ("base", "Without tax", Holds::Amount),
+            ("tax", "Tax", Holds::Amount),
+        ],
+        varying: None,
+        totals: &[("netTax", "Tax to be paid", Holds::Amount)],
+        example: Example {
+            varying: &[],
+            rows: &[(
+                RowType::Line,
+                "1042-3",
+                "INV-2026-0042",
+                &["2026-11-20", "VAT20 VAT 20 %", "VAT", "sales", "22500.00", "4500.00"],
+            )],
+            totals: &["4500.00"],
+            check: ("The lines of all pages are the summary", Holds::Amount, "4500.00"),
+        },
+    };
     type Facts = Detailed;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Detailed> {
@@ -296,14 +323,7 @@ impl Report for TaxDetail {
             }
         };
         Ok(Sheet {
-            columns: vec![
-                Column::of("date", "Date"),
-                Column::of("taxCode", "Tax code"),
-                Column::of("component", "Component"),
-                Column::of("side", "On"),
-                Column::of("base", "Without tax"),
-                Column::of("tax", "Tax"),
-            ],
+            columns: Self::FORM.columns(),
             rows: lines.iter().map(row).collect(),
             totals: BTreeMap::from([("netTax".to_owned(), own.cell(total))]),
             checks: vec![own.check("The lines of all pages are the summary", total, summary)],
@@ -315,10 +335,6 @@ impl Report for TaxDetail {
                 ..Mark::default()
             }),
         })
-    }
-
-    fn example() -> Sheet {
-        example()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Report;
 use super::aging::names_of;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, GROUP_BY, ITEM, KNOWN_AT, PARTY, TO, TO_DATE, TYPE};
+use super::form::{Example, Form, Holds};
 use super::goods::item_names;
 use super::lines::{amount, of_documents, of_span};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
@@ -11,13 +12,14 @@ use crate::books::progress::less;
 use crate::books::sums::{Span, sums};
 use crate::books::tables::{DocumentKind, DocumentStatus, documents, entries, entry_lines, progress};
 use crate::cx::Cx;
+use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Percent, Quantity};
 use crate::resource::account::{AccountType, table as accounts};
 use crate::resource::list::Parameter;
 use rust_decimal::Decimal;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 
@@ -82,6 +84,20 @@ impl<T: Told> Report for Traded<T> {
     const ABOUT: &'static str = "What invoices came to without tax over some days, less what was credited, in the \
                                  company's currency.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, GROUP_BY, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[("amount", "Amount", Holds::Amount), ("share", "Share, in percent", Holds::Percent)],
+        varying: Some("with `groupBy` a column for each part of the days"),
+        totals: &[("amount", "Amount", Holds::Amount)],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (RowType::Item, "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21", "BEANS-1 Espresso beans", &["22500.00", "100"]),
+                (RowType::Total, "total", "Total", &["22500.00", ""]),
+            ],
+            totals: &["22500.00"],
+            check: ("The total is what parties owe by the same documents, less the tax", Holds::Amount, "22500.00"),
+        },
+    };
     type Facts = Groups;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Groups> {
@@ -167,7 +183,7 @@ impl<T: Told> Report for Traded<T> {
         rows.push(Row::total(RowType::Total, "total", "Total", values(&sums, Cell::Nothing)));
         let mut columns: Vec<Column> =
             if split { spans.iter().map(|span| span_column(*span)).collect() } else { Vec::new() };
-        columns.extend([Column::of("amount", "Amount"), Column::of("share", "Share, in percent")]);
+        columns.extend(Self::FORM.columns());
         let name = "The total is what parties owe by the same documents, less the tax";
         Ok(Sheet {
             columns,
@@ -176,26 +192,6 @@ impl<T: Told> Report for Traded<T> {
             checks: vec![own.check(name, total, apart)],
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        example()
-    }
-}
-
-fn example() -> Sheet {
-    let own = Own(2);
-    Sheet {
-        columns: vec![Column::of("amount", "Amount")],
-        rows: vec![Row::total(
-            RowType::Item,
-            "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
-            "BEANS-1 Espresso beans",
-            vec![own.cell(2_250_000)],
-        )],
-        totals: BTreeMap::from([("amount".to_owned(), own.cell(2_250_000))]),
-        checks: vec![own.check("Both sides are equal", 2_250_000, 2_250_000)],
-        ..Sheet::default()
     }
 }
 
@@ -227,6 +223,34 @@ impl Report for ItemProfitability {
     const TITLE: &'static str = "Profitability of items";
     const ABOUT: &'static str = "What each item earned over some days, what it cost, and what is left of it.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("income", "Income", Holds::Amount),
+            ("cost", "Cost of sales", Holds::Amount),
+            ("profit", "Profit", Holds::Amount),
+            ("margin", "Margin, in percent", Holds::Percent),
+        ],
+        varying: None,
+        totals: &[
+            ("income", "Income", Holds::Amount),
+            ("cost", "Cost of sales", Holds::Amount),
+            ("profit", "Profit", Holds::Amount),
+        ],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (
+                    RowType::Item,
+                    "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
+                    "BEANS-1 Espresso beans",
+                    &["22500.00", "11100.00", "11400.00", "50.67"],
+                ),
+                (RowType::Total, "total", "Total", &["22500.00", "11100.00", "11400.00", ""]),
+            ],
+            totals: &["22500.00", "11100.00", "11400.00"],
+            check: ("What items earned is the income of the ledger", Holds::Amount, "22500.00"),
+        },
+    };
     type Facts = Profits;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Profits> {
@@ -287,12 +311,7 @@ impl Report for ItemProfitability {
         rows.push(Row::total(RowType::Total, "total", "Total", sums));
         let totals = [("income", earned), ("cost", spent), ("profit", earned - spent)];
         Ok(Sheet {
-            columns: vec![
-                Column::of("income", "Income"),
-                Column::of("cost", "Cost of sales"),
-                Column::of("profit", "Profit"),
-                Column::of("margin", "Margin, in percent"),
-            ],
+            columns: Self::FORM.columns(),
             rows,
             totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
             checks: vec![
@@ -302,18 +321,23 @@ impl Report for ItemProfitability {
             ..Sheet::default()
         })
     }
-
-    fn example() -> Sheet {
-        example()
-    }
 }
 
 // ── Open orders ──
 
 pub(super) struct OpenOrders;
 
+#[derive(FromQueryResult)]
+struct Order {
+    id: RecordId,
+    kind: DocumentKind,
+    number: Option<String>,
+    date: Day,
+    party_id: Option<RecordId>,
+}
+
 pub(super) struct Ordered {
-    orders: Vec<documents::Model>,
+    orders: Vec<Order>,
     lines: Vec<progress::Model>,
     parties: HashMap<RecordId, String>,
     items: HashMap<RecordId, String>,
@@ -326,11 +350,50 @@ impl Report for OpenOrders {
     const ABOUT: &'static str =
         "The orders of which something is still to be delivered, line by line, as they stand now.";
     const PARAMETERS: &'static [Parameter] = &[TYPE, PARTY, ITEM, FORMAT];
+    const FORM: Form = Form {
+        columns: &[
+            ("date", "Date", Holds::Day),
+            ("party", "Party", Holds::Text),
+            ("ordered", "Ordered", Holds::Quantity),
+            ("fulfilled", "Delivered", Holds::Quantity),
+            ("cancelled", "Given up", Holds::Quantity),
+            ("open", "Open", Holds::Quantity),
+        ],
+        varying: None,
+        totals: &[("orders", "Orders", Holds::Count)],
+        example: Example {
+            varying: &[],
+            rows: &[
+                (
+                    RowType::Document,
+                    "019a9f6e-6c00-7b28-9117-c3e405768128",
+                    "SO-2026-0005",
+                    &["2026-11-20", "Nordwind Cafés", "", "", "", ""],
+                ),
+                (
+                    RowType::Line,
+                    "019a9f6e-6c00-7b29-9218-d4f516879229",
+                    "BEANS-1 Espresso beans",
+                    &["2026-11-20", "", "50", "20", "0", "30"],
+                ),
+            ],
+            totals: &["1"],
+            check: ("What is ordered is delivered, given up or open", Holds::Quantity, "50"),
+        },
+    };
     type Facts = Ordered;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Ordered> {
         let business = cx.business_id()?;
         let mut orders = documents::Entity::find()
+            .select_only()
+            .columns([
+                documents::Column::Id,
+                documents::Column::Kind,
+                documents::Column::Number,
+                documents::Column::Date,
+                documents::Column::PartyId,
+            ])
             .filter(documents::Column::BusinessId.eq(business))
             .filter(documents::Column::Kind.is_in(asked.orders.kinds()))
             .filter(documents::Column::Status.eq(DocumentStatus::Posted))
@@ -341,11 +404,16 @@ impl Report for OpenOrders {
         if let Some(party) = asked.party {
             orders = orders.filter(documents::Column::PartyId.eq(party));
         }
-        let orders =
-            orders.order_by_asc(documents::Column::Date).order_by_asc(documents::Column::Id).all(&cx.db).await?;
+        let of_these = orders.clone().select_only().column(documents::Column::Id).into_query();
+        let orders: Vec<Order> = orders
+            .order_by_asc(documents::Column::Date)
+            .order_by_asc(documents::Column::Id)
+            .into_model()
+            .all(&cx.db)
+            .await?;
         let mut lines = progress::Entity::find()
             .filter(progress::Column::BusinessId.eq(business))
-            .filter(progress::Column::DocumentId.is_in(orders.iter().map(|order| order.id)));
+            .filter(progress::Column::DocumentId.in_subquery(of_these));
         if let Some(item) = asked.item {
             lines = lines.filter(progress::Column::ItemId.eq(item));
         }
@@ -396,14 +464,7 @@ impl Report for OpenOrders {
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         let cell = |units: i64| Cell::Quantity(Quantity::from_units(units));
         Ok(Sheet {
-            columns: vec![
-                Column::of("date", "Date"),
-                Column::of("party", "Party"),
-                Column::of("ordered", "Ordered"),
-                Column::of("fulfilled", "Delivered"),
-                Column::of("cancelled", "Given up"),
-                Column::of("open", "Open"),
-            ],
+            columns: Self::FORM.columns(),
             rows,
             totals: BTreeMap::from([("orders".to_owned(), Cell::Count(count))]),
             checks: vec![super::sheet::Check {
@@ -414,10 +475,6 @@ impl Report for OpenOrders {
             }],
             ..Sheet::default()
         })
-    }
-
-    fn example() -> Sheet {
-        example()
     }
 }
 
@@ -463,6 +520,59 @@ mod tests {
         // Nothing has no shares.
         let sheet = Traded::<SalesByItem>::fold(groups(vec![asked.span], &[], 0), &asked).unwrap();
         assert_eq!((written(&sheet), failed(&sheet)), (vec!["total 0.00 null".to_owned()], Vec::new()));
+    }
+
+    #[test]
+    fn an_order_stands_above_what_of_it_is_open() {
+        let pieces = |count: i64| Quantity::from_units(count * 10_i64.pow(Quantity::PLACES));
+        let line = |order: u128, item: u128, [quantity, fulfilled, cancelled]: [i64; 3]| progress::Model {
+            business_id: crate::ids::BusinessId::default(),
+            line_id: id(order * 100 + item),
+            document_id: id(order),
+            kind: DocumentKind::SalesOrder,
+            date: "2026-01-09".parse().unwrap(),
+            party_id: id(1),
+            item_id: Some(id(item)),
+            is_goods: true,
+            is_return: false,
+            source_line_id: None,
+            quantity: pieces(quantity),
+            fulfilled: pieces(fulfilled),
+            invoiced: Quantity::ZERO,
+            returned: Quantity::ZERO,
+            cancelled: pieces(cancelled),
+            account_id: None,
+            begun: crate::money::Money::ZERO,
+            value: crate::money::Money::ZERO,
+        };
+        let order = |number: u128| Order {
+            id: id(number),
+            kind: DocumentKind::SalesOrder,
+            number: Some(format!("SO-{number}")),
+            date: "2026-01-09".parse().unwrap(),
+            party_id: Some(id(1)),
+        };
+        let facts = |lines: Vec<progress::Model>| Ordered {
+            orders: vec![order(7), order(8), order(9)],
+            lines,
+            parties: named(&[(1, "Ada")]),
+            items: named(&[(2, "Beans"), (3, "Cups")]),
+        };
+        let asked = asked("2026-01-01", "2026-01-31");
+        // Of the second order no line is asked for; of the third more came than was ordered.
+        let lines = vec![line(7, 2, [10, 4, 1]), line(7, 3, [5, 0, 0]), line(9, 2, [3, 4, 0])];
+        let sheet = OpenOrders::fold(facts(lines), &asked).unwrap();
+        assert_eq!(
+            written(&sheet),
+            [
+                r#"SO-7 "2026-01-09" "Ada" null null null null"#,
+                r#"  Beans "2026-01-09" null 10 4 1 5"#,
+                r#"  Cups "2026-01-09" null 5 0 0 5"#,
+                r#"SO-9 "2026-01-09" "Ada" null null null null"#,
+                r#"  Beans "2026-01-09" null 3 4 0 0"#,
+            ]
+        );
+        assert_eq!((failed(&sheet), &sheet.totals["orders"]), (Vec::new(), &Cell::Count(2)));
     }
 
     #[test]
