@@ -7,8 +7,17 @@ use ledger_core::access::{Action, Role};
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb, registry};
 use serde_json::{Value, json};
 
-/// Who may change what. Everybody may view everything; nobody makes companies by a role.
+/// Who may change what. Everybody may view everything but the people; nobody makes companies by a role.
 fn may(role: Role, noun: &str, action: Action) -> bool {
+    match noun {
+        // One's own account needs nobody's leave.
+        "profile" => return true,
+        "user" | "permission" | "apiKey" => {
+            let sees = matches!(role, Role::Accountant | Role::Auditor) && action == Action::View;
+            return role == Role::Owner || sees;
+        }
+        _ => {}
+    }
     let changes = match (noun, role) {
         ("business", Role::Accountant) => "edit",
         (
@@ -98,7 +107,7 @@ fn one_of(company: &Company<'_>, operations: &ResourceOperations) -> One {
             let listed = company.ask(Dialect::B, "GET", resource, "", None).expect(200).data;
             One { id: listed["items"][0]["id"].as_str().unwrap().into(), body: Value::Null }
         }
-        "verification" | "reports" | "currencies" => One { id: String::new(), body: Value::Null },
+        "verification" | "reports" | "currencies" | "profile" => One { id: String::new(), body: Value::Null },
         _ => {
             let id = company.make(resource)["id"].as_str().unwrap().to_owned();
             One { id, body: company.example(resource) }
@@ -144,7 +153,8 @@ on_both_engines! {
             let resource = operations.key.stem();
             let one = one_of(&company, operations);
             for verb in operations.verbs() {
-                if resource == "businesses" && matches!(verb, Verb::List | Verb::Create) {
+                let is_own = resource == "profile";
+                if is_own || resource == "businesses" && matches!(verb, Verb::List | Verb::Create) {
                     continue;
                 }
                 for dialect in DIALECTS {

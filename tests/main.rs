@@ -17,6 +17,7 @@ mod model;
 mod numbering;
 mod orders;
 mod parity;
+mod people;
 mod periods;
 mod promises;
 mod reliability;

@@ -23,6 +23,10 @@ fn blur(value: &mut Value) {
                 if matches!(
                     name.as_str(),
                     "id" | "code"
+                        | "email"
+                        | "username"
+                        | "hint"
+                        | "permissionId"
                         | "number"
                         | "postedAt"
                         | "entryIds"
@@ -36,6 +40,9 @@ fn blur(value: &mut Value) {
                         | "targetId"
                         | "entryId"
                 ) {
+                    *member = Value::Null;
+                }
+                if name == "name" && member.as_str().is_some_and(|text| text.starts_with("Example ")) {
                     *member = Value::Null;
                 }
                 blur(member);
@@ -82,7 +89,11 @@ on_both_engines! {
             let mut made = Vec::new();
             for dialect in DIALECTS {
                 let body = company.example(resource);
-                let said = company.ask(dialect, "POST", resource, "", Some(&body)).expect(201);
+                let mut said = company.ask(dialect, "POST", resource, "", Some(&body)).expect(201);
+                // Shown once.
+                if said.data.get("secret").is_some() {
+                    said.data["secret"] = Value::Null;
+                }
                 let location = said.answer.header("location").unwrap().to_owned();
                 let fetched = server.send(&authorised(Request::new("GET", &location), &company.token).header("X-Business-Id", &company.id));
                 fetched.expect(200);
@@ -110,7 +121,7 @@ on_both_engines! {
                 let back = company.ask(dialect, "PUT", resource, &path, Some(&made.data)).expect(200);
                 assert_eq!(back.data, made.data, "sending back what was read changes nothing, not even the version");
                 let mut changed = made.data.clone();
-                let words = ["name", "narration", "source"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
+                let words = ["name", "narration", "source", "displayName"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
                 changed[words] = "Another name".into();
                 let updated = company.ask(dialect, "PUT", resource, &path, Some(&changed)).expect(200);
                 assert_eq!(updated.data[words], "Another name");

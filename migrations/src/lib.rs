@@ -21,6 +21,7 @@ mod m0008_kept_answers;
 mod m0009_trade;
 mod m0010_document_counts;
 mod m0011_orders_and_goods;
+mod m0012_people;
 
 pub struct Migrator;
 
@@ -39,6 +40,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0009_trade::Migration),
             Box::new(m0010_document_counts::Migration),
             Box::new(m0011_orders_and_goods::Migration),
+            Box::new(m0012_people::Migration),
         ]
     }
 }

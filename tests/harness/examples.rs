@@ -23,6 +23,12 @@ impl Company<'_> {
         found["items"][0]["id"].as_str().unwrap_or_else(|| panic!("no account {code}: {found}")).to_owned()
     }
 
+    /// The identifier of the built-in permission set of a role.
+    pub fn permission(&self, role: &str) -> String {
+        let found = self.ask(Dialect::B, "GET", "permissions", &format!("?role={role}"), None).expect(200).data;
+        found["items"][0]["id"].as_str().unwrap_or_else(|| panic!("no permission set {role}: {found}")).to_owned()
+    }
+
     /// A body that makes a record here, whatever was made before.
     pub fn example(&self, resource: &str) -> Value {
         static MADE: AtomicU32 = AtomicU32::new(0);
@@ -60,6 +66,12 @@ impl Company<'_> {
                 }
                 body["date"] = format!("{}-01-31", 2100 + turn).into();
             }
+            "users" => {
+                body["email"] = format!("person-{turn}-{}@example.test", self.id).into();
+                body["username"] = format!("person-{turn}-{}", self.id).into();
+                body["memberships"] = json!([{"businessId": self.id, "permissionId": self.permission("bookkeeper")}]);
+            }
+            "permissions" | "apiKeys" => body["name"] = format!("Example {turn}").into(),
             "journals" => {
                 body["lines"][0]["accountId"] = self.account("6200").into();
                 body["lines"][1]["accountId"] = self.account("1010").into();
@@ -126,6 +138,10 @@ impl Company<'_> {
         match operations.key.stem() {
             "verification" => self.request_at(dialect, method, &format!("verify{path}")),
             "reports" => self.request_at(dialect, method, &format!("reports{path}")),
+            "profile" => {
+                let own = if dialect == Dialect::A { "/a/api/Users/me" } else { "/b/api/auth/me" };
+                super::server::authorised(Request::new(method, &format!("{own}{path}")), &self.token)
+            }
             other => panic!("nothing says where {other} is"),
         }
     }

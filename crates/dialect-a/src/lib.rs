@@ -7,7 +7,7 @@ use http_kit::failure::Failure;
 use http_kit::openapi::FieldMessages;
 use ledger_core::auth::{Credentials, LoginName, SentPassword, Session, check_credentials};
 use ledger_core::error::FieldErrors;
-use ledger_core::field::{Field, Label};
+use ledger_core::field::{Field, Label, Maybe, Text};
 use ledger_core::resource::operation::ResourceOperations;
 use ledger_core::resource::{ResourceKey, Scope};
 use schemars::JsonSchema;
@@ -49,6 +49,10 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::AuditLog => "audit-log",
         ResourceKey::Reports => "reports",
         ResourceKey::Verification => "verify",
+        ResourceKey::Users => "users",
+        ResourceKey::Permissions => "permissions",
+        ResourceKey::ApiKeys => "api-keys",
+        ResourceKey::Profile => "Users/me",
     }
 }
 
@@ -61,6 +65,8 @@ pub struct Login {
     credential: Field<Label<254>>,
     /// The user's password.
     password: Field<SentPassword>,
+    /// The code of their authenticator, for users with a second factor.
+    totp_code: Maybe<Text<16>>,
 }
 
 /// An access token and whose it is.
@@ -122,7 +128,7 @@ impl Dialect for DialectA {
     }
 
     fn credentials(login: Login) -> Result<Credentials, FieldErrors> {
-        check_credentials("credential", login.credential, login.password)
+        check_credentials("credential", login.credential, login.password, login.totp_code)
     }
 
     fn logged_in(session: Session) -> LoggedIn {

@@ -8,7 +8,7 @@ use http_kit::openapi::FieldMessages;
 use ledger_core::auth::{Credentials, LoginName, SentPassword, Session, check_credentials};
 use ledger_core::clock::Instant;
 use ledger_core::error::FieldErrors;
-use ledger_core::field::{Field, Label};
+use ledger_core::field::{Field, Label, Maybe, Text};
 use ledger_core::resource::ResourceKey;
 use ledger_core::resource::operation::{ResourceOperations, registry};
 use schemars::JsonSchema;
@@ -50,6 +50,10 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::AuditLog => "audit-log",
         ResourceKey::Reports => "reports",
         ResourceKey::Verification => "verify",
+        ResourceKey::Users => "users",
+        ResourceKey::Permissions => "permissions",
+        ResourceKey::ApiKeys => "api-keys",
+        ResourceKey::Profile => "auth/me",
     }
 }
 
@@ -67,6 +71,8 @@ pub struct Login {
     email: Field<Label<254>>,
     /// The user's password.
     password: Field<SentPassword>,
+    /// The code of their authenticator, for users with a second factor.
+    totp_code: Maybe<Text<16>>,
 }
 
 /// A bearer token and how long it is good.
@@ -108,7 +114,7 @@ impl Dialect for DialectB {
     }
 
     fn credentials(login: Login) -> Result<Credentials, FieldErrors> {
-        check_credentials("email", login.email, login.password)
+        check_credentials("email", login.email, login.password, login.totp_code)
     }
 
     fn logged_in(session: Session) -> LoggedIn {

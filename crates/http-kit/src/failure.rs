@@ -60,9 +60,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let mut failure = Self::new(status(&error), error.code(), error.title());
         match error {
-            Error::Validation(errors) => failure.errors = errors,
+            Error::Validation(errors) | Error::NotAllowed { errors, .. } => failure.errors = errors,
             Error::Conflict(conflict) => failure.errors = conflict.errors,
-            Error::Unauthenticated(_) => {
+            Error::Unauthenticated(_) | Error::SecondFactor => {
                 failure.headers.push((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
             }
             Error::RateLimited { retry_after_seconds } => {
@@ -82,8 +82,8 @@ impl From<Error> for Failure {
 fn status(error: &Error) -> StatusCode {
     match error {
         Error::Validation(_) | Error::MalformedJson(_) => StatusCode::BAD_REQUEST,
-        Error::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
-        Error::Forbidden { .. } => StatusCode::FORBIDDEN,
+        Error::Unauthenticated(_) | Error::SecondFactor => StatusCode::UNAUTHORIZED,
+        Error::Forbidden { .. } | Error::NotAllowed { .. } => StatusCode::FORBIDDEN,
         Error::NotFound => StatusCode::NOT_FOUND,
         Error::Conflict(_) => StatusCode::CONFLICT,
         Error::PreconditionFailed => StatusCode::PRECONDITION_FAILED,

@@ -145,8 +145,9 @@ async fn answer<D: Dialect>(
     let parameter = |name: &str| path.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
     let named = business::<D>(resource, &parts, parameter("businessId"));
     let token = request::bearer(&parts.headers)?;
+    let address = parts.extensions.get::<Arrival>().map(|arrival| arrival.address);
     let of_company = named.as_ref().ok().and_then(Option::as_deref);
-    let principal = match tokio::time::timeout(patience, shell.ledger.authenticate(token, of_company)).await {
+    let principal = match tokio::time::timeout(patience, shell.ledger.authenticate(token, of_company, address)).await {
         Ok(principal) => principal?,
         Err(_) => return Err(Error::Unavailable(Unavailable::Overloaded).into()),
     };
@@ -335,7 +336,7 @@ async fn try_login<D: Dialect>(
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
     let ledger = shell.ledger.clone();
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {
-        ledger.login(D::LOGIN_NAME, &credentials.name, credentials.password, address).await
+        ledger.login(D::LOGIN_NAME, credentials, address).await
     })
     .await?;
     let payload = serde_json::to_string(&D::logged_in(session)).map_err(Error::internal)?;

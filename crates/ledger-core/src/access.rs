@@ -1,48 +1,43 @@
-//! Who may do what: roles, permissions, and the company a request is about.
+//! Who may do what: rights, roles, and the company a request is about.
 //!
 //! Owns: the table of built-in roles. Refuses: to decide per resource; a role speaks about areas of the books.
+//!
+//! A member of a company has one permission set there: a built-in one, which is a role, or one of the company's own.
 
 use crate::clock::Instant;
 use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::error::{Error, Result};
-use crate::ids::{BusinessId, UserId};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::money::Money;
 use crate::remembered::Changes;
 use crate::resource::ResourceKey;
 use crate::resource::business::{BusinessSettings, BusinessStatus, table as business};
+use crate::resource::permission::table as permission_set;
 use sea_orm::FromQueryResult;
 use sea_orm::entity::prelude::*;
+use std::sync::Arc;
 
-/// What a request does to a resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Action {
-    View,
-    Create,
-    Edit,
-    Delete,
-    /// Brings a document into the books.
-    Post,
-    /// Takes a document back out of the books.
-    Void,
-    /// Takes records out of the system as a file.
-    Export,
+wire_enum! {
+    /// What a request does to a resource.
+    pub enum Action {
+        #[default]
+        View = "view",
+        Create = "create",
+        Edit = "edit",
+        Delete = "delete",
+        /// Brings a document into the books.
+        Post = "post",
+        /// Takes a document back out of the books.
+        Void = "void",
+        /// Takes records out of the system as a file.
+        Export = "export",
+    }
 }
 
 impl Action {
     pub const ALL: [Self; 7] =
         [Self::View, Self::Create, Self::Edit, Self::Delete, Self::Post, Self::Void, Self::Export];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::View => "view",
-            Self::Create => "create",
-            Self::Edit => "edit",
-            Self::Delete => "delete",
-            Self::Post => "post",
-            Self::Void => "void",
-            Self::Export => "export",
-        }
-    }
 }
 
 /// The key of a permission, such as `party.edit`.
@@ -93,6 +88,11 @@ impl Role {
         if !resource.actions().contains(&action) || (resource == ResourceKey::Businesses && action == Action::Create) {
             return false;
         }
+        let people = matches!(resource, ResourceKey::Users | ResourceKey::Permissions | ResourceKey::ApiKeys);
+        if people {
+            let sees = action == Action::View && matches!(self, Self::Accountant | Self::Auditor);
+            return self == Self::Owner || sees;
+        }
         if action == Action::View {
             return true;
         }
@@ -124,21 +124,145 @@ impl Role {
         }
     }
 
-    /// All that the role allows, as permission keys.
-    pub fn permissions(self) -> Vec<String> {
-        ResourceKey::ALL
-            .iter()
-            .flat_map(|&resource| Action::ALL.map(|action| (resource, action)))
-            .filter(|&(resource, action)| self.allows(resource, action))
-            .map(|(resource, action)| permission(resource, action))
-            .collect()
+    pub fn rights(self) -> Rights {
+        Rights::where_(|resource, action| self.allows(resource, action))
     }
+
+    /// What its permission set is called.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Owner => "Owner",
+            Self::Accountant => "Accountant",
+            Self::Bookkeeper => "Bookkeeper",
+            Self::Sales => "Sales",
+            Self::Purchasing => "Purchasing",
+            Self::Warehouse => "Warehouse",
+            Self::Cashier => "Cashier",
+            Self::Auditor => "Auditor",
+            Self::ApiReadOnly => "Read-only, for programs",
+        }
+    }
+
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Owner => "Everything, the company itself and its people included.",
+            Self::Accountant => "All of the books, but not the company's existence nor its people.",
+            Self::Bookkeeper => "Day-to-day entry, without removing anything.",
+            Self::Sales => "Customers and what is sold to them.",
+            Self::Purchasing => "Suppliers and what is bought from them.",
+            Self::Warehouse => "Goods in and out.",
+            Self::Cashier => "Money in and out.",
+            Self::Auditor => "Reads everything, changes nothing.",
+            Self::ApiReadOnly => "Reads the books, changes nothing.",
+        }
+    }
+}
+
+/// A set of permissions, one bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rights([u8; ResourceKey::ALL.len()]);
+
+impl Rights {
+    /// Those of all permissions that fit.
+    pub fn where_(fits: impl Fn(ResourceKey, Action) -> bool) -> Self {
+        let mut rights = Self([0; ResourceKey::ALL.len()]);
+        for resource in ResourceKey::ALL {
+            for &action in resource.actions().iter().filter(|action| fits(resource, **action)) {
+                rights.0[resource as usize] |= 1 << action as u8;
+            }
+        }
+        rights
+    }
+
+    pub const fn allows(self, resource: ResourceKey, action: Action) -> bool {
+        self.0[resource as usize] & (1 << action as u8) != 0
+    }
+
+    /// Those that both have.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self::where_(|resource, action| self.allows(resource, action) && other.allows(resource, action))
+    }
+
+    /// Those that the other lacks.
+    pub fn beyond(self, other: Self) -> Vec<String> {
+        Self::where_(|resource, action| self.allows(resource, action) && !other.allows(resource, action)).permissions()
+    }
+
+    /// The keys of all of them.
+    pub fn permissions(self) -> Vec<String> {
+        self.each().map(|(resource, action)| permission(resource, action)).collect()
+    }
+
+    pub fn each(self) -> impl Iterator<Item = (ResourceKey, Action)> {
+        let all = ResourceKey::ALL.into_iter().flat_map(|resource| Action::ALL.map(|action| (resource, action)));
+        all.filter(move |&(resource, action)| self.allows(resource, action))
+    }
+}
+
+/// How far someone's rights go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// The most that a document may come to which they post, in the company's currency.
+    pub max_document_amount: Option<Money>,
+    /// How many days before today a document may be dated which they post.
+    pub backdate_days: Option<i64>,
+}
+
+/// What someone is in a company.
+#[derive(Debug, Clone)]
+pub struct Seat {
+    /// The permission set; none for who runs the installation.
+    pub set: Option<RecordId>,
+    /// A built-in role, or what the company calls its set.
+    pub role: String,
+    pub is_owner: bool,
+    pub rights: Rights,
+    pub limits: Limits,
+}
+
+impl Seat {
+    /// Whoever runs the installation sees a company as its owner does.
+    pub(crate) fn owner() -> Self {
+        let role = Role::Owner;
+        Self { set: None, role: role.to_string(), is_owner: true, rights: role.rights(), limits: Limits::default() }
+    }
+
+    /// What is left of it for a key.
+    pub(crate) fn narrowed(self, key: Option<&KeyScope>) -> Self {
+        match key {
+            Some(key) => Self { rights: self.rights.and(key.rights), is_owner: false, ..self },
+            None => self,
+        }
+    }
+
+    pub(crate) fn of(set: permission_set::Model) -> Self {
+        let limits = Limits { max_document_amount: set.max_document_amount, backdate_days: set.backdate_days };
+        Self {
+            set: Some(set.id),
+            role: set.role.map_or(set.name, |role| role.to_string()),
+            is_owner: set.role == Some(Role::Owner),
+            rights: set.role.map_or_else(|| set.grants.0.rights(), Role::rights),
+            limits,
+        }
+    }
+}
+
+/// How far a key for a program goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyScope {
+    pub key: RecordId,
+    /// The only company that it knows.
+    pub business: BusinessId,
+    pub rights: Rights,
 }
 
 /// Who signed in.
 #[derive(Debug, Clone)]
 pub struct Principal {
     pub user: UserId,
+    /// The key that speaks for them, where one does.
+    pub key: Option<Arc<KeyScope>>,
     /// What was known when the request arrived.
     pub(crate) changes: Changes,
     /// The version of the books of the company that the request names, when it arrived.
@@ -146,6 +270,16 @@ pub struct Principal {
     /// May make companies; says nothing about the companies of others.
     pub is_system_admin: bool,
     pub expires_at: Instant,
+}
+
+impl Principal {
+    /// The key that speaks for the user in a company, if one does. It knows no other company.
+    pub(crate) fn key_in(&self, business: BusinessId) -> Result<Option<&KeyScope>> {
+        match self.key.as_deref() {
+            Some(key) if key.business != business => Err(Error::NotFound),
+            key => Ok(key),
+        }
+    }
 }
 
 /// The company in scope, as far as rules need it.
@@ -156,7 +290,8 @@ pub struct Business {
     pub currency_decimals: u32,
     pub settings: BusinessSettings,
     pub status: BusinessStatus,
-    pub role: Role,
+    /// What the caller is there.
+    pub seat: Arc<Seat>,
     pub fiscal_year_start_month: u32,
     pub fiscal_year_start_day: u32,
     pub timezone: chrono_tz::Tz,
@@ -192,6 +327,17 @@ impl Business {
         begins.next().map_or_else(Instant::default, |at| Instant::from_micros(at.timestamp_micros()))
     }
 
+    /// The company as a key sees it.
+    pub(crate) fn narrowed(self: Arc<Self>, key: Option<&KeyScope>) -> Arc<Self> {
+        match key {
+            Some(key) => {
+                let seat = Arc::new(self.seat.as_ref().clone().narrowed(Some(key)));
+                Arc::new(Self { seat, ..self.as_ref().clone() })
+            }
+            None => self,
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn sample() -> Self {
         Self {
@@ -200,7 +346,7 @@ impl Business {
             currency_decimals: 2,
             settings: BusinessSettings::default(),
             status: BusinessStatus::Active,
-            role: Role::Owner,
+            seat: Arc::new(Seat::owner()),
             fiscal_year_start_month: 1,
             fiscal_year_start_day: 1,
             timezone: chrono_tz::UTC,
@@ -209,7 +355,7 @@ impl Business {
     }
 
     pub fn require(&self, resource: ResourceKey, action: Action) -> Result<()> {
-        if self.role.allows(resource, action) {
+        if self.seat.rights.allows(resource, action) {
             return Ok(());
         }
         Err(Error::Forbidden { permission: permission(resource, action) })
@@ -221,12 +367,13 @@ pub(crate) mod membership {
 
     #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
     #[sea_orm(table_name = "memberships")]
+    #[allow(clippy::struct_field_names, reason = "it does nothing but name three records")]
     pub struct Model {
         #[sea_orm(primary_key, auto_increment = false)]
         pub business_id: crate::ids::BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
         pub user_id: crate::ids::UserId,
-        pub role: super::Role,
+        pub permission_id: crate::ids::RecordId,
     }
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -247,14 +394,14 @@ struct Facts {
 }
 
 impl Facts {
-    fn seen_as(self, id: BusinessId, role: Role) -> Business {
+    fn seen_from(self, id: BusinessId, seat: Seat) -> Business {
         Business {
             id,
             currency_decimals: crate::currency::decimals(&self.base_currency).unwrap_or(2),
             base_currency: self.base_currency,
             settings: self.settings.0,
             status: self.status,
-            role,
+            seat: Arc::new(seat),
             fiscal_year_start_month: u32::try_from(self.fiscal_year_start_month).unwrap_or(1),
             fiscal_year_start_day: u32::try_from(self.fiscal_year_start_day).unwrap_or(1),
             timezone: self.timezone.parse().unwrap_or(chrono_tz::UTC),
@@ -269,12 +416,29 @@ pub(crate) async fn visible_business(
     user: UserId,
     id: BusinessId,
 ) -> Result<Business> {
-    let role = membership::Entity::find_by_id((id, user)).one(connection).await?.ok_or(Error::NotFound)?.role;
-    business_as(connection, id, role).await
+    let member = membership::Entity::find_by_id((id, user)).one(connection).await?.ok_or(Error::NotFound)?;
+    let seat = seat_of(connection, id, member.permission_id).await?;
+    let seat = seat.ok_or_else(|| Error::internal("a member has a permission set that is not there"))?;
+    seen_from(connection, id, seat).await
 }
 
-/// The company as the command line sees it.
-pub(crate) async fn business_as(connection: &impl ConnectionTrait, id: BusinessId, role: Role) -> Result<Business> {
+/// What a permission set of a company comes to.
+pub(crate) async fn seat_of(connection: &impl ConnectionTrait, id: BusinessId, set: RecordId) -> Result<Option<Seat>> {
+    Ok(permission_set::Entity::find_by_id((id, set)).one(connection).await?.map(Seat::of))
+}
+
+/// The company as someone on a seat sees it.
+pub(crate) async fn seen_from(connection: &impl ConnectionTrait, id: BusinessId, seat: Seat) -> Result<Business> {
     let facts = business::Entity::find_by_id(id).into_model::<Facts>().one(connection).await?;
-    Ok(facts.ok_or(Error::NotFound)?.seen_as(id, role))
+    Ok(facts.ok_or(Error::NotFound)?.seen_from(id, seat))
+}
+
+/// The permission set of a built-in role in a company.
+pub(crate) async fn set_of_role(connection: &impl ConnectionTrait, id: BusinessId, role: Role) -> Result<RecordId> {
+    let found = permission_set::Entity::find()
+        .filter(permission_set::Column::BusinessId.eq(id))
+        .filter(permission_set::Column::Role.eq(role))
+        .one(connection)
+        .await?;
+    Ok(found.ok_or_else(|| Error::internal(format!("the company has no permission set {role}")))?.id)
 }

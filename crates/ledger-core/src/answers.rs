@@ -5,7 +5,7 @@
 //! answer still. So programs that poll cost next to nothing, and nobody ever gets an answer older than the last commit
 //! before they asked, whichever process made it.
 
-use crate::access::{Business, Role};
+use crate::access::{Business, Limits, Rights};
 use crate::day::Day;
 use crate::ids::BusinessId;
 use crate::ledger::{Call, Reply};
@@ -23,7 +23,8 @@ const LARGEST: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Asked {
     business: BusinessId,
-    role: Role,
+    rights: Rights,
+    limits: Limits,
     today: Day,
     resource: ResourceKey,
     verb: Verb,
@@ -36,7 +37,8 @@ impl Asked {
         let kept = matches!(call.verb, Verb::List | Verb::Get);
         kept.then(|| Self {
             business: business.id,
-            role: business.role,
+            rights: business.seat.rights,
+            limits: business.seat.limits,
             today,
             resource: call.resource.key,
             verb: call.verb,

@@ -3,7 +3,7 @@
 //! Nobody queries without a `Cx`. Its company is part of every key, so a record of another company cannot
 //! be reached by mistake. What is to be written in the lane goes to its desk, through the context as well.
 
-use crate::access::{Action, Business};
+use crate::access::{Action, Business, KeyScope, Seat};
 use crate::books::audit::{Change, Origin};
 use crate::books::chart::Chart;
 use crate::books::desk::{Desk, NewEntry};
@@ -47,6 +47,7 @@ pub struct Cx<'a> {
     pub user: UserId,
     pub now: Instant,
     pub point: Point,
+    key: Option<&'a KeyScope>,
     business: Option<&'a Business>,
     clock: &'a Clock,
     expectation: &'a Expectation,
@@ -58,6 +59,8 @@ pub struct Cx<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) user: UserId,
+    /// The key that speaks for the user, where one does.
+    pub(crate) key: Option<&'a KeyScope>,
     pub(crate) business: Option<&'a Business>,
     pub(crate) clock: &'a Clock,
     pub(crate) expectation: &'a Expectation,
@@ -79,8 +82,8 @@ impl<'a> Cx<'a> {
     }
 
     fn over(asked: Asked<'a>, db: DatabaseExecutor<'a>, desk: Option<&'a Desk>) -> Self {
-        let Asked { user, business, clock, expectation, origin, point } = asked;
-        Self { db, user, now: clock.now(), point, business, clock, expectation, origin, desk }
+        let Asked { user, key, business, clock, expectation, origin, point } = asked;
+        Self { db, user, now: clock.now(), point, key, business, clock, expectation, origin, desk }
     }
 
     /// The company in scope. A resource of a company is never reached without one.
@@ -95,6 +98,16 @@ impl<'a> Cx<'a> {
     /// The company's own day.
     pub fn today(&self) -> Result<Day> {
         Ok(self.business()?.today(self.now))
+    }
+
+    /// The only company that the caller's key knows.
+    pub(crate) fn only(&self) -> Option<BusinessId> {
+        self.key.map(|key| key.business)
+    }
+
+    /// What is left of a seat for the caller's key.
+    pub(crate) fn narrowed(&self, seat: Seat) -> Seat {
+        seat.narrowed(self.key)
     }
 
     /// Refuses where the caller's role does not allow it.

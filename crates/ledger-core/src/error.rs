@@ -64,6 +64,10 @@ pub enum Error {
     Unauthenticated(&'static str),
     /// Signed in, but lacking this permission.
     Forbidden { permission: String },
+    /// Signed in and permitted, but not to this extent.
+    NotAllowed { title: String, errors: FieldErrors },
+    /// The name and the password are right; the code of the authenticator is still to come.
+    SecondFactor,
     /// It does not exist, or not for this caller: the two are not told apart.
     NotFound,
     /// The books are in a state that does not allow it.
@@ -105,6 +109,10 @@ impl Error {
         Self::Conflict(Conflict { code, title: title.into(), errors: FieldErrors::default() })
     }
 
+    pub fn not_allowed(title: impl Into<String>, errors: FieldErrors) -> Self {
+        Self::NotAllowed { title: title.into(), errors }
+    }
+
     pub fn field(field: &str, message: impl Into<String>) -> Self {
         Self::Validation(FieldErrors::one(field, message))
     }
@@ -119,7 +127,8 @@ impl Error {
             Self::Validation(_) => "validation_failed",
             Self::MalformedJson(_) => "malformed_json",
             Self::Unauthenticated(_) => "unauthenticated",
-            Self::Forbidden { .. } => "forbidden",
+            Self::SecondFactor => "totp_required",
+            Self::Forbidden { .. } | Self::NotAllowed { .. } => "forbidden",
             Self::NotFound => "not_found",
             Self::Conflict(conflict) => conflict.code,
             Self::PreconditionFailed => "precondition_failed",
@@ -143,6 +152,8 @@ impl Error {
             Self::MalformedJson(why) => format!("The body is not valid JSON: {why}"),
             Self::Unauthenticated(why) => (*why).into(),
             Self::Forbidden { permission } => format!("You need the permission {permission} for this"),
+            Self::NotAllowed { title, .. } => title.clone(),
+            Self::SecondFactor => "Give the code of your authenticator as totpCode".into(),
             Self::NotFound => "Not found".into(),
             Self::Conflict(conflict) => conflict.title.clone(),
             Self::PreconditionFailed => "The record has changed since you read it; read it again".into(),

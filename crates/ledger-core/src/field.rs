@@ -124,6 +124,9 @@ pub(crate) fn plain_words(error: &serde_json::Error) -> String {
     {
         return format!("must be {}", allowed.replace('`', ""));
     }
+    if text.starts_with("UUID parsing failed") {
+        return "must be an identifier".into();
+    }
     match text.split_once(", expected ") {
         Some((_, expected)) => format!("must be {}", expectation(expected)),
         None => text.to_owned(),

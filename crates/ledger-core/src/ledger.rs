@@ -1,12 +1,14 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
-use crate::access::{self, Business, Principal, Role, membership};
+use crate::access::{self, Business, KeyScope, Principal, Role, Seat, membership};
 use crate::answers::{self, Answers, Known};
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{self, Subjects};
 use crate::auth::token::Tokens;
 use crate::auth::user::{self, Revoking};
-use crate::auth::{LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password};
+use crate::auth::{
+    Credentials, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, sign_in, totp,
+};
 use crate::books::audit::{AuditAction, Change, Origin};
 use crate::books::desk::{Desk, Rehearsed};
 use crate::books::export::{self, JournalFormat};
@@ -19,7 +21,8 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::feed::Feed;
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::remembered::Remembered;
+use crate::remembered::{Changes, Remembered};
+use crate::resource::api_key::{self, Key};
 use crate::resource::body::{canonical, strict};
 use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::{Csv, Media};
@@ -49,9 +52,19 @@ pub struct Ledger {
     clock: Clock,
     tokens: Tokens,
     passwords: Passwords,
+    /// Signs what is kept to know a repeated request by.
+    fingerprints: ring::hmac::Key,
     in_flight: InFlight,
     remembered: Remembered,
     answers: Answers,
+}
+
+/// What the code of an authenticator comes to.
+enum Factor {
+    NotAsked,
+    /// The code of this step.
+    Right(i64),
+    Wrong,
 }
 
 /// What a command in a lane comes to.
@@ -114,6 +127,17 @@ impl Reply {
         Self::plain(ReplyKind::Deleted, serde_json::json!({"id": id, "deleted": true}).to_string())
     }
 
+    /// What may be kept of it.
+    fn without_secrets(&self) -> Result<Self> {
+        let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
+        for name in ["secret", "authenticator"] {
+            if let Some(secret) = body.get_mut(name) {
+                *secret = serde_json::Value::Null;
+            }
+        }
+        Ok(Self { json: body.to_string(), ..self.clone() })
+    }
+
     fn plain(kind: ReplyKind, json: String) -> Self {
         Self { kind, media: Media::Json, json, record: None, pagination: None, replayed: false, dry_run: false }
     }
@@ -161,6 +185,7 @@ impl Ledger {
             clock: options.clock,
             tokens: Tokens::new(&options.tokens),
             passwords: Passwords::try_new()?,
+            fingerprints: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &options.tokens.secret),
             in_flight: InFlight::default(),
             remembered: Remembered::default(),
             answers: Answers::default(),
@@ -193,35 +218,75 @@ impl Ledger {
 
     // ── Who is there ──
 
-    pub async fn login(&self, by: LoginName, name: &str, password: String, address: IpAddr) -> Result<Session> {
-        let subjects = Subjects::new(name, address);
+    pub async fn login(&self, by: LoginName, credentials: Credentials, address: IpAddr) -> Result<Session> {
+        let Credentials { name, password, totp_code } = credentials;
+        let subjects = Subjects::new(&name, address);
         let turn = self.passwords.turn().await?;
         // Judged while holding the turn, so that a burst of guesses cannot slip past the count.
         throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
-        let found = user::find_by_name(&self.database.read, name, by).await?;
-        let hash = found.as_ref().map(|user| user.password_hash.clone());
+        let found = user::find_by_name(&self.database.read, &name, by).await?;
+        // Somebody who was never given a password takes as long as everybody else.
+        let hash = found.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
         let matches = self.passwords.verify(turn, password, hash).await?;
-        if let Some(user) = found.filter(|user| matches && user.status == UserStatus::Active) {
-            self.open_session(user, subjects).await
-        } else {
-            let ids = [self.clock.identifier(), self.clock.identifier()];
-            let now = self.clock.now();
-            self.write(None, move |transaction, _| {
-                let subjects = subjects.clone();
-                Box::pin(async move { throttle::record(transaction, &subjects, ids, now).await })
-            })
-            .await?;
-            Err(Error::Unauthenticated("The name or the password is wrong"))
+        let user = found.filter(|user| matches && user.status == UserStatus::Active);
+        if let Some(user) = user {
+            match self.second_factor(user.id, totp_code.as_deref()).await? {
+                Factor::NotAsked => return self.open_session(user, None, subjects).await,
+                Factor::Right(step) => return self.open_session(user, Some(step), subjects).await,
+                Factor::Wrong => {}
+            }
         }
+        self.note_failure(subjects).await?;
+        Err(Error::Unauthenticated("The name or the password is wrong"))
     }
 
-    async fn open_session(&self, user: user::Model, subjects: Subjects) -> Result<Session> {
+    async fn second_factor(&self, user: UserId, code: Option<&str>) -> Result<Factor> {
+        let signed = sign_in::find(&self.database.read, user).await?.filter(|signed| signed.totp_on);
+        let Some(sign_in::Model { totp_secret: Some(secret), totp_step, .. }) = signed else {
+            return Ok(Factor::NotAsked);
+        };
+        let code = code.ok_or(Error::SecondFactor)?;
+        Ok(totp::step_of(&secret, code, self.clock.now(), totp_step).map_or(Factor::Wrong, Factor::Right))
+    }
+
+    /// Whether somebody who is signed in knows their password. They may guess as often as at a log-in.
+    async fn confirm(&self, principal: &Principal, password: String, address: Option<IpAddr>) -> Result<()> {
+        let user = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
+        let subjects = Subjects::new(&user.email, address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
+        let turn = self.passwords.turn().await?;
+        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
+        if self.passwords.verify(turn, password, Some(user.password_hash)).await? {
+            return Ok(());
+        }
+        self.note_failure(subjects).await?;
+        Err(Error::field("currentPassword", "is not your password"))
+    }
+
+    async fn note_failure(&self, subjects: Subjects) -> Result<()> {
+        let ids = [self.clock.identifier(), self.clock.identifier()];
+        let now = self.clock.now();
         self.write(None, move |transaction, _| {
             let subjects = subjects.clone();
-            Box::pin(async move { throttle::forgive(transaction, &subjects).await })
+            Box::pin(async move { throttle::record(transaction, &subjects, ids, now).await })
+        })
+        .await
+    }
+
+    async fn open_session(&self, user: user::Model, step: Option<i64>, subjects: Subjects) -> Result<Session> {
+        let (id, now) = (user.id, self.clock.now());
+        self.write(None, move |transaction, _| {
+            let subjects = subjects.clone();
+            Box::pin(async move {
+                // The same code, in two log-ins at once, is good for one of them.
+                let signed = sign_in::find(transaction, id).await?;
+                if step.is_some_and(|step| signed.is_some_and(|signed| signed.totp_step >= step)) {
+                    return Err(Error::Unauthenticated("The name or the password is wrong"));
+                }
+                sign_in::note(transaction, id, now, step).await?;
+                throttle::forgive(transaction, &subjects).await
+            })
         })
         .await?;
-        let now = self.clock.now();
         let (token, lifetime) = self.tokens.issue(user.id, user.token_version, now, self.clock.identifier())?;
         Ok(Session {
             token,
@@ -231,10 +296,16 @@ impl Ledger {
         })
     }
 
-    /// The user behind a token, if it is still good this instant. `business` is the company that the request names. The
-    /// caller may stop waiting at any time.
-    pub async fn authenticate(self: &Arc<Self>, token: &str, business: Option<&str>) -> Result<Principal> {
-        let claims = self.tokens.verify(token, self.clock.now())?;
+    /// The user behind a token or a key, if it is still good this instant. `business` is the company that the request
+    /// names. The caller may stop waiting at any time.
+    pub async fn authenticate(
+        self: &Arc<Self>,
+        token: &str,
+        business: Option<&str>,
+        address: Option<IpAddr>,
+    ) -> Result<Principal> {
+        let key = token.starts_with(api_key::PREFIX);
+        let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
             Some(id) => {
                 let (changes, version) = self.remembered.changes_and_books(&self.database.read, id).await?;
@@ -242,23 +313,56 @@ impl Ledger {
             }
             None => (self.remembered.changes(&self.database.read).await?, None),
         };
-        let user = if let Some(known) = self.remembered.known_user(changes, claims.sub) {
+        let key = match claims {
+            Some(_) => None,
+            None => Some(self.key(changes, token, address).await?),
+        };
+        let id = match (&claims, &key) {
+            (Some(claims), _) => claims.sub,
+            (None, Some(key)) => key.user,
+            (None, None) => return Err(Error::internal("a request comes from neither a token nor a key")),
+        };
+        let user = if let Some(known) = self.remembered.known_user(changes, id) {
             Some(known)
         } else {
             let ledger = self.clone();
-            let find = async move { ledger.remembered.user(&ledger.database.read, changes, claims.sub).await };
+            let find = async move { ledger.remembered.user(&ledger.database.read, changes, id).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
         let user = user
-            .filter(|user| user.status == UserStatus::Active && user.token_version == claims.ver)
+            .filter(|user| user.status == UserStatus::Active)
+            .filter(|user| claims.as_ref().is_none_or(|claims| user.token_version == claims.ver))
             .ok_or(Error::Unauthenticated("The access token has been revoked; log in again"))?;
+        let ends = claims.map(|claims| crate::clock::Instant::from_micros(claims.exp.saturating_mul(1_000_000)));
+        let ends = ends.or_else(|| key.as_ref().and_then(|key| key.expires_at));
         Ok(Principal {
             user: user.id,
+            key: key.map(|key| key.scope.clone()),
             changes,
             books,
             is_system_admin: user.is_system_admin,
-            expires_at: crate::clock::Instant::from_micros(claims.exp.saturating_mul(1_000_000)),
+            expires_at: ends.unwrap_or_else(|| self.clock.now().plus(Duration::from_hours(24))),
         })
+    }
+
+    /// The key that a program gave.
+    async fn key(self: &Arc<Self>, changes: Changes, secret: &str, address: Option<IpAddr>) -> Result<Arc<Key>> {
+        const UNKNOWN: Error = Error::Unauthenticated("The API key is not valid");
+        let found = if let Some(known) = self.remembered.known_key(changes, secret) {
+            Some(known)
+        } else {
+            let (ledger, secret) = (self.clone(), secret.to_owned());
+            let find = async move { ledger.remembered.key(&ledger.database.read, changes, &secret).await };
+            tokio::spawn(find).await.map_err(Error::internal)??
+        };
+        let key = found.ok_or(UNKNOWN)?;
+        if key.expires_at.is_some_and(|ends| ends <= self.clock.now()) {
+            return Err(Error::Unauthenticated("The API key has expired"));
+        }
+        if !key.may_come_from(address) {
+            return Err(Error::not_allowed("The API key may not be used from this address", FieldErrors::default()));
+        }
+        Ok(key)
     }
 
     // ── Requests ──
@@ -291,10 +395,11 @@ impl Ledger {
         query: ListQuery,
         csv: Csv,
     ) -> Result<Feed> {
-        let (ledger, user) = (self.clone(), principal.user);
+        let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
         Feed::begin(move |outlet| async move {
             let asked = Asked {
                 user,
+                key: key.as_deref(),
                 business: business.as_deref(),
                 clock: &ledger.clock,
                 expectation: &Expectation::Unsaid,
@@ -316,6 +421,7 @@ impl Ledger {
         }
         let id = call.business.as_deref().and_then(BusinessId::parse)?;
         let business = self.remembered.known_company(principal.changes, principal.user, id)?;
+        let business = business.narrowed(principal.key_in(id).ok()?);
         let (key, action) = call.resource.needs(call.verb);
         business.require(key, action).ok()?;
         let (question, version) = self.question(principal, call, &business)?;
@@ -338,6 +444,7 @@ impl Ledger {
     ) -> Result<Reply> {
         let asked = Asked {
             user: principal.user,
+            key: principal.key.as_deref(),
             business: business.as_deref(),
             clock: &self.clock,
             expectation: &Expectation::Unsaid,
@@ -370,9 +477,13 @@ impl Ledger {
 
     /// The company in scope, after the caller's right to be there and to do this was checked.
     async fn authorise(&self, principal: &Principal, call: &Call) -> Result<Option<Arc<Business>>> {
+        let names_record = call.resource.names_record(call.verb);
         let named = match (call.resource.scope, call.verb) {
             (Scope::Installation, Verb::List) => return Ok(None),
-            (Scope::Installation, Verb::Create) if principal.is_system_admin => return Ok(None),
+            (Scope::Installation, Verb::Extra(_)) if !names_record => return Ok(None),
+            (Scope::Installation, Verb::Create) if principal.is_system_admin && principal.key.is_none() => {
+                return Ok(None);
+            }
             (Scope::Installation, Verb::Create) => {
                 return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
             }
@@ -380,7 +491,9 @@ impl Ledger {
             (Scope::Business, _) => call.business.as_deref(),
         };
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
+        let only = principal.key_in(id)?;
         let business = self.remembered.company(&self.database.read, principal.changes, principal.user, id).await?;
+        let business = business.narrowed(only);
         let (key, action) = call.resource.needs(call.verb);
         business.require(key, action)?;
         if call.resource.writes(call.verb)
@@ -404,9 +517,12 @@ impl Ledger {
         let dry_run = check_query(&call.query, &["dryRun"])?;
         let id = named_record(&call)?;
         let prepared = call.resource.prepare(call.verb, business.as_deref(), &call.body)?;
+        if let Some(password) = prepared.confirmed_by() {
+            self.confirm(principal, password.to_owned(), call.origin.address).await?;
+        }
         let company = business.as_ref().map(|business| business.id);
         let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
-            Some(key) => Some(Claim { user: principal.user, key, command: digest(&call, company)?, company }),
+            Some(key) => Some(Claim { user: principal.user, key, command: self.digest(&call, company)?, company }),
             None => None,
         };
         // Held until the lane has answered.
@@ -417,6 +533,8 @@ impl Ledger {
             ledger: self.clone(),
             kind: call.resource.reply_kind(call.verb),
             user: principal.user,
+            key: principal.key.clone(),
+            shows_secrets: matches!(call.resource.key, ResourceKey::ApiKeys | ResourceKey::Profile),
             business,
             expectation: call.expectation,
             origin: Origin { user: Some(principal.user), ..call.origin },
@@ -468,9 +586,10 @@ impl Ledger {
         let mut proofs = Vec::new();
         for company in companies {
             let snapshot = self.database.snapshot().await?;
-            let facts = access::business_as(&snapshot, company.id, Role::Owner).await?;
+            let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
             let asked = Asked {
                 user: UserId::default(),
+                key: None,
                 business: Some(&facts),
                 clock: &self.clock,
                 expectation: &Expectation::Unsaid,
@@ -492,9 +611,10 @@ impl Ledger {
         keep: impl FnMut(&str) -> Result<()>,
     ) -> Result<()> {
         let snapshot = self.database.snapshot().await?;
-        let facts = access::business_as(&snapshot, id, Role::Owner).await?;
+        let facts = access::seen_from(&snapshot, id, Seat::owner()).await?;
         let asked = Asked {
             user: UserId::default(),
+            key: None,
             business: Some(&facts),
             clock: &self.clock,
             expectation: &Expectation::Unsaid,
@@ -589,10 +709,15 @@ impl Ledger {
         }
         let (id, now) = (RecordId(self.clock.identifier()), self.clock.now());
         self.write(Some(business), move |transaction, desk| {
-            let row = membership::ActiveModel { business_id: Set(business), user_id: Set(user), role: Set(role) };
             Box::pin(async move {
-                let before = membership::Entity::find_by_id((business, user)).one(transaction).await?;
-                let member = |role: Role| serde_json::json!({"member": {"userId": user, "role": role}}).to_string();
+                let set = access::set_of_role(transaction, business, role).await?;
+                let before = match membership::Entity::find_by_id((business, user)).one(transaction).await? {
+                    Some(member) => access::seat_of(transaction, business, member.permission_id).await?,
+                    None => None,
+                };
+                let row =
+                    membership::ActiveModel { business_id: Set(business), user_id: Set(user), permission_id: Set(set) };
+                let member = |role: String| serde_json::json!({"member": {"userId": user, "role": role}}).to_string();
                 let change = Change {
                     action: AuditAction::Updated,
                     resource: ResourceKey::Businesses,
@@ -600,12 +725,12 @@ impl Ledger {
                     version_from: None,
                     version_to: None,
                     before: before.map(|before| member(before.role)),
-                    after: Some(member(role)),
+                    after: Some(member(role.to_string())),
                 };
                 desk.record(business, id, now, &Origin::default(), change)?;
                 let same = [membership::Column::BusinessId, membership::Column::UserId];
                 membership::Entity::insert(row)
-                    .on_conflict(OnConflict::columns(same).update_column(membership::Column::Role).to_owned())
+                    .on_conflict(OnConflict::columns(same).update_column(membership::Column::PermissionId).to_owned())
                     .exec_without_returning(transaction)
                     .await?;
                 Ok(())
@@ -620,6 +745,9 @@ struct Write {
     ledger: Arc<Ledger>,
     kind: ReplyKind,
     user: UserId,
+    key: Option<Arc<KeyScope>>,
+    /// Whether the answer may hold a secret, which is shown once and never kept.
+    shows_secrets: bool,
     business: Option<Arc<Business>>,
     expectation: Expectation,
     origin: Origin,
@@ -633,6 +761,7 @@ impl Write {
     async fn run(&self, transaction: &sea_orm::DatabaseTransaction, desk: &Desk) -> Result<Reply> {
         let asked = Asked {
             user: self.user,
+            key: self.key.as_deref(),
             business: self.business.as_deref(),
             clock: &self.ledger.clock,
             expectation: &self.expectation,
@@ -653,7 +782,8 @@ impl Write {
             Done::Deleted(id) => Reply::deleted(id),
         };
         if let Some(claim) = &self.claim {
-            desk.keep_key(idempotency::kept(claim, &reply, cx.now)?);
+            let kept = if self.shows_secrets { reply.without_secrets()? } else { reply.clone() };
+            desk.keep_key(idempotency::kept(claim, &kept, cx.now)?);
         }
         if self.dry_run {
             return self.rehearsed(&cx, reply, desk.rehearsed()).await;
@@ -699,23 +829,28 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
     if faults.is_empty() { Ok(dry_run) } else { Err(faults) }
 }
 
-/// What was asked, as a digest: the same for both dialects and for any order of a body's members.
-fn digest(call: &Call, company: Option<BusinessId>) -> Result<String> {
+impl Ledger {
+    /// What was asked, as a digest: the same for both dialects and for any order of a body's members. Whoever reads it in
+    /// the database cannot try passwords on it.
+    fn digest(&self, call: &Call, company: Option<BusinessId>) -> Result<String> {
+        Ok(hex(ring::hmac::sign(&self.fingerprints, command(call, company)?.as_bytes()).as_ref()))
+    }
+}
+
+fn command(call: &Call, company: Option<BusinessId>) -> Result<String> {
     let body = if call.resource.body_need(call.verb) != BodyNeed::None && !call.body.is_empty() {
         canonical(&strict(std::str::from_utf8(&call.body).map_err(Error::internal)?)?.0)
     } else {
         String::new()
     };
     let company = company.filter(|_| call.resource.key != ResourceKey::Businesses);
-    let text = format!(
+    Ok(format!(
         "{}\n{}\n{}\n{}\n{body}",
         call.resource.operation_id(call.verb),
         company.map(|id| id.to_string()).unwrap_or_default(),
         call.id.as_deref().unwrap_or_default(),
         call.resource.key.stem(),
-    );
-    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-    Ok(hex(digest.as_ref()))
+    ))
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -13,6 +13,7 @@ use crate::auth::user;
 use crate::books::tables::books;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, UserId};
+use crate::resource::api_key::{self, Key};
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Query, SimpleExpr};
 use sea_orm::{DatabaseConnection, QuerySelect};
@@ -80,6 +81,7 @@ struct Facts {
     under: Changes,
     users: HashMap<UserId, Arc<user::Model>>,
     companies: HashMap<(UserId, BusinessId), Arc<Business>>,
+    keys: HashMap<String, Arc<Key>>,
 }
 
 /// As many users, and as many companies, as are remembered at most.
@@ -137,6 +139,22 @@ impl Remembered {
         self.under(changes, |facts| facts.users.get(&id).cloned()).flatten()
     }
 
+    /// The key with this secret, if it is remembered.
+    pub(crate) fn known_key(&self, changes: Changes, secret: &str) -> Option<Arc<Key>> {
+        self.under(changes, |facts| facts.keys.get(secret).cloned()).flatten()
+    }
+
+    pub(crate) async fn key(
+        &self,
+        connection: &impl ConnectionTrait,
+        changes: Changes,
+        secret: &str,
+    ) -> Result<Option<Arc<Key>>> {
+        let Some(found) = api_key::find(connection, secret).await?.map(Arc::new) else { return Ok(None) };
+        self.under(changes, |facts| facts.keys.insert(secret.to_owned(), found.clone()));
+        Ok(Some(found))
+    }
+
     /// The company as this user sees it, if that is remembered.
     pub(crate) fn known_company(&self, changes: Changes, user: UserId, id: BusinessId) -> Option<Arc<Business>> {
         self.under(changes, |facts| facts.companies.get(&(user, id)).cloned()).flatten()
@@ -145,7 +163,11 @@ impl Remembered {
     /// What is remembered under a count; anything else is forgotten.
     fn under<T>(&self, changes: Changes, look: impl FnOnce(&mut Facts) -> T) -> Option<T> {
         let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-        if facts.under.0 < changes.0 || facts.users.len() > MOST || facts.companies.len() > MOST {
+        if facts.under.0 < changes.0
+            || facts.users.len() > MOST
+            || facts.companies.len() > MOST
+            || facts.keys.len() > MOST
+        {
             *facts = Facts { under: changes, ..Facts::default() };
         }
         (facts.under == changes).then(|| look(&mut facts))

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use ledger_core::error::{Conflict, Error, FieldErrors, Unavailable};
-use ledger_core::resource::Scope;
 use ledger_core::resource::operation::{BodyNeed, ResourceOperations, Verb};
+use ledger_core::resource::{ResourceKey, Scope};
 
 /// The ways an operation fails, as far as the documentation tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Fault {
             Self::Validation => "Fields or parameters are at fault, all of them listed; or the body is not JSON.",
             Self::Unauthenticated => "No token, or one that is malformed, expired or revoked.",
             Self::Credentials => "The name or the password is wrong, or the user is disabled.",
-            Self::Forbidden => "Signed in, but lacking the permission.",
+            Self::Forbidden => "Signed in, but lacking the permission, or not to this extent.",
             Self::NotFound => "There is no such record or company, or none that you can see.",
             Self::Conflict => "The state of the books does not allow it, or a unique value is taken.",
             Self::Timeout => "The body came too slowly.",
@@ -94,9 +94,10 @@ impl Fault {
 
 /// The ways in which this verb of this resource can fail.
 pub(super) fn faults(resource: &ResourceOperations, verb: Verb) -> Vec<Fault> {
-    let mut faults = vec![Fault::Validation, Fault::Unauthenticated];
-    if !(resource.scope == Scope::Installation && verb == Verb::List) {
-        faults.push(Fault::Forbidden);
+    // An API key may be refused anywhere.
+    let mut faults = vec![Fault::Validation, Fault::Unauthenticated, Fault::Forbidden];
+    if resource.key == ResourceKey::Profile && resource.writes(verb) {
+        faults.push(Fault::RateLimited);
     }
     if resource.names_record(verb) || resource.scope == Scope::Business {
         faults.push(Fault::NotFound);

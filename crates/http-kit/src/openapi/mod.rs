@@ -226,7 +226,7 @@ impl Document {
             request_body,
             responses: Some(responses),
             security: vec![IndexMap::from([("bearerAuth".to_owned(), Vec::new())])],
-            extensions: IndexMap::from([("x-required-permission".to_owned(), resource.permission(verb).into())]),
+            extensions: IndexMap::from([("x-required-permission".to_owned(), needed(resource, verb))]),
             ..Operation::default()
         }
     }
@@ -500,7 +500,14 @@ fn example_record(resource: &ResourceOperations) -> Value {
             record.extend(members);
         }
     }
+    // What is sent and never shown, such as a password.
+    record.retain(|name, _| resource.shows(name));
     Value::Object(record)
+}
+
+/// The permission that a verb needs; none for what is everybody's own.
+fn needed(resource: &ResourceOperations, verb: Verb) -> Value {
+    if resource.key.actions().is_empty() { Value::Null } else { resource.permission(verb).into() }
 }
 
 fn text_header(description: &str, example: &str) -> ReferenceOr<Header> {

@@ -1,8 +1,10 @@
 //! Who is there: users, passwords, tokens, and how often one may guess.
 
 pub(crate) mod password;
+pub(crate) mod sign_in;
 pub(crate) mod throttle;
 pub(crate) mod token;
+pub(crate) mod totp;
 pub(crate) mod user;
 
 pub use password::random as random_password;
@@ -11,7 +13,7 @@ pub use user::{NewUser, UserStatus, UserSummary};
 
 use crate::clock::Instant;
 use crate::error::FieldErrors;
-use crate::field::{Faults, Field, Label};
+use crate::field::{Faults, Field, Label, Maybe, Text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -36,6 +38,8 @@ pub enum LoginName {
 pub struct Credentials {
     pub name: String,
     pub password: String,
+    /// The code of an authenticator, where one is asked for.
+    pub totp_code: Option<String>,
 }
 
 /// A password as it is sent: taken as it is, spaces and all.
@@ -68,6 +72,7 @@ pub fn check_credentials(
     field: &str,
     name: Field<Label<254>>,
     password: Field<SentPassword>,
+    totp_code: Maybe<Text<16>>,
 ) -> Result<Credentials, FieldErrors> {
     let mut faults = Faults::default();
     let name = faults.required(field, name).into_inner();
@@ -75,5 +80,6 @@ pub fn check_credentials(
     if password.chars().count() > password::MOST_LENGTH {
         faults.add("password", format!("must be at most {} characters long", password::MOST_LENGTH));
     }
-    faults.finish(Credentials { name, password })
+    let totp_code = faults.optional("totpCode", totp_code).and_then(Text::into_option);
+    faults.finish(Credentials { name, password, totp_code })
 }

@@ -82,6 +82,15 @@ impl Passwords {
     }
 }
 
+/// Hashes on this thread, which gives its other work away meanwhile.
+pub(crate) fn hash_in_place(password: &str) -> Result<String> {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| hash(password)),
+        _ => hash(password),
+    }
+}
+
 fn hash(password: &str) -> Result<String> {
     Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string()).map_err(Error::internal)
 }

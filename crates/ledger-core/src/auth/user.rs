@@ -3,17 +3,18 @@
 use crate::clock::Instant;
 use crate::database::stored::wire_enum;
 use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::ids::UserId;
-use sea_orm::ActiveValue::Set;
+use crate::ids::{BusinessId, UserId};
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{Condition, QueryOrder};
+use sea_orm::{ActiveModelTrait, Condition, IntoActiveModel, QueryOrder};
 
 wire_enum! {
     /// Whether a user may log in.
     pub enum UserStatus {
         #[default]
         Active = "active",
+        /// There is no password yet.
+        Invited = "invited",
         Disabled = "disabled",
     }
 }
@@ -32,9 +33,16 @@ pub struct Model {
     pub status: UserStatus,
     pub token_version: i64,
     pub is_system_admin: bool,
+    pub locale: Option<String>,
+    pub must_change_password: bool,
+    /// The company in which the account was opened; its people are managed from there.
+    pub home_id: Option<BusinessId>,
+    pub search: String,
     pub version: i64,
     pub created_at: Instant,
+    pub created_by: UserId,
     pub updated_at: Instant,
+    pub updated_by: UserId,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -71,29 +79,40 @@ impl From<Model> for UserSummary {
 }
 
 /// Names are compared without regard to case.
-fn key(name: &str) -> String {
+pub(crate) fn key(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
 pub(crate) fn check(user: &NewUser) -> Result<(), FieldErrors> {
+    let mut errors = check_names(&user.email, user.username.as_deref(), &user.display_name);
+    if let Err(faults) = super::password::check("password", &user.password) {
+        errors.extend(faults);
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// What is wrong with how somebody is to be called.
+pub(crate) fn check_names(email: &str, username: Option<&str>, display_name: &str) -> FieldErrors {
     let mut errors = FieldErrors::default();
-    if !crate::rules::is_email(user.email.trim()) {
+    if !crate::rules::is_email(email.trim()) {
         errors.add("email", "must be an e-mail address");
     }
-    if let Some(username) = &user.username {
+    if let Some(username) = username {
         let sane = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-');
         // Without @, so that a username can never be somebody else's e-mail.
         if !(1..=100).contains(&username.chars().count()) || !username.chars().all(sane) {
             errors.add("username", "must be 1 to 100 letters, digits, dots, dashes or underscores");
         }
     }
-    if user.display_name.trim().is_empty() || user.display_name.chars().count() > 200 {
+    if display_name.trim().is_empty() || display_name.chars().count() > 200 {
         errors.add("displayName", "must be 1 to 200 characters long");
     }
-    if let Err(faults) = super::password::check("password", &user.password) {
-        errors.extend(faults);
-    }
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    errors
+}
+
+/// What a search for somebody looks into.
+pub(crate) fn search_text(email: &str, username: Option<&str>, display_name: &str) -> String {
+    crate::rules::search_key(&format!("{email} {} {display_name}", username.unwrap_or_default()))
 }
 
 pub(crate) async fn find(connection: &impl ConnectionTrait, id: UserId) -> Result<Option<Model>> {
@@ -119,6 +138,34 @@ pub(crate) async fn all(connection: &impl ConnectionTrait) -> Result<Vec<UserSum
     Ok(users.into_iter().map(UserSummary::from).collect())
 }
 
+/// Refuses names that another user has.
+pub(crate) async fn check_free(
+    connection: &impl ConnectionTrait,
+    email: &str,
+    username: Option<&str>,
+    except: Option<UserId>,
+) -> Result<()> {
+    let mut taken = FieldErrors::default();
+    for (field, name) in [("email", Some(email)), ("username", username)] {
+        let Some(name) = name else { continue };
+        let found = find_by_name(connection, name, super::LoginName::EmailOrUsername).await?;
+        if found.is_some_and(|found| Some(found.id) != except) {
+            taken.add(field, "is already used by another user");
+        }
+    }
+    if taken.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Conflict(Conflict { code: "duplicate", title: "The user exists already".into(), errors: taken }))
+}
+
+pub(crate) async fn insert_row(connection: &impl ConnectionTrait, row: Model) -> Result<()> {
+    check_free(connection, &row.email, row.username.as_deref(), None).await?;
+    Entity::insert(row.into_active_model().reset_all()).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// A user whom the command line makes.
 pub(crate) async fn insert(
     connection: &impl ConnectionTrait,
     id: UserId,
@@ -126,37 +173,28 @@ pub(crate) async fn insert(
     password_hash: String,
     now: Instant,
 ) -> Result<()> {
-    let mut taken = FieldErrors::default();
-    for (field, name) in [("email", Some(&user.email)), ("username", user.username.as_ref())] {
-        let Some(name) = name else { continue };
-        if find_by_name(connection, name, super::LoginName::EmailOrUsername).await?.is_some() {
-            taken.add(field, "is already used by another user");
-        }
-    }
-    if !taken.is_empty() {
-        return Err(Error::Conflict(Conflict {
-            code: "duplicate",
-            title: "The user exists already".into(),
-            errors: taken,
-        }));
-    }
-    let row = ActiveModel {
-        id: Set(id),
-        email: Set(user.email.trim().into()),
-        email_key: Set(key(&user.email)),
-        username: Set(user.username.clone()),
-        username_key: Set(user.username.as_deref().map(key)),
-        display_name: Set(user.display_name.trim().into()),
-        password_hash: Set(password_hash),
-        status: Set(UserStatus::Active),
-        token_version: Set(1),
-        is_system_admin: Set(user.is_system_admin),
-        version: Set(1),
-        created_at: Set(now),
-        updated_at: Set(now),
+    let row = Model {
+        id,
+        email: user.email.trim().into(),
+        email_key: key(&user.email),
+        username: user.username.clone(),
+        username_key: user.username.as_deref().map(key),
+        display_name: user.display_name.trim().into(),
+        password_hash,
+        status: UserStatus::Active,
+        token_version: 1,
+        is_system_admin: user.is_system_admin,
+        locale: None,
+        must_change_password: false,
+        home_id: None,
+        search: search_text(&user.email, user.username.as_deref(), &user.display_name),
+        version: 1,
+        created_at: now,
+        created_by: id,
+        updated_at: now,
+        updated_by: id,
     };
-    Entity::insert(row).exec_without_returning(connection).await?;
-    Ok(())
+    insert_row(connection, row).await
 }
 
 /// A change that ends every token the user holds.
@@ -179,7 +217,9 @@ pub(crate) async fn revoke_with(
         .col_expr(Column::Version, next(Column::Version))
         .col_expr(Column::UpdatedAt, Expr::value(now));
     let update = match change {
-        Revoking::Password(hash) => update.col_expr(Column::PasswordHash, Expr::value(hash)),
+        Revoking::Password(hash) => update
+            .col_expr(Column::PasswordHash, Expr::value(hash))
+            .col_expr(Column::MustChangePassword, Expr::value(false)),
         Revoking::Status(status) => update.col_expr(Column::Status, Expr::value(status)),
     };
     match update.exec(connection).await?.rows_affected {

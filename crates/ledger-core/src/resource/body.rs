@@ -29,6 +29,11 @@ impl Shape {
         Self::compile(&SchemaSettings::draft2020_12().for_deserialize().into_generator().into_root_schema_for::<T>())
     }
 
+    /// Whether a member has this name.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        self.open || self.fields.contains_key(name)
+    }
+
     pub(crate) fn of_record<T: JsonSchema>() -> Self {
         Self::compile(&SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>())
     }

@@ -2,7 +2,7 @@
 //!
 //! Owns: the company's own data, its settings, who may see it. Refuses: to vanish while it has records.
 
-use crate::access::{Business, Role, membership};
+use crate::access::{Business, Role, Seat, membership};
 use crate::books::chart::{Blueprint, Chart, ChartTemplate, SystemRole};
 use crate::books::tables::{documents, number_counters};
 use crate::clock::Instant;
@@ -20,8 +20,8 @@ use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{
-    About, Resource, ResourceKey, Scope, account, exchange_rate, fiscal_year, item, lock, number_series, party,
-    payment_term, tax_code,
+    About, Resource, ResourceKey, Scope, account, api_key, exchange_rate, fiscal_year, item, lock, number_series,
+    party, payment_term, permission, tax_code,
 };
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
@@ -293,8 +293,10 @@ pub struct BusinessView {
     external_id: Option<String>,
     /// Labels of your own.
     tags: Vec<String>,
-    /// Your role in this company.
-    role: Role,
+    /// Your role in this company: a built-in one, or the name of your permission set.
+    role: String,
+    /// Your permission set in this company.
+    permission_id: Option<RecordId>,
     /// What your role allows, as permission keys.
     permissions: Vec<String>,
 }
@@ -403,7 +405,8 @@ impl Resource for Businesses {
             "systemAccounts": { "receivable": "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a10" },
             "lockDate": null,
             "role": "owner",
-            "permissions": Role::Owner.permissions()
+            "permissionId": "019a9f6e-6c00-7b2b-9a1a-f60738091b2b",
+            "permissions": Role::Owner.rights().permissions()
         })
     }
 
@@ -540,7 +543,12 @@ impl Rows for Businesses {
             .from(membership::Entity)
             .and_where(membership::Column::UserId.eq(cx.user))
             .take();
-        Ok(Condition::all().add(Column::Id.in_subquery(mine)))
+        let mut reach = Condition::all().add(Column::Id.in_subquery(mine));
+        // A key of one company sees no other.
+        if let Some(only) = cx.only() {
+            reach = reach.add(Column::Id.eq(only));
+        }
+        Ok(reach)
     }
 
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<BusinessView>> {
@@ -549,13 +557,18 @@ impl Rows for Businesses {
             .filter(membership::Column::BusinessId.is_in(rows.iter().map(|row| row.id)))
             .all(&cx.db)
             .await?;
-        let roles: HashMap<BusinessId, Role> = memberships.into_iter().map(|one| (one.business_id, one.role)).collect();
+        let sets = permission::table::Entity::find()
+            .filter(permission::table::Column::Id.is_in(memberships.iter().map(|one| one.permission_id)))
+            .all(&cx.db)
+            .await?;
+        let mut seats: HashMap<BusinessId, Seat> =
+            sets.into_iter().map(|set| (set.business_id, cx.narrowed(Seat::of(set)))).collect();
         let locks = lock::dates_in_force(cx, rows.iter().map(|row| row.id)).await?;
         rows.into_iter()
             .map(|row| {
-                let role = *roles.get(&row.id).ok_or(Error::NotFound)?;
+                let seat = seats.remove(&row.id).ok_or(Error::NotFound)?;
                 let lock_date = locks.get(&row.id).copied().flatten();
-                Ok(view(row, role, lock_date))
+                Ok(view(row, seat, lock_date))
             })
             .collect()
     }
@@ -602,10 +615,11 @@ impl Master for Businesses {
         cx.found(business).await?;
         account::plant(cx, business, &template_of(draft)?.accounts(), &named_accounts(draft)?).await?;
         number_series::plant(cx, business).await?;
+        let sets = permission::plant(cx, business).await?;
         let owner = membership::ActiveModel {
-            business_id: Set(BusinessId(id.0)),
+            business_id: Set(business),
             user_id: Set(cx.user),
-            role: Set(Role::Owner),
+            permission_id: Set(sets.get(&Role::Owner).copied().unwrap_or_default()),
         };
         membership::Entity::insert(owner).exec_without_returning(&cx.db).await?;
         Ok(())
@@ -637,6 +651,10 @@ impl Master for Businesses {
         }
         // What every company has from the start goes with it; its audit log stays.
         membership::Entity::delete_many().filter(membership::Column::BusinessId.eq(row.id)).exec(&cx.db).await?;
+        let sets = permission::table::Column::BusinessId.eq(row.id);
+        permission::table::Entity::delete_many().filter(sets).exec(&cx.db).await?;
+        let keys = api_key::table::Column::BusinessId.eq(row.id);
+        api_key::table::Entity::delete_many().filter(keys).exec(&cx.db).await?;
         let accounts = account::table::Column::BusinessId.eq(row.id);
         account::table::Entity::delete_many().filter(accounts).exec(&cx.db).await?;
         let series = number_series::table::Column::BusinessId.eq(row.id);
@@ -711,7 +729,7 @@ pub(crate) async fn system_accounts(cx: &Cx<'_>) -> Result<BTreeMap<SystemRole, 
     Ok(held.unwrap_or_default().0)
 }
 
-fn view(row: table::Model, role: Role, lock_date: Option<Day>) -> BusinessView {
+fn view(row: table::Model, seat: Seat, lock_date: Option<Day>) -> BusinessView {
     BusinessView {
         keeping: kept!(row),
         name: row.name,
@@ -734,7 +752,8 @@ fn view(row: table::Model, role: Role, lock_date: Option<Day>) -> BusinessView {
         status: row.status,
         external_id: row.external_id,
         tags: row.tags.0,
-        role,
-        permissions: role.permissions(),
+        permission_id: seat.set,
+        permissions: seat.rights.permissions(),
+        role: seat.role,
     }
 }

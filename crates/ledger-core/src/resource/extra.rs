@@ -176,6 +176,8 @@ pub(crate) trait Act: Send + Sync + 'static {
     const NAME: &'static str;
     const SEGMENT: &'static str;
     const ACTION: Action;
+    /// What it is done to; to the caller, where that is no record.
+    const ON: On = On::Record;
     const KIND: ReplyKind = ReplyKind::Updated;
     const METHOD: ActMethod = ActMethod::Post;
     const SUMMARY: &'static str;
@@ -184,6 +186,10 @@ pub(crate) trait Act: Send + Sync + 'static {
     fn check(input: Self::Input) -> Result<Self::Words, FieldErrors>;
     /// An example of the body, where there is one.
     fn example() -> Option<fn() -> Value> {
+        None
+    }
+    /// The password that the caller confirms it with.
+    fn confirmed_by(_words: &Self::Words) -> Option<&str> {
         None
     }
     fn run(
@@ -198,9 +204,16 @@ struct PreparedAct<A: Act>(A::Words);
 impl<A: Act> Prepared for PreparedAct<A> {
     fn run<'c>(&'c self, cx: &'c Cx<'c>, id: Option<RecordId>) -> BoxFuture<'c, Result<Done>> {
         Box::pin(async move {
-            let id = id.ok_or(Error::NotFound)?;
+            let id = match A::ON {
+                On::Record => id.ok_or(Error::NotFound)?,
+                On::Collection => RecordId(cx.user.0),
+            };
             Ok(Done::Record(shown(&A::run(cx, id, &self.0).await?)?))
         })
+    }
+
+    fn confirmed_by(&self) -> Option<&str> {
+        A::confirmed_by(&self.0)
     }
 }
 
@@ -208,7 +221,7 @@ pub(crate) fn action<A: Act>() -> Extra {
     Extra {
         name: A::NAME,
         segment: A::SEGMENT,
-        on: On::Record,
+        on: A::ON,
         action: A::ACTION,
         answers: Some(A::Answers::KEY).filter(|key| *key != A::Resource::KEY),
         summary: A::SUMMARY,

@@ -5,6 +5,7 @@
 
 pub mod account;
 pub(crate) mod address;
+pub mod api_key;
 pub mod audit_log;
 mod bank;
 pub mod body;
@@ -25,6 +26,8 @@ pub mod number_series;
 pub mod operation;
 pub mod party;
 pub mod payment_term;
+pub mod permission;
+pub mod profile;
 pub(crate) mod reference;
 pub mod report;
 pub mod revaluation;
@@ -33,6 +36,7 @@ pub mod settlement;
 pub mod stock_adjustment;
 pub mod tax_code;
 pub mod trade;
+pub mod user;
 pub mod verification;
 
 use crate::access::{Action, Business};
@@ -82,10 +86,14 @@ pub enum ResourceKey {
     AuditLog,
     Reports,
     Verification,
+    Users,
+    Permissions,
+    ApiKeys,
+    Profile,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 34] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
@@ -116,6 +124,10 @@ impl ResourceKey {
         Self::AuditLog,
         Self::Reports,
         Self::Verification,
+        Self::Users,
+        Self::Permissions,
+        Self::ApiKeys,
+        Self::Profile,
     ];
 
     /// The first half of a permission key, such as `party` of `party.edit`.
@@ -151,6 +163,10 @@ impl ResourceKey {
             Self::AuditLog => "audit",
             Self::Reports => "report",
             Self::Verification => "verification",
+            Self::Users => "user",
+            Self::Permissions => "permission",
+            Self::ApiKeys => "apiKey",
+            Self::Profile => "profile",
         }
     }
 
@@ -187,6 +203,10 @@ impl ResourceKey {
             Self::AuditLog => "auditLog",
             Self::Reports => "reports",
             Self::Verification => "verification",
+            Self::Users => "users",
+            Self::Permissions => "permissions",
+            Self::ApiKeys => "apiKeys",
+            Self::Profile => "profile",
         }
     }
 
@@ -202,7 +222,9 @@ impl ResourceKey {
             | Self::PaymentTerms
             | Self::NumberSeries
             | Self::FiscalYears
-            | Self::ExchangeRates => &[View, Create, Edit, Delete],
+            | Self::ExchangeRates
+            | Self::Users
+            | Self::Permissions => &[View, Create, Edit, Delete],
             Self::SalesOrders
             | Self::DeliveryNotes
             | Self::PurchaseOrders
@@ -217,10 +239,12 @@ impl ResourceKey {
             | Self::Revaluations
             | Self::Journals
             | Self::ContraEntries => &[View, Create, Edit, Delete, Post, Void],
-            Self::Allocations => &[View, Create, Delete],
+            Self::Allocations | Self::ApiKeys => &[View, Create, Delete],
             Self::Entries | Self::Currencies | Self::Reports | Self::Verification => &[View],
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
+            // One's own needs nobody's leave.
+            Self::Profile => &[],
         }
     }
 }
@@ -356,4 +380,8 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<audit_log::AuditLog>()
         .visit::<report::Reports>()
         .visit::<verification::Verification>()
+        .visit::<user::Users>()
+        .visit::<permission::Permissions>()
+        .visit::<api_key::ApiKeys>()
+        .visit::<profile::Profile>()
 }

@@ -71,6 +71,11 @@ pub(crate) trait Prepared: Send + Sync {
     fn plans(&self) -> bool {
         false
     }
+
+    /// The password that the caller confirms it with.
+    fn confirmed_by(&self) -> Option<&str> {
+        None
+    }
 }
 
 struct PreparedCreate<R: Resource>(R::Draft);
@@ -170,6 +175,11 @@ impl ResourceOperations {
             list: |cx, query| Box::pin(async move { Produced::page(query, &R::list(cx, query).await?) }),
             get: |cx, id| Box::pin(async move { shown(&R::get(cx, id).await?) }),
         }
+    }
+
+    /// Whether a record of it is answered with this member.
+    pub fn shows(&self, name: &str) -> bool {
+        self.view_shape.names(name)
     }
 
     /// Everything that can be done with the resource.
@@ -423,11 +433,14 @@ mod tests {
             vec!["end", "name", "start"],
             vec![],
             vec!["currency", "date", "rate"],
+            vec!["displayName", "email"],
+            vec!["grants", "name"],
+            vec!["name"],
         ]) {
             let mut found = missing(operations);
             found.sort();
             assert_eq!(found, fields, "{:?}", operations.key);
         }
-        assert_eq!(creatable().count(), 25);
+        assert_eq!(creatable().count(), 28);
     }
 }

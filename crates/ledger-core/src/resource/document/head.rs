@@ -167,7 +167,7 @@ impl<S> HeadView<S> {
         status: S,
         abilities: &Abilities,
     ) -> Result<Self> {
-        let allows = |key, action| cx.business().map(|business| business.role.allows(key, action));
+        let allows = |key, action| cx.business().map(|business| business.seat.rights.allows(key, action));
         let by_status = match row.status {
             DocumentStatus::Draft => {
                 &[AllowedAction::Edit, AllowedAction::Post, AllowedAction::Delete, AllowedAction::Copy][..]

@@ -25,6 +25,7 @@ use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
+use crate::money::Money;
 use crate::resource::ResourceKey;
 use crate::resource::address;
 use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
@@ -46,6 +47,9 @@ struct Judged<D: Document> {
 
 async fn judge<D: Document>(cx: &Cx<'_>, head: &Head, asked: D::Asked, purpose: Purpose) -> Result<Judged<D>> {
     let settled = D::settle(cx, head, &asked, purpose).await?;
+    if purpose == Purpose::Posting {
+        check_limits(cx, head.date, "date", Some(settled.base_total))?;
+    }
     if purpose == Purpose::Posting && D::POSTS {
         let periods = cx.periods().await?;
         if settled.entries.is_empty() {
@@ -56,6 +60,26 @@ async fn judge<D: Document>(cx: &Cx<'_>, head: &Head, asked: D::Asked, purpose: 
         }
     }
     Ok(Judged { content: Content { asked, figures: settled.figures.clone() }, settled })
+}
+
+/// Refuses what goes further than the caller's permission set allows.
+fn check_limits(cx: &Cx<'_>, date: Day, field: &str, amount: Option<Money>) -> Result<()> {
+    let business = cx.business()?;
+    let limits = business.seat.limits;
+    let mut faults = FieldErrors::default();
+    if let Some((most, amount)) = limits.max_document_amount.zip(amount)
+        && amount.units().abs() > most.units()
+    {
+        let most = most.with_decimals(business.currency_decimals);
+        faults.add("total", format!("must be at most {most} {} for you", business.base_currency));
+    }
+    if let Some(days) = limits.backdate_days {
+        let first = cx.today()?.plus_days(-days);
+        if date < first {
+            faults.add(field, format!("must not be before {first} for you"));
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Error::not_allowed("This goes further than you may", faults)) }
 }
 
 pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) -> Result<D::View> {
@@ -687,6 +711,9 @@ pub(super) async fn void<D: Document>(
         None => periods.first_open(D::MODULE, original, cx.asker()),
     };
     let void_date = day(old.row.date);
+    if old.row.status == DocumentStatus::Posted {
+        check_limits(cx, void_date, "date", None)?;
+    }
     D::release(cx, &old.row, Leaving::ForGood).await?;
     // What was removed with it may have given it a new version.
     let old = reload(cx, old).await?;

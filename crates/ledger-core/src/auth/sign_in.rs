@@ -1,0 +1,78 @@
+//! What is known of somebody's sign-ins: when the last one was, and the second factor.
+
+use crate::clock::Instant;
+use crate::error::Result;
+use crate::ids::UserId;
+use sea_orm::ActiveValue::Set;
+use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::OnConflict;
+use std::collections::HashMap;
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "sign_ins")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub user_id: UserId,
+    pub last_at: Option<Instant>,
+    pub totp_secret: Option<String>,
+    /// Whether a code is asked for; a secret that was never confirmed is not.
+    pub totp_on: bool,
+    /// The last step whose code was taken; no code is good twice.
+    pub totp_step: i64,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+pub(crate) async fn find(connection: &impl ConnectionTrait, user: UserId) -> Result<Option<Model>> {
+    Ok(Entity::find_by_id(user).one(connection).await?)
+}
+
+pub(crate) async fn of(connection: &impl ConnectionTrait, users: &[UserId]) -> Result<HashMap<UserId, Model>> {
+    let found = Entity::find().filter(Column::UserId.is_in(users.iter().copied())).all(connection).await?;
+    Ok(found.into_iter().map(|row| (row.user_id, row)).collect())
+}
+
+/// Notes that somebody signed in, with the step of the code that they gave.
+pub(crate) async fn note(
+    connection: &impl ConnectionTrait,
+    user: UserId,
+    now: Instant,
+    step: Option<i64>,
+) -> Result<()> {
+    let row = ActiveModel {
+        user_id: Set(user),
+        last_at: Set(Some(now)),
+        totp_secret: Set(None),
+        totp_on: Set(false),
+        totp_step: Set(step.unwrap_or_default()),
+    };
+    let mut known = OnConflict::column(Column::UserId);
+    known.update_column(Column::LastAt);
+    if step.is_some() {
+        known.update_column(Column::TotpStep);
+    }
+    Entity::insert(row).on_conflict(known).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// Keeps a secret that is not asked for yet, or forgets it.
+pub(crate) async fn set_totp(
+    connection: &impl ConnectionTrait,
+    user: UserId,
+    (secret, on, step): (Option<String>, bool, i64),
+) -> Result<()> {
+    let row = ActiveModel {
+        user_id: Set(user),
+        last_at: Set(None),
+        totp_secret: Set(secret),
+        totp_on: Set(on),
+        totp_step: Set(step),
+    };
+    let mut known = OnConflict::column(Column::UserId);
+    known.update_columns([Column::TotpSecret, Column::TotpOn, Column::TotpStep]);
+    Entity::insert(row).on_conflict(known).exec_without_returning(connection).await?;
+    Ok(())
+}

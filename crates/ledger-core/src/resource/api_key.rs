@@ -1,0 +1,319 @@
+//! Keys for programs: each speaks for the user who made it, in one company, as far as its scopes go.
+//!
+//! Owns: that a key is shown once and kept as a digest. Refuses: to let a key do what its maker cannot.
+
+use crate::access::{Business, KeyScope, Rights};
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::database::stored::AsJson;
+use crate::error::{Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::address::search_text;
+use crate::resource::list::{ListQuery, Page, Reads};
+use crate::resource::master::{self, Columns, Master, RecordKeeping, keeping, kept};
+use crate::resource::permission::{Grant, GrantInput, Grants, check_grants, check_within};
+use crate::resource::rows::{self, Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope};
+use ipnet::IpNet;
+use ring::rand::SecureRandom;
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+pub struct ApiKeys;
+
+/// What every key begins with, so that scanners of secrets know it.
+pub(crate) const PREFIX: &str = "duet_";
+
+/// What a client sends to create a key.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct ApiKeyInput {
+    /// What it is for.
+    name: Field<Label<100>>,
+    /// What it may do, never more than you may; all that you may when absent.
+    scopes: Each<GrantInput>,
+    /// When it ends; never when absent.
+    expires_at: Maybe<Instant>,
+    /// Networks that it may be used from, such as `203.0.113.0/24`; anywhere when absent. At most 50.
+    #[schemars(extend("maxItems" = 50))]
+    allowed_addresses: Each<String>,
+}
+
+/// A key for a program.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ApiKey")]
+pub struct ApiKeyView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// What it is for.
+    name: String,
+    /// Its first characters, to know it by.
+    hint: String,
+    /// The user for whom it speaks.
+    user_id: UserId,
+    /// What it may do; all that its user may when null.
+    scopes: Option<Vec<Grant>>,
+    /// When it ends.
+    expires_at: Option<Instant>,
+    /// Networks that it may be used from; anywhere when there are none.
+    allowed_addresses: Vec<String>,
+    /// The key, which goes where a token goes. Only in the answer that makes it.
+    secret: Option<String>,
+}
+
+impl AsRef<RecordKeeping> for ApiKeyView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) mod table {
+    use super::{AsJson, BusinessId, Grants, Instant, RecordId, UserId};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "api_keys")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub user_id: UserId,
+        pub name: String,
+        pub name_key: String,
+        pub hint: String,
+        pub digest: String,
+        pub scopes: Option<AsJson<Grants>>,
+        pub allowed_addresses: AsJson<Vec<String>>,
+        pub expires_at: Option<Instant>,
+        pub search: String,
+        pub version: i64,
+        pub created_at: Instant,
+        pub created_by: UserId,
+        pub updated_at: Instant,
+        pub updated_by: UserId,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+use table::Column;
+
+impl Resource for ApiKeys {
+    const KEY: ResourceKey = ResourceKey::ApiKeys;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "API keys",
+        one: "an API key",
+        many: "API keys",
+        description: "Keys for programs, used as bearer tokens in both dialects. A key speaks for the user who made it, in \
+                      this company, and ends with them. To change one, make another and delete it.",
+        sorts: &["name", "createdAt"],
+        searched: "name",
+    };
+    const VERBS: &'static [crate::resource::operation::Verb] = {
+        use crate::resource::operation::Verb;
+        &[Verb::List, Verb::Get, Verb::Create, Verb::Delete]
+    };
+    type Input = ApiKeyInput;
+    type Draft = Columns<Column>;
+    type View = ApiKeyView;
+
+    fn parameters() -> Vec<crate::resource::list::Parameter> {
+        rows::parameters::<Self>()
+    }
+
+    fn example() -> serde_json::Value {
+        json!({
+            "name": "Web shop",
+            "scopes": [
+                {"resource": "party", "actions": ["view", "create"]},
+                {"resource": "salesInvoice", "actions": ["view", "create", "post"]}
+            ],
+            "expiresAt": "2027-12-31T23:00:00Z", "allowedAddresses": ["203.0.113.0/24"]
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({
+            "hint": "duet_k7m2", "userId": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03",
+            "expiresAt": "2027-12-31T23:00:00.000000Z", "secret": null
+        })
+    }
+
+    fn check(_: Option<&Business>, input: ApiKeyInput) -> Result<Columns<Column>, FieldErrors> {
+        let mut faults = Faults::default();
+        let mut row = Columns::new();
+        let name = faults.required("name", input.name).into_inner();
+        let scopes = match input.scopes {
+            Field::Missing | Field::Given(None) => None,
+            given => Some(AsJson(check_grants(&mut faults, "scopes", given))),
+        };
+        let mut networks = Vec::new();
+        let asked = faults.optional("allowedAddresses", input.allowed_addresses).unwrap_or_default();
+        if asked.len() > 50 {
+            faults.add("allowedAddresses", "must be at most 50");
+        }
+        for (place, network) in asked.into_iter().enumerate() {
+            let place = format!("allowedAddresses[{place}]");
+            let text = faults.required(&place, network);
+            match network_of(&text) {
+                Some(network) => networks.push(network.to_string()),
+                None if text.is_empty() => {}
+                None => faults.add(&place, "must be an address or a network such as 203.0.113.0/24"),
+            }
+        }
+        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::Search, search_text(&[Some(&name)]));
+        row.set(Column::Name, name);
+        row.set(Column::Scopes, scopes);
+        row.set(Column::AllowedAddresses, AsJson(networks));
+        row.set(Column::ExpiresAt, faults.optional("expiresAt", input.expires_at));
+        faults.finish(row)
+    }
+
+    async fn list(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<ApiKeyView>> {
+        rows::list::<Self>(cx, query).await
+    }
+
+    async fn get(cx: &Cx<'_>, id: RecordId) -> Result<ApiKeyView> {
+        rows::get::<Self>(cx, id).await
+    }
+
+    async fn create(cx: &Cx<'_>, draft: &Columns<Column>) -> Result<ApiKeyView> {
+        let secret = secret()?;
+        let mut draft = draft.clone();
+        draft.set(Column::Digest, digest(&secret));
+        draft.set(Column::Hint, secret.chars().take(PREFIX.len() + 4).collect::<String>());
+        draft.set(Column::UserId, cx.user);
+        let view = master::create::<Self>(cx, &draft).await?;
+        Ok(ApiKeyView { secret: Some(secret), ..view })
+    }
+
+    async fn update(_: &Cx<'_>, _: RecordId, _: &Columns<Column>) -> Result<ApiKeyView> {
+        Err(Error::internal("a key is never changed"))
+    }
+
+    async fn delete(cx: &Cx<'_>, id: RecordId) -> Result<()> {
+        master::delete::<Self>(cx, id).await
+    }
+}
+
+fn network_of(text: &str) -> Option<IpNet> {
+    text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+}
+
+/// 160 random bits.
+fn secret() -> Result<String> {
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let mut bytes = [0_u8; 32];
+    ring::rand::SystemRandom::new().fill(&mut bytes).map_err(Error::internal)?;
+    Ok(PREFIX.chars().chain(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)]))).collect())
+}
+
+/// What is kept of a key. It is random and long, so one round is enough.
+fn digest(secret: &str) -> String {
+    crate::ledger::hex(ring::digest::digest(&ring::digest::SHA256, secret.as_bytes()).as_ref())
+}
+
+/// A key as it is asked for with each request.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) user: UserId,
+    pub(crate) expires_at: Option<Instant>,
+    pub(crate) scope: Arc<KeyScope>,
+    networks: Vec<IpNet>,
+}
+
+impl Key {
+    pub(crate) fn may_come_from(&self, address: Option<IpAddr>) -> bool {
+        self.networks.is_empty()
+            || address
+                .is_some_and(|address| self.networks.iter().any(|network| network.contains(&address.to_canonical())))
+    }
+}
+
+pub(crate) async fn find(connection: &impl ConnectionTrait, secret: &str) -> Result<Option<Key>> {
+    let found = table::Entity::find().filter(Column::Digest.eq(digest(secret))).one(connection).await?;
+    Ok(found.map(|row| Key {
+        user: row.user_id,
+        expires_at: row.expires_at,
+        scope: Arc::new(KeyScope {
+            key: row.id,
+            business: row.business_id,
+            rights: row.scopes.map_or_else(|| Rights::where_(|_, _| true), |scopes| scopes.0.rights()),
+        }),
+        networks: row.allowed_addresses.0.iter().filter_map(|text| network_of(text)).collect(),
+    }))
+}
+
+impl Rows for ApiKeys {
+    type Entity = table::Entity;
+
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
+    const SORTS: &'static [Column] = &[Column::NameKey, Column::CreatedAt];
+
+    fn filters() -> Vec<Filter<Column>> {
+        vec![Filter::equal("userId", "The keys of this user.", Reads::Identifier, Column::UserId)]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+    }
+
+    async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<ApiKeyView>> {
+        let view = |row: table::Model| ApiKeyView {
+            keeping: kept!(row),
+            name: row.name,
+            hint: row.hint,
+            user_id: row.user_id,
+            scopes: row.scopes.map(|scopes| scopes.0.0),
+            expires_at: row.expires_at,
+            allowed_addresses: row.allowed_addresses.0,
+            secret: None,
+        };
+        Ok(rows.into_iter().map(view).collect())
+    }
+}
+
+impl Master for ApiKeys {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[("name", Column::NameKey)];
+
+    fn version(row: &table::Model) -> i64 {
+        row.version
+    }
+
+    fn placement(cx: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
+    }
+
+    async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        if cx.only().is_some() {
+            return Err(Error::not_allowed("A key makes no keys; log in", FieldErrors::default()));
+        }
+        if let Some(Value::BigInt(Some(ends))) = draft.get(Column::ExpiresAt)
+            && *ends <= cx.now.micros()
+        {
+            return Err(Error::field("expiresAt", "must be in the future"));
+        }
+        match draft.get(Column::Scopes) {
+            Some(Value::String(Some(_))) => {
+                let scopes: Grants = draft.json(Column::Scopes)?;
+                check_within(cx, "scopes", scopes.rights(), cx.business()?.seat.limits)
+            }
+            _ => Ok(()),
+        }
+    }
+}

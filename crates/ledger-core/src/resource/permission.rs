@@ -1,0 +1,516 @@
+//! Permission sets: what the members of a company may do. The built-in ones are the roles; a company adds its own.
+//!
+//! Owns: that nobody grants what they lack themselves. Refuses: to change a built-in set.
+
+use crate::access::{Action, Business, Limits, Rights, Role, membership};
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::database::lane::BoxFuture;
+use crate::database::stored::AsJson;
+use crate::error::{Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::money::{Amount, Money};
+use crate::resource::address::{search_text, text};
+use crate::resource::extra::{Does, Extra, On, Produced, Reading};
+use crate::resource::list::{ListQuery, Reads};
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::rows::{Filter, Rows};
+use crate::resource::{About, Resource, ResourceKey, Scope};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QuerySelect, Value};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+pub struct Permissions;
+
+/// A resource as permissions name it: `salesInvoice`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Noun(pub(crate) ResourceKey);
+
+impl Default for Noun {
+    fn default() -> Self {
+        Self(ResourceKey::Businesses)
+    }
+}
+
+/// The resources that a permission can speak of.
+fn grantable() -> impl Iterator<Item = ResourceKey> {
+    ResourceKey::ALL.into_iter().filter(|key| !key.actions().is_empty())
+}
+
+impl Serialize for Noun {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.permission_noun())
+    }
+}
+
+impl<'de> Deserialize<'de> for Noun {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let found = grantable().find(|key| key.permission_noun() == text);
+        found.map(Self).ok_or_else(|| D::Error::custom("names no resource; permissions/catalog lists them"))
+    }
+}
+
+impl JsonSchema for Noun {
+    fn schema_name() -> Cow<'static, str> {
+        "PermissionNoun".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let nouns: Vec<&str> = grantable().map(ResourceKey::permission_noun).collect();
+        json_schema!({"type": "string", "enum": nouns, "description": "A resource, as permissions name it."})
+    }
+}
+
+/// What may be done with one resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Grant {
+    /// The resource.
+    pub resource: Noun,
+    /// What may be done with it.
+    pub actions: Vec<Action>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Grants(pub(crate) Vec<Grant>);
+
+impl Grants {
+    pub(crate) fn rights(&self) -> Rights {
+        Rights::where_(|key, action| {
+            self.0.iter().any(|grant| grant.resource.0 == key && grant.actions.contains(&action))
+        })
+    }
+
+    fn of(rights: Rights) -> Self {
+        let grant = |key: ResourceKey| Grant {
+            resource: Noun(key),
+            actions: key.actions().iter().copied().filter(|action| rights.allows(key, *action)).collect(),
+        };
+        Self(grantable().map(grant).filter(|grant| !grant.actions.is_empty()).collect())
+    }
+}
+
+/// What a client sends to create or replace a permission set.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct PermissionSetInput {
+    /// Name of the set; unique in the company.
+    name: Field<Label<100>>,
+    /// What it is for.
+    description: Maybe<Text<500>>,
+    /// What its holders may do, each resource once. Nobody grants what they may not do themselves.
+    grants: Field<Vec<Field<GrantInput>>>,
+    /// How far that goes.
+    limits: Maybe<LimitsInput>,
+}
+
+/// What may be done with one resource.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct GrantInput {
+    /// The resource.
+    resource: Field<Noun>,
+    /// What may be done with it. To change something is of no use without `view`.
+    actions: Field<Vec<Field<Action>>>,
+}
+
+/// How far the rights of a permission set go.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct LimitsInput {
+    /// The most that a document may come to that a holder posts, in the company's currency.
+    max_document_amount: Maybe<Money>,
+    /// How many days before today a document may be dated that a holder posts or voids, 0 to 3660.
+    #[schemars(range(min = 0, max = 3660))]
+    backdate_days: Maybe<i64>,
+}
+
+/// What the members who hold it may do.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "PermissionSet")]
+pub struct PermissionSetView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// Name of the set.
+    name: String,
+    /// What it is for.
+    description: Option<String>,
+    /// Whether it is built in; such a set cannot be changed.
+    is_system: bool,
+    /// The role that a built-in set is.
+    role: Option<Role>,
+    /// What its holders may do.
+    grants: Vec<Grant>,
+    /// How far that goes.
+    limits: LimitsView,
+    /// How many members hold it.
+    members: i64,
+}
+
+/// How far the rights of a permission set go.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "PermissionLimits")]
+pub struct LimitsView {
+    /// The most that a document may come to that a holder posts; without limit when null.
+    max_document_amount: Option<Amount>,
+    /// How many days before today a document may be dated that a holder posts or voids; without limit when null.
+    backdate_days: Option<i64>,
+}
+
+/// What permissions can speak of.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PermissionCatalog {
+    /// Every resource with what can be done with it.
+    items: Vec<PermissionOffer>,
+}
+
+/// A resource with what can be done with it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PermissionOffer {
+    /// The resource, as permissions name it.
+    resource: Noun,
+    /// Its heading.
+    title: &'static str,
+    /// What can be done with it.
+    actions: &'static [Action],
+    /// The keys of these permissions.
+    permissions: Vec<String>,
+}
+
+impl AsRef<RecordKeeping> for PermissionSetView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) mod table {
+    use super::{AsJson, BusinessId, Grants, Instant, Money, RecordId, Role, UserId};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "permission_sets")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub name: String,
+        pub name_key: String,
+        pub description: Option<String>,
+        pub role: Option<Role>,
+        pub grants: AsJson<Grants>,
+        pub max_document_amount: Option<Money>,
+        pub backdate_days: Option<i64>,
+        pub search: String,
+        pub version: i64,
+        pub created_at: Instant,
+        pub created_by: UserId,
+        pub updated_at: Instant,
+        pub updated_by: UserId,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+use table::Column;
+
+impl Resource for Permissions {
+    const KEY: ResourceKey = ResourceKey::Permissions;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        title: "Permissions",
+        one: "a permission set",
+        many: "permission sets",
+        description: "What the members of the company may do. Each member holds one set: a built-in one, or one of the \
+                      company's own.",
+        sorts: &["name", "createdAt", "updatedAt"],
+        searched: "name and description",
+    };
+    type Input = PermissionSetInput;
+    type Draft = Columns<Column>;
+    type View = PermissionSetView;
+
+    fn extras() -> Vec<Extra> {
+        vec![Extra {
+            name: "Catalog",
+            segment: "catalog",
+            on: On::Collection,
+            action: Action::View,
+            answers: None,
+            summary: "List what permissions can speak of",
+            description: "Every resource with what can be done with it.",
+            does: Does::Reads(Reading::json::<PermissionCatalog>(catalog, || {
+                json!({"items": [{
+                    "resource": "party", "title": "Parties", "actions": ["view", "create", "edit", "delete"],
+                    "permissions": ["party.view", "party.create", "party.edit", "party.delete"]
+                }]})
+            })),
+        }]
+    }
+
+    fn example() -> serde_json::Value {
+        json!({
+            "name": "Field sales", "description": "Writes orders and small invoices, and sees what is in stock.",
+            "grants": [
+                {"resource": "party", "actions": ["view", "create", "edit"]},
+                {"resource": "item", "actions": ["view"]},
+                {"resource": "salesOrder", "actions": ["view", "create", "edit", "post"]},
+                {"resource": "salesInvoice", "actions": ["view", "create", "post"]}
+            ],
+            "limits": {"maxDocumentAmount": 5000.00, "backdateDays": 7}
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({"isSystem": false, "role": null, "members": 0})
+    }
+
+    fn check(_: Option<&Business>, input: PermissionSetInput) -> Result<Columns<Column>, FieldErrors> {
+        let mut faults = Faults::default();
+        let mut row = Columns::new();
+        let name = faults.required("name", input.name).into_inner();
+        let description = text(&mut faults, "description", input.description);
+        let grants = match input.grants {
+            Field::Missing => {
+                faults.add("grants", "is required: what may be done?");
+                Grants::default()
+            }
+            Field::Malformed(why) => check_grants(&mut faults, "grants", Field::Malformed(why)),
+            Field::Given(grants) => check_grants(&mut faults, "grants", Field::Given(Some(grants))),
+        };
+        let limits = match faults.optional("limits", input.limits) {
+            Some(limits) => faults.inside("limits", limits, |faults, input| {
+                let most = faults.optional("maxDocumentAmount", input.max_document_amount);
+                if most.is_some_and(Money::is_negative) {
+                    faults.add("maxDocumentAmount", "must not be negative");
+                }
+                let days = faults.optional("backdateDays", input.backdate_days);
+                faults.within("backdateDays", days, 0, 3660);
+                Limits { max_document_amount: most, backdate_days: days }
+            }),
+            None => Limits::default(),
+        };
+        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::Search, search_text(&[Some(&name), description.as_ref()]));
+        row.set(Column::Name, name);
+        row.set(Column::Description, description);
+        row.set(Column::Grants, AsJson(grants));
+        row.set(Column::MaxDocumentAmount, limits.max_document_amount);
+        row.set(Column::BackdateDays, limits.backdate_days);
+        faults.finish(row)
+    }
+
+    master_operations!();
+}
+
+pub(crate) fn check_grants(faults: &mut Faults, name: &str, listed: Each<GrantInput>) -> Grants {
+    let mut grants: Vec<Grant> = Vec::new();
+    let checked = faults.each(name, listed, |faults, input| {
+        let given = matches!(input.resource, Field::Given(_));
+        let resource = faults.required("resource", input.resource);
+        if given && grants.iter().any(|grant| grant.resource == resource) {
+            faults.add("resource", "stands here twice");
+        }
+        let mut actions = Vec::new();
+        for (place, action) in faults.required("actions", input.actions).into_iter().enumerate() {
+            let place = format!("actions[{place}]");
+            let known = matches!(action, Field::Given(_));
+            let action = faults.required(&place, action);
+            if given && known && !resource.0.actions().contains(&action) {
+                faults.add(&place, format!("is nothing that can be done with {}", resource.0.permission_noun()));
+            }
+            if !actions.contains(&action) {
+                actions.push(action);
+            }
+        }
+        actions.sort();
+        let grant = Grant { resource, actions };
+        grants.push(grant.clone());
+        grant
+    });
+    Grants(checked)
+}
+
+fn catalog<'c>(_: &'c Cx<'c>, _: Option<RecordId>, _: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
+    let title = |key: ResourceKey| {
+        let known = crate::resource::operation::registry().iter().find(|one| one.key == key);
+        known.map_or("", |one| one.about.title)
+    };
+    let offer = |key: ResourceKey| PermissionOffer {
+        resource: Noun(key),
+        title: title(key),
+        actions: key.actions(),
+        permissions: key.actions().iter().map(|action| crate::access::permission(key, *action)).collect(),
+    };
+    let items = grantable().map(offer).collect();
+    Box::pin(async move { Produced::json(&PermissionCatalog { items }) })
+}
+
+impl Rows for Permissions {
+    type Entity = table::Entity;
+
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
+    const SORTS: &'static [Column] = &[Column::NameKey, Column::CreatedAt, Column::UpdatedAt];
+
+    fn filters() -> Vec<Filter<Column>> {
+        vec![
+            Filter::equal("role", "The sets of these roles.", Reads::AnyOf(Role::TEXTS), Column::Role),
+            Filter::looking("isSystem", "Built-in sets, or the company's own.", Reads::Flag, |_, value| {
+                let built_in = Column::Role.is_not_null();
+                let asked = value == &crate::resource::list::FilterValue::Flag(true);
+                Ok(Condition::all().add(if asked { built_in } else { Column::Role.is_null() }))
+            }),
+        ]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+    }
+
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<PermissionSetView>> {
+        #[derive(FromQueryResult)]
+        struct Held {
+            permission_id: RecordId,
+            members: i64,
+        }
+        let held: Vec<Held> = membership::Entity::find()
+            .select_only()
+            .column(membership::Column::PermissionId)
+            .column_as(membership::Column::UserId.count(), "members")
+            .filter(membership::Column::BusinessId.eq(cx.business_id()?))
+            .group_by(membership::Column::PermissionId)
+            .into_model()
+            .all(&cx.db)
+            .await?;
+        let held: HashMap<RecordId, i64> = held.into_iter().map(|one| (one.permission_id, one.members)).collect();
+        let decimals = cx.business()?.currency_decimals;
+        let view = |row: table::Model| PermissionSetView {
+            members: held.get(&row.id).copied().unwrap_or_default(),
+            keeping: kept!(row),
+            name: row.name,
+            description: row.description,
+            is_system: row.role.is_some(),
+            role: row.role,
+            grants: row.role.map_or(row.grants.0, |role| Grants::of(role.rights())).0,
+            limits: LimitsView {
+                max_document_amount: row.max_document_amount.map(|money| Amount { money, currency_decimals: decimals }),
+                backdate_days: row.backdate_days,
+            },
+        };
+        Ok(rows.into_iter().map(view).collect())
+    }
+}
+
+impl Master for Permissions {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[("name", Column::NameKey)];
+
+    fn version(row: &table::Model) -> i64 {
+        row.version
+    }
+
+    fn placement(cx: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
+    }
+
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        if row.is_some_and(|row| row.role.is_some()) {
+            return Err(built_in());
+        }
+        let wanted: Grants = draft.json(Column::Grants)?;
+        let limits = Limits {
+            max_document_amount: match draft.get(Column::MaxDocumentAmount) {
+                Some(Value::BigInt(Some(units))) => Some(Money::from_units(*units)),
+                _ => None,
+            },
+            backdate_days: match draft.get(Column::BackdateDays) {
+                Some(Value::BigInt(days)) => *days,
+                _ => None,
+            },
+        };
+        check_within(cx, "grants", wanted.rights(), limits)
+    }
+
+    async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
+        if row.role.is_some() {
+            return Err(built_in());
+        }
+        let holders = membership::Entity::find()
+            .filter(membership::Column::BusinessId.eq(row.business_id))
+            .filter(membership::Column::PermissionId.eq(row.id));
+        if holders.count(&cx.db).await? > 0 {
+            return Err(Error::conflict("in_use", "Members hold this permission set; give them another first"));
+        }
+        Ok(())
+    }
+}
+
+fn built_in() -> Error {
+    Error::conflict("built_in", "A built-in permission set cannot be changed; make one of your own")
+}
+
+/// Nobody hands out what they lack: neither rights, nor a wider limit.
+pub(crate) fn check_within(cx: &Cx<'_>, field: &str, rights: Rights, limits: Limits) -> Result<()> {
+    let own = &cx.business()?.seat;
+    let lacking = rights.beyond(own.rights);
+    if !lacking.is_empty() {
+        let title = "Nobody grants what they may not do themselves";
+        return Err(Error::not_allowed(
+            title,
+            FieldErrors::one(field, format!("grants what you lack: {}", lacking.join(", "))),
+        ));
+    }
+    let wider = |own: Option<i64>, asked: Option<i64>| own.is_some_and(|own| asked.is_none_or(|asked| asked > own));
+    let amounts = [own.limits.max_document_amount, limits.max_document_amount].map(|one| one.map(Money::units));
+    if wider(amounts[0], amounts[1]) || wider(own.limits.backdate_days, limits.backdate_days) {
+        let title = "Nobody grants what they may not do themselves";
+        return Err(Error::not_allowed(title, FieldErrors::one(field, "goes further than your own limits")));
+    }
+    Ok(())
+}
+
+/// The built-in sets of a new company.
+pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<HashMap<Role, RecordId>> {
+    let ids: HashMap<Role, RecordId> = Role::ALL.into_iter().map(|role| (role, RecordId(cx.new_id()))).collect();
+    let rows = Role::ALL.into_iter().map(|role| {
+        let (name, about) = (role.title().to_owned(), role.about().to_owned());
+        table::ActiveModel {
+            business_id: Set(business),
+            id: Set(ids[&role]),
+            name_key: Set(crate::rules::search_key(&name)),
+            search: Set(search_text(&[Some(&name), Some(&about)])),
+            name: Set(name),
+            description: Set(Some(about)),
+            role: Set(Some(role)),
+            grants: Set(AsJson(Grants::default())),
+            max_document_amount: Set(None),
+            backdate_days: Set(None),
+            version: Set(1),
+            created_at: Set(cx.now),
+            created_by: Set(cx.user),
+            updated_at: Set(cx.now),
+            updated_by: Set(cx.user),
+        }
+    });
+    table::Entity::insert_many(rows).exec_without_returning(&cx.db).await?;
+    Ok(ids)
+}
