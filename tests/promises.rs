@@ -253,6 +253,56 @@ on_both_engines! {
         }
     }
 
+    fn who_asks_too_often_is_told_when_to_come_back(server) {
+        let few = Options { arguments: vec!["--set".into(), "Limits:RequestsPerMinute=5".into()], ..Options::default() };
+        let server = Server::start(server.engine, few).unwrap();
+        let company = server.company();
+        let ask = |company: &Company<'_>, dialect: Dialect| {
+            let answer = server.send(&company.request(dialect, "GET", "parties", ""));
+            let figure = |name: &str| answer.header(name).unwrap_or_else(|| panic!("{name}: {answer:?}")).parse::<u64>().unwrap();
+            assert_eq!(figure("ratelimit-limit"), 5);
+            assert!((1..=60).contains(&figure("ratelimit-reset")));
+            (answer.status, figure("ratelimit-remaining"), answer)
+        };
+        // To make the company was the first one; both dialects count together.
+        for left in (0..4).rev() {
+            let (status, remaining, _) = ask(&company, if left % 2 == 0 { Dialect::A } else { Dialect::B });
+            assert_eq!((status, remaining), (200, left));
+        }
+        for dialect in DIALECTS {
+            let (status, remaining, answer) = ask(&company, dialect);
+            assert_eq!((status, remaining, answer.header("x-error-code")), (429, 0, Some("rate_limited")));
+            assert_eq!(answer.header("retry-after"), answer.header("ratelimit-reset"));
+        }
+        // Everybody has a minute of their own.
+        let words = ["user", "add", "--email", "other@example.test", "--password-stdin", "--business", &company.id, "--role", "sales"];
+        assert!(server.command(&words, "another long password").status.success());
+        let other = Company { token: server.login("other@example.test", "another long password"), ..company.clone() };
+        assert_eq!(ask(&other, Dialect::A).0, 200);
+    }
+
+    fn more_requests_than_can_run_are_turned_away_at_once(server) {
+        let few = Options { arguments: vec!["--set".into(), "Limits:RequestsAtOnce=1".into()], ..Options::default() };
+        let server = Server::start(server.engine, few).unwrap();
+        let company = server.company();
+        // To try a password takes a while.
+        let slow = || {
+            let body = json!({"currentPassword": "not the password"});
+            authorised(Request::new("POST", "/b/api/auth/me/totp").json(&body), &company.token)
+        };
+        let turned_away = std::thread::scope(|scope| {
+            let trying = scope.spawn(|| (0..8).map(|_| server.send(&slow()).status).collect::<Vec<u16>>());
+            let mut turned_away = None;
+            while turned_away.is_none() && !trying.is_finished() {
+                let answer = server.send(&company.request(Dialect::B, "GET", "parties", ""));
+                turned_away = (answer.status != 200).then_some(answer);
+            }
+            turned_away.expect("the one place was taken")
+        });
+        assert_eq!((turned_away.status, turned_away.header("x-error-code"), turned_away.header("retry-after")), (503, Some("overloaded"), Some("1")));
+        company.ask(Dialect::B, "GET", "parties", "", None).expect(200);
+    }
+
     fn guessing_from_one_address_is_slowed_down_whatever_the_names(server) {
         let trusting = Options { environment: vec![("DUET_TrustedProxies".into(), "127.0.0.1".into())], ..Options::default() };
         let server = Server::start(server.engine, trusting).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::dialect::{CompanyIn, Dialect};
 use crate::failure::Failure;
+use crate::quota::{Quota, Quotas};
 use crate::request::{self, Arrival, Limits};
 use axum::Router;
 use axum::body::Body;
@@ -31,6 +32,7 @@ use std::time::Duration;
 pub struct Shell {
     pub ledger: Arc<Ledger>,
     pub limits: Limits,
+    pub quotas: Quotas,
 }
 
 /// All of a dialect, below its prefix.
@@ -64,8 +66,11 @@ fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb])
     verbs.iter().fold(MethodRouter::new(), |router, &verb| {
         router.on(method(resource.method(verb)), move |State(shell): State<Arc<Shell>>, request: Request| async move {
             let arrival = arrival(&request);
-            let answer = answer::<D>(&shell, resource, verb, request).await;
-            answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
+            let mut quota = None;
+            let answer = answer::<D>(&shell, resource, verb, request, &mut quota).await;
+            let mut response = answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure));
+            tell(&mut response, quota);
+            response
         })
     })
 }
@@ -137,6 +142,7 @@ async fn answer<D: Dialect>(
     resource: &'static ResourceOperations,
     verb: Verb,
     request: Request,
+    quota: &mut Option<Quota>,
 ) -> Result<Response, Failure> {
     let (mut parts, body) = request.into_parts();
     let patience = shell.limits.request;
@@ -151,6 +157,10 @@ async fn answer<D: Dialect>(
         Ok(principal) => principal?,
         Err(_) => return Err(Error::Unavailable(Unavailable::Overloaded).into()),
     };
+    *quota = shell.quotas.take(principal.caller());
+    if let Some(Quota { left: None, resets_in, .. }) = *quota {
+        return Err(Error::RateLimited { retry_after_seconds: resets_in }.into());
+    }
     let writes = resource.writes(verb);
     let body = match resource.body_need(verb) {
         BodyNeed::None => Vec::new(),
@@ -174,6 +184,8 @@ async fn answer<D: Dialect>(
             request_id: arrival.map(|arrival| arrival.request_id.clone()),
         },
     };
+    // Only now: one who sends slowly takes nobody's place.
+    let _place = shell.quotas.enter().ok_or(Error::Unavailable(Unavailable::Overloaded))?;
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());
     if let Some(known) = shell.ledger.known(&principal, &call) {
         let body = known.rendered(D::LETTER, |reply| D::success(message(reply.kind), &reply.json));
@@ -207,6 +219,15 @@ fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
     let mut response = json(StatusCode::OK, Body::from_stream(portions));
     set(&mut response, header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present");
     response
+}
+
+/// Says where the caller stands.
+fn tell(response: &mut Response, quota: Option<Quota>) {
+    let Some(Quota { limit, left, resets_in }) = quota else { return };
+    let headers = response.headers_mut();
+    headers.insert(request::RATE_LIMIT, limit.into());
+    headers.insert(request::RATE_LIMIT_REMAINING, left.unwrap_or_default().into());
+    headers.insert(request::RATE_LIMIT_RESET, resets_in.into());
 }
 
 /// The company a request is about, named exactly once or twice alike.

@@ -9,4 +9,5 @@ pub mod handler;
 pub mod openapi;
 mod openapi_30;
 pub mod pages;
+pub mod quota;
 pub mod request;

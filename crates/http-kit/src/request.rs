@@ -17,6 +17,9 @@ pub const BUSINESS_ID: HeaderName = HeaderName::from_static("x-business-id");
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 pub const DRY_RUN: HeaderName = HeaderName::from_static("x-dry-run");
+pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+pub const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+pub const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 pub const ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 

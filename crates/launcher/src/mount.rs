@@ -14,7 +14,10 @@ use http_kit::dialect::Dialect;
 use http_kit::failure::Failure;
 use http_kit::handler::{Shell, failed, failed_plainly, router};
 use http_kit::pages;
-use http_kit::request::{Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, REQUEST_ID};
+use http_kit::request::{
+    Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT, RATE_LIMIT_REMAINING,
+    RATE_LIMIT_RESET, REQUEST_ID,
+};
 use ledger_core::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -216,7 +219,7 @@ fn finish(mut response: Response, method: &Method, arrival: &Arrival) -> Respons
 
 /// Pages of exactly these origins may call.
 fn cors(origins: &[String]) -> CorsLayer {
-    let exposed: [HeaderName; 8] = [
+    let exposed: [HeaderName; 11] = [
         header::ETAG,
         header::LOCATION,
         header::LINK,
@@ -225,6 +228,9 @@ fn cors(origins: &[String]) -> CorsLayer {
         ERROR_CODE,
         IDEMPOTENCY_REPLAYED,
         DRY_RUN,
+        RATE_LIMIT,
+        RATE_LIMIT_REMAINING,
+        RATE_LIMIT_RESET,
     ];
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins.iter().filter_map(|origin| origin.parse().ok())))

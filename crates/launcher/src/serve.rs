@@ -8,6 +8,7 @@ use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::{admin, demo};
 use http_kit::handler::Shell;
+use http_kit::quota::Quotas;
 use http_kit::request::Limits;
 use ledger_core::ledger::Ledger;
 use std::path::PathBuf;
@@ -60,7 +61,8 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
         .await
         .map_err(|error| format!("cannot listen on {}: {error}", settings.listen))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    let shell = Arc::new(Shell { ledger: ledger.clone(), limits: limits(settings) });
+    let quotas = Quotas::new(settings.requests_per_minute, settings.requests_at_once);
+    let shell = Arc::new(Shell { ledger: ledger.clone(), limits: limits(settings), quotas });
     let current = Current::new(Site::new(settings, &shell));
     greet(settings, &address.to_string(), is_demo);
 
@@ -144,6 +146,7 @@ async fn reload(source: Source, mut running: Loaded, shell: Arc<Shell>, current:
                 settings.trusted_proxies.clone_from(&running.settings.trusted_proxies);
                 current.swap(Site::new(&settings, &shell));
                 shell.ledger.set_token_lifetime(settings.token_lifetime);
+                shell.quotas.set_per_minute(settings.requests_per_minute);
                 log_level.set(&settings.log_level);
                 tracing::info!("the configuration was read again");
                 running = new;

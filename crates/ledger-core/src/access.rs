@@ -273,6 +273,11 @@ pub struct Principal {
 }
 
 impl Principal {
+    /// Whose requests are counted together: those of a key, or of a user.
+    pub fn caller(&self) -> Uuid {
+        self.key.as_ref().map_or(self.user.0, |key| key.key.0)
+    }
+
     /// The key that speaks for the user in a company, if one does. It knows no other company.
     pub(crate) fn key_in(&self, business: BusinessId) -> Result<Option<&KeyScope>> {
         match self.key.as_deref() {

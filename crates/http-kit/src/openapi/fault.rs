@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use ledger_core::error::{Conflict, Error, FieldErrors, Unavailable};
+use ledger_core::resource::Scope;
 use ledger_core::resource::operation::{BodyNeed, ResourceOperations, Verb};
-use ledger_core::resource::{ResourceKey, Scope};
 
 /// The ways an operation fails, as far as the documentation tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Fault {
             Self::MediaType => "The body is not plain `application/json` in UTF-8.",
             Self::IdempotencyMismatch => "The `Idempotency-Key` was used for another request.",
             Self::PreconditionRequired => "The company requires `If-Match`.",
-            Self::RateLimited => "Too many failed log-ins.",
+            Self::RateLimited => "Too many requests, or too many failed log-ins.",
             Self::Internal => "A fault on our side; quote the `X-Request-Id`.",
             Self::Unavailable => "Not now; safe to repeat with the same `Idempotency-Key`.",
         }
@@ -95,10 +95,7 @@ impl Fault {
 /// The ways in which this verb of this resource can fail.
 pub(super) fn faults(resource: &ResourceOperations, verb: Verb) -> Vec<Fault> {
     // An API key may be refused anywhere.
-    let mut faults = vec![Fault::Validation, Fault::Unauthenticated, Fault::Forbidden];
-    if resource.key == ResourceKey::Profile && resource.writes(verb) {
-        faults.push(Fault::RateLimited);
-    }
+    let mut faults = vec![Fault::Validation, Fault::Unauthenticated, Fault::Forbidden, Fault::RateLimited];
     if resource.names_record(verb) || resource.scope == Scope::Business {
         faults.push(Fault::NotFound);
     }

@@ -67,6 +67,8 @@ pub(super) const KEYS: &[Key] = &[
     text("Limits:Request"),
     plain("Limits:MaxConnections"),
     plain("Limits:WriteQueue"),
+    plain("Limits:RequestsPerMinute"),
+    plain("Limits:RequestsAtOnce"),
     text("Logging:Level"),
     text("Logging:Format"),
     list("Cors:Origins"),

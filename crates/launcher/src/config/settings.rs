@@ -64,6 +64,9 @@ pub struct Settings {
     pub request_timeout: Duration,
     pub max_connections: usize,
     pub write_queue: usize,
+    /// Of one user or key; any number where it is 0.
+    pub requests_per_minute: u64,
+    pub requests_at_once: usize,
     pub log_level: String,
     pub log_format: LogFormat,
     pub cors_origins: Vec<String>,
@@ -108,6 +111,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let request_timeout = reader.duration("Limits:Request");
     let max_connections = reader.number("Limits:MaxConnections", 1, 1_000_000);
     let write_queue = reader.number("Limits:WriteQueue", 1, 1_000_000);
+    let requests_per_minute = reader.number("Limits:RequestsPerMinute", 0, 100_000_000);
+    let requests_at_once = reader.number("Limits:RequestsAtOnce", 1, 1_000_000);
     let levels = ["trace", "debug", "info", "warn", "error"].map(|level| (level, level));
     let log_level = reader.choice("Logging:Level", &levels);
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
@@ -136,6 +141,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         request_timeout: request_timeout?,
         max_connections: usize::try_from(max_connections?).ok()?,
         write_queue: usize::try_from(write_queue?).ok()?,
+        requests_per_minute: u64::from(requests_per_minute?),
+        requests_at_once: usize::try_from(requests_at_once?).ok()?,
         log_level: log_level?.to_owned(),
         log_format: log_format?,
         cors_origins,
@@ -185,7 +192,7 @@ fn dialects(reader: &mut Reader<'_>) -> Dialects {
 }
 
 /// Keys that differ and are read only at the start. The others a running server takes: the dialects, the token's
-/// lifetime, the log level, the CORS origins.
+/// lifetime, the requests per minute, the log level, the CORS origins.
 pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str> {
     let (old, new) = (old.as_ref(), new.as_ref());
     let changed = [
@@ -207,6 +214,7 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Limits:Request", old.request_timeout != new.request_timeout),
         ("Limits:MaxConnections", old.max_connections != new.max_connections),
         ("Limits:WriteQueue", old.write_queue != new.write_queue),
+        ("Limits:RequestsAtOnce", old.requests_at_once != new.requests_at_once),
         ("Logging:Format", old.log_format != new.log_format),
         ("TrustedProxies", old.trusted_proxies != new.trusted_proxies),
         ("Shutdown:Grace", old.shutdown_grace != new.shutdown_grace),

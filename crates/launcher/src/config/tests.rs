@@ -88,6 +88,8 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         request_timeout: Duration::from_secs(30),
         max_connections: 1024,
         write_queue: 1024,
+        requests_per_minute: 30_000,
+        requests_at_once: 1024,
         log_level: "info".into(),
         log_format: LogFormat::Auto,
         cors_origins: Vec::new(),
