@@ -24,6 +24,7 @@ mod reliability;
 mod reports;
 mod settling;
 mod stock;
+mod tenants;
 mod tidy;
 mod trade;
 mod trade_model;

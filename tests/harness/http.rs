@@ -34,8 +34,9 @@ impl Request {
 
     /// The request as bytes, for those who want to send it in their own way.
     pub fn bytes(&self, connection: &str) -> Vec<u8> {
-        let mut head =
-            format!("{} {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: {connection}\r\n", self.method, self.path);
+        let named = self.headers.iter().any(|(name, _)| name == "Host");
+        let host = if named { "" } else { "Host: 127.0.0.1\r\n" };
+        let mut head = format!("{} {} HTTP/1.1\r\n{host}Connection: {connection}\r\n", self.method, self.path);
         for (name, value) in &self.headers {
             head += &format!("{name}: {value}\r\n");
         }

@@ -134,6 +134,11 @@ impl Server {
         )
     }
 
+    /// The number of its process.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.pid.to_string()]).status();
         assert!(sent.expect("kill").success());

@@ -41,6 +41,10 @@ impl Failure {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", title)
     }
 
+    pub fn unknown_host() -> Self {
+        Self::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", "Nobody keeps books here under this host name")
+    }
+
     pub fn request_timeout() -> Self {
         Self::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "The request came too slowly")
     }

@@ -6,7 +6,7 @@ use crate::quota::{Quota, Quotas};
 use crate::request::{self, Arrival, Limits};
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -35,8 +35,8 @@ pub struct Shell {
     pub quotas: Quotas,
 }
 
-/// All of a dialect, below its prefix.
-pub fn router<D: Dialect>(shell: Arc<Shell>) -> Router {
+/// All of a dialect, below its prefix. Whose books a request is about travels with it: an `Arc<Shell>` in its extensions.
+pub fn router<D: Dialect>() -> Router {
     let mut router = Router::new().route(D::LOGIN_PATH, on(MethodFilter::POST, login::<D>));
     for resource in registry() {
         let collection = D::collection(resource);
@@ -50,7 +50,6 @@ pub fn router<D: Dialect>(shell: Arc<Shell>) -> Router {
             failed::<D>(arrival(&request).as_ref(), Failure::method_not_allowed())
         })
         .layer(tower_http::catch_panic::CatchPanicLayer::custom(|_| failed::<D>(None, Failure::panicked())))
-        .with_state(shell)
 }
 
 /// The paths of a resource below its collection, and what can be done at each.
@@ -62,12 +61,21 @@ pub(crate) fn paths(resource: &ResourceOperations) -> IndexMap<String, Vec<Verb>
     paths
 }
 
-fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb]) -> MethodRouter<Arc<Shell>> {
+/// Whose books a request is about.
+fn shell(request: &Request) -> Result<Arc<Shell>, Failure> {
+    let shell = request.extensions().get::<Arc<Shell>>();
+    shell.cloned().ok_or_else(|| Error::internal("a request has no books").into())
+}
+
+fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb]) -> MethodRouter {
     verbs.iter().fold(MethodRouter::new(), |router, &verb| {
-        router.on(method(resource.method(verb)), move |State(shell): State<Arc<Shell>>, request: Request| async move {
+        router.on(method(resource.method(verb)), move |request: Request| async move {
             let arrival = arrival(&request);
             let mut quota = None;
-            let answer = answer::<D>(&shell, resource, verb, request, &mut quota).await;
+            let answer = match shell(&request) {
+                Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut quota).await,
+                Err(failure) => Err(failure),
+            };
             let mut response = answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure));
             tell(&mut response, quota);
             response
@@ -337,9 +345,12 @@ fn links(path: &str, query: &str, page_size: Option<&str>, pagination: Paginatio
     links.join(", ")
 }
 
-async fn login<D: Dialect>(State(shell): State<Arc<Shell>>, request: Request) -> Response {
+async fn login<D: Dialect>(request: Request) -> Response {
     let arrival = arrival(&request);
-    let answer = try_login::<D>(&shell, arrival.as_ref(), request).await;
+    let answer = match shell(&request) {
+        Ok(shell) => try_login::<D>(&shell, arrival.as_ref(), request).await,
+        Err(failure) => Err(failure),
+    };
     answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn explain(error: &Error) -> String {
     text
 }
 
-pub(crate) async fn open(settings: &Settings) -> Result<Arc<Ledger>, String> {
+pub(crate) async fn open(settings: &Settings, answer_bytes: usize) -> Result<Arc<Ledger>, String> {
     make_private_folder(&settings.data)?;
     let secret = match &settings.token_secret {
         Some(secret) => secret.expose().as_bytes().to_vec(),
@@ -49,13 +49,14 @@ pub(crate) async fn open(settings: &Settings) -> Result<Arc<Ledger>, String> {
             lifetime: settings.token_lifetime,
         },
         write_queue: settings.write_queue,
+        answer_bytes,
         clock: Clock::system(),
     };
     let shown = crate::config::without_password(settings.database.expose());
     Ledger::open(options).await.map_err(|error| format!("cannot open {shown}: {}", explain(&error)))
 }
 
-fn make_private_folder(folder: &Path) -> Result<(), String> {
+pub(crate) fn make_private_folder(folder: &Path) -> Result<(), String> {
     use std::os::unix::fs::DirBuilderExt;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))
@@ -161,7 +162,7 @@ async fn set_role(ledger: &Ledger, user: &str, business: &str, role: &str) -> Re
 }
 
 /// The password on standard input, or one that is made up and must be shown.
-fn password(from_stdin: bool) -> Result<(String, bool), String> {
+pub(crate) fn password(from_stdin: bool) -> Result<(String, bool), String> {
     if !from_stdin {
         return ledger_core::auth::random_password().map(|password| (password, true)).map_err(|error| explain(&error));
     }
@@ -173,6 +174,6 @@ fn password(from_stdin: bool) -> Result<(String, bool), String> {
     Ok((text.trim_end_matches(['\r', '\n']).to_owned(), false))
 }
 
-fn shown(password: &str, made: bool) -> String {
+pub(crate) fn shown(password: &str, made: bool) -> String {
     if made { format!("\npassword, shown only now: {password}") } else { String::new() }
 }

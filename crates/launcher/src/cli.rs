@@ -2,7 +2,7 @@
 
 use crate::config::{self, Source};
 use crate::console::{failed, say};
-use crate::{admin, documents, export, serve, verify};
+use crate::{admin, documents, export, serve, tenants, verify};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::books::export::JournalFormat;
@@ -74,6 +74,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: UserCommand,
     },
+    /// Manage the tenants of the cloud edition
+    Tenant {
+        #[command(flatten)]
+        common: Common,
+        #[command(subcommand)]
+        command: TenantCommand,
+    },
     /// Look at the configuration
     Config {
         #[command(flatten)]
@@ -100,6 +107,9 @@ pub(crate) struct Common {
     /// sqlite:PATH or <postgres://USER:PASSWORD@HOST/DATABASE>
     #[arg(long, value_name = "URL", global = true)]
     database: Option<String>,
+    /// The tenant that this is about, in the cloud edition
+    #[arg(long, value_name = "HOST", global = true)]
+    tenant: Option<String>,
     /// Override any key, such as --set JwtSettings:ExpirationMinutes=15
     #[arg(long, value_name = "KEY=VALUE", global = true, value_parser = key_and_value)]
     set: Vec<(String, String)>,
@@ -223,6 +233,31 @@ pub(crate) enum UserCommand {
     },
 }
 
+#[derive(Subcommand)]
+pub(crate) enum TenantCommand {
+    /// Make a tenant with books and users of its own; without --password-stdin a password is made and shown once
+    Add {
+        /// The host name under which it is asked for
+        host: String,
+        /// A database of its own [default: a file in its folder]
+        #[arg(long, value_name = "URL")]
+        tenant_database: Option<String>,
+        /// E-mail of its first user, who may make companies
+        #[arg(long)]
+        email: String,
+        /// Read the password from standard input
+        #[arg(long)]
+        password_stdin: bool,
+    },
+    /// List the tenants
+    List,
+    /// Take a tenant out; its folder is kept aside
+    Remove {
+        /// Its host name
+        host: String,
+    },
+}
+
 fn key_and_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
@@ -231,7 +266,11 @@ fn key_and_value(text: &str) -> Result<(String, String), String> {
 impl Common {
     fn source(&self, more: Vec<(&str, Option<String>)>) -> Source {
         let mut overrides = self.set.clone();
-        let flags = [("Data", self.data.clone()), ("ConnectionStrings:Default", self.database.clone())];
+        let flags = [
+            ("Data", self.data.clone()),
+            ("ConnectionStrings:Default", self.database.clone()),
+            ("Cloud:Tenant", self.tenant.clone()),
+        ];
         for (key, value) in flags.into_iter().chain(more) {
             overrides.extend(value.map(|value| (key.to_owned(), value)));
         }
@@ -282,6 +321,7 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             let export = |ledger, _| async move { export::run(ledger, business, format.into(), out).await };
             serve::with_ledger(&common.source(Vec::new()), export).await
         }
+        Command::Tenant { common, command } => tenant(&common.source(Vec::new()), command).await,
         Command::Config { common, command } => configuration(&common.source(Vec::new()), &command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -308,6 +348,45 @@ fn openapi(dialect: DialectChoice, latest: bool) -> ExitCode {
     let document = if latest { document } else { as_30(document) };
     say(pretty(&document).trim_end());
     ExitCode::SUCCESS
+}
+
+async fn tenant(source: &Source, command: TenantCommand) -> ExitCode {
+    let settings = match config::load(source) {
+        Ok(loaded) => loaded.settings,
+        Err(error) => return crate::console::misused(&error.to_string()),
+    };
+    let done = match command {
+        TenantCommand::Add { host, tenant_database: database, email, password_stdin } => {
+            let given =
+                if password_stdin { admin::password(true).map(|(password, _)| Some(password)) } else { Ok(None) };
+            match given {
+                Ok(password) => {
+                    let new = tenants::NewTenant { host: host.clone(), database, email: email.clone(), password };
+                    let made = tenants::add(&settings, new).await;
+                    made.map(|made| {
+                        format!(
+                            "added {host}; its first user is {email}{}",
+                            made.map_or(String::new(), |made| admin::shown(&made, true))
+                        )
+                    })
+                }
+                Err(why) => Err(why),
+            }
+        }
+        TenantCommand::List => Ok(tenants::list(&settings).join("\n")),
+        TenantCommand::Remove { host } => {
+            let stamp = ledger_core::ids::request_id();
+            tenants::remove(&settings, &host, &stamp)
+                .map(|aside| format!("removed {host}; its books are kept in {}", aside.display()))
+        }
+    };
+    match done {
+        Ok(text) => {
+            say(&text);
+            ExitCode::SUCCESS
+        }
+        Err(why) => failed(&why),
+    }
 }
 
 fn configuration(source: &Source, command: &ConfigCommand) -> ExitCode {

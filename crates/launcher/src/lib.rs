@@ -18,6 +18,7 @@ mod logging;
 mod mount;
 mod serve;
 mod stream;
+mod tenants;
 mod verify;
 
 use std::process::ExitCode;

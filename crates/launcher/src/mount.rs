@@ -2,9 +2,11 @@
 
 use crate::config::Settings;
 use crate::documents;
+use crate::tenants::{Books, normal_host};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::response::Response;
 use axum::routing::get;
@@ -12,7 +14,7 @@ use dialect_a::DialectA;
 use dialect_b::DialectB;
 use http_kit::dialect::Dialect;
 use http_kit::failure::Failure;
-use http_kit::handler::{Shell, failed, failed_plainly, router};
+use http_kit::handler::{failed, failed_plainly, router};
 use http_kit::pages;
 use http_kit::request::{
     Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT, RATE_LIMIT_REMAINING,
@@ -31,6 +33,7 @@ pub(crate) struct Site {
     b: Option<Mount>,
     shared: Option<String>,
     pages: Router,
+    books: Arc<Books>,
     trusted_proxies: Vec<ipnet::IpNet>,
 }
 
@@ -43,8 +46,8 @@ struct Mount {
 }
 
 impl Mount {
-    fn of<D: Dialect>(prefix: &str, cors_origins: &[String], shell: &Arc<Shell>) -> Self {
-        let router = router::<D>(shell.clone()).layer(CompressionLayer::new());
+    fn of<D: Dialect>(prefix: &str, cors_origins: &[String]) -> Self {
+        let router = router::<D>().layer(CompressionLayer::new());
         // The layer answers every OPTIONS, so it is only there when it is wanted.
         let router = if cors_origins.is_empty() { router } else { router.layer(cors(cors_origins)) };
         Self { prefix: prefix.to_owned(), router, failed: failed::<D> }
@@ -52,7 +55,7 @@ impl Mount {
 }
 
 impl Site {
-    pub(crate) fn new(settings: &Settings, shell: &Arc<Shell>) -> Self {
+    pub(crate) fn new(settings: &Settings, books: &Arc<Books>) -> Self {
         let dialects = &settings.dialects;
         let bases =
             [("Dialect A", DialectA::LOGIN_PATH, &dialects.a), ("Dialect B", DialectB::LOGIN_PATH, &dialects.b)];
@@ -69,16 +72,17 @@ impl Site {
             .route(
                 "/readyz",
                 get({
-                    let shell = shell.clone();
-                    move || ready(shell)
+                    let books = books.clone();
+                    move || ready(books)
                 }),
             )
             .layer(CompressionLayer::new());
         Self {
-            a: dialects.a.as_ref().map(|prefix| Mount::of::<DialectA>(prefix, &settings.cors_origins, shell)),
-            b: dialects.b.as_ref().map(|prefix| Mount::of::<DialectB>(prefix, &settings.cors_origins, shell)),
+            a: dialects.a.as_ref().map(|prefix| Mount::of::<DialectA>(prefix, &settings.cors_origins)),
+            b: dialects.b.as_ref().map(|prefix| Mount::of::<DialectB>(prefix, &settings.cors_origins)),
             shared: dialects.shared.clone(),
             pages,
+            books: books.clone(),
             trusted_proxies: settings.trusted_proxies.clone(),
         }
     }
@@ -91,17 +95,46 @@ impl Site {
         };
         let method = request.method().clone();
         request.extensions_mut().insert(arrival.clone());
-        let response = if names_one_host(&request) {
-            self.dispatch(request, &arrival).await
-        } else {
-            self.refuse(&arrival, Error::field("Host", "must be given once").into())
-        };
+        let response = self.served(request, &arrival, peer).await;
         let response = finish(response, &method, &arrival);
         tracing::info!(
             method = %method, path = arrival.path, status = response.status().as_u16(),
             request_id = arrival.request_id, address = %arrival.address, "request"
         );
         response
+    }
+
+    async fn served(&self, mut request: Request, arrival: &Arrival, peer: IpAddr) -> Response {
+        if !names_one_host(&request) {
+            return self.refuse(arrival, Error::field("Host", "must be given once").into());
+        }
+        // Whoever asks whether the process is well knows no tenant.
+        if matches!(arrival.path.as_str(), "/healthz" | "/readyz") {
+            return self.dispatch(request, arrival).await;
+        }
+        let host = self.host(&request, peer);
+        let held = match self.books.of(host.as_deref().unwrap_or_default()).await {
+            Ok(held) => held,
+            Err(failure) => return self.refuse(arrival, failure),
+        };
+        request.extensions_mut().insert(held.shell.clone());
+        self.dispatch(request, arrival).await
+    }
+
+    /// The host that the client asked for; of a proxy of ours, the one that it was asked for.
+    fn host(&self, request: &Request, peer: IpAddr) -> Option<String> {
+        let trusted = self.trusted_proxies.iter().any(|network| network.contains(&peer));
+        let mut forwarded = request.headers().get_all("x-forwarded-host").iter().filter(|_| trusted);
+        let given = match (forwarded.next(), forwarded.next()) {
+            (Some(one), None) => one.to_str().ok(),
+            // Two of them are a riddle.
+            (Some(_), Some(_)) => None,
+            (None, _) => {
+                let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+                request.uri().authority().map(Authority::as_str).or(named)
+            }
+        };
+        normal_host(given?)
     }
 
     async fn dispatch(&self, mut request: Request, arrival: &Arrival) -> Response {
@@ -247,14 +280,9 @@ fn cors(origins: &[String]) -> CorsLayer {
         .expose_headers(exposed)
 }
 
-/// Whether requests can be served: the database answers and its schema is up to date.
-async fn ready(shell: Arc<Shell>) -> (StatusCode, &'static str) {
-    match shell.ledger.ping().await {
-        Ok(()) => match shell.ledger.pending_migrations().await {
-            Ok(0) => (StatusCode::OK, "ready"),
-            Ok(_) => (StatusCode::SERVICE_UNAVAILABLE, "the schema is not up to date"),
-            Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer"),
-        },
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer"),
+async fn ready(books: Arc<Books>) -> (StatusCode, &'static str) {
+    match books.readiness().await {
+        Ok(()) => (StatusCode::OK, "ready"),
+        Err(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
     }
 }

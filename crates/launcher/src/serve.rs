@@ -1,15 +1,13 @@
 //! `duet serve`: opens the books, mounts the site, serves until it is told to stop.
 
 use crate::cli::ServeOptions;
-use crate::config::{self, Loaded, Settings, Source};
+use crate::config::{self, Edition, Loaded, Settings, Source};
 use crate::console::{failed, misused, say, warn};
 use crate::listener::{self, Current};
 use crate::logging::{self, LogLevel};
 use crate::mount::Site;
+use crate::tenants::{self, Books};
 use crate::{admin, demo};
-use http_kit::handler::Shell;
-use http_kit::quota::Quotas;
-use http_kit::request::Limits;
 use ledger_core::ledger::Ledger;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,38 +44,52 @@ pub(crate) async fn run(options: ServeOptions) -> ExitCode {
 
 async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLevel) -> Result<(), String> {
     let settings = &loaded.settings;
-    let ledger = admin::open(settings).await?;
+    let books = Arc::new(Books::open(settings).await?);
+    if let Books::One(shell) = &*books {
+        prepare(&shell.ledger, settings, is_demo).await?;
+    } else if is_demo {
+        return Err("--demo is of the server edition; add a tenant with duet tenant add".into());
+    }
+    let listener = TcpListener::bind(settings.listen)
+        .await
+        .map_err(|error| format!("cannot listen on {}: {error}", settings.listen))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let current = Current::new(Site::new(settings, &books));
+    greet(settings, &address.to_string(), is_demo);
+
+    let stop = stop_signal()?;
+    let reloading =
+        tokio::spawn(reload(source.clone(), loaded_again(source)?, books.clone(), current.clone(), log_level.clone()));
+    let sweeping = tokio::spawn(sweep(books.clone()));
+    listener::serve(listener, settings, current, stop).await;
+    reloading.abort();
+    sweeping.abort();
+    books.close().await;
+    say("stopped");
+    Ok(())
+}
+
+/// Brings the books of an installation to where they can be served.
+async fn prepare(ledger: &Arc<Ledger>, settings: &Settings, is_demo: bool) -> Result<(), String> {
     if settings.auto_migrate {
         ledger.migrate().await.map_err(|error| admin::explain(&error))?;
     } else if ledger.pending_migrations().await.map_err(|error| admin::explain(&error))? > 0 {
         return Err("the database's schema is not up to date; run duet migrate".into());
     }
     if is_demo {
-        demo::load(&ledger).await.map_err(|error| admin::explain(&error))?;
+        demo::load(ledger).await.map_err(|error| admin::explain(&error))
     } else {
-        admin::first_start(&ledger, settings).await?;
+        admin::first_start(ledger, settings).await
     }
-    let listener = TcpListener::bind(settings.listen)
-        .await
-        .map_err(|error| format!("cannot listen on {}: {error}", settings.listen))?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
-    let quotas = Quotas::new(settings.requests_per_minute, settings.requests_at_once);
-    let shell = Arc::new(Shell { ledger: ledger.clone(), limits: limits(settings), quotas });
-    let current = Current::new(Site::new(settings, &shell));
-    greet(settings, &address.to_string(), is_demo);
-
-    let stop = stop_signal()?;
-    let reloading =
-        tokio::spawn(reload(source.clone(), loaded_again(source)?, shell, current.clone(), log_level.clone()));
-    listener::serve(listener, settings, current, stop).await;
-    reloading.abort();
-    ledger.close().await;
-    say("stopped");
-    Ok(())
 }
 
-fn limits(settings: &Settings) -> Limits {
-    Limits { body: settings.body_limit, body_idle: settings.body_idle, request: settings.request_timeout }
+/// Closes tenants that are idle.
+async fn sweep(books: Arc<Books>) {
+    let mut look = tokio::time::interval(tenants::LOOK);
+    loop {
+        look.tick().await;
+        books.close_idle().await;
+    }
 }
 
 fn loaded_again(source: &Source) -> Result<Loaded, String> {
@@ -93,7 +105,12 @@ fn greet(settings: &Settings, address: &str, is_demo: bool) {
         lines.extend(base.as_ref().map(|base| format!("{name:<15} {url}{base}")));
     }
     lines.push(format!("{:<15} {url}/swagger", "documentation"));
-    lines.push(format!("{:<15} {}", "database", config::without_password(settings.database.expose())));
+    match settings.edition {
+        Edition::Server => {
+            lines.push(format!("{:<15} {}", "database", config::without_password(settings.database.expose())));
+        }
+        Edition::Cloud => lines.push(format!("{:<15} {}", "tenants", tenants::list(settings).len())),
+    }
     let (name, password) = if is_demo { (demo::EMAIL, demo::PASSWORD) } else { ("EMAIL", "PASSWORD") };
     let login = match (&dialects.b, &dialects.a) {
         (Some(base), _) => format!("{url}{base}/auth/login -d '{{\"email\":\"{name}\",\"password\":\"{password}\"}}'"),
@@ -121,7 +138,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>, String> {
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Reads the configuration again on SIGHUP or when a file changes. A bad one is told, and changes nothing.
-async fn reload(source: Source, mut running: Loaded, shell: Arc<Shell>, current: Current, log_level: LogLevel) {
+async fn reload(source: Source, mut running: Loaded, books: Arc<Books>, current: Current, log_level: LogLevel) {
     let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
     let mut look = tokio::time::interval(LOOK);
     let mut seen = stamps(&source);
@@ -144,9 +161,8 @@ async fn reload(source: Source, mut running: Loaded, shell: Arc<Shell>, current:
                 }
                 let mut settings = new.settings.clone();
                 settings.trusted_proxies.clone_from(&running.settings.trusted_proxies);
-                current.swap(Site::new(&settings, &shell));
-                shell.ledger.set_token_lifetime(settings.token_lifetime);
-                shell.quotas.set_per_minute(settings.requests_per_minute);
+                current.swap(Site::new(&settings, &books));
+                books.take(&settings);
                 log_level.set(&settings.log_level);
                 tracing::info!("the configuration was read again");
                 running = new;
@@ -173,11 +189,15 @@ where
         Ok(loaded) => loaded,
         Err(error) => return misused(&error.to_string()),
     };
-    let ledger = match admin::open(&loaded.settings).await {
+    let settings = match of_tenant(loaded.settings) {
+        Ok(settings) => settings,
+        Err(why) => return misused(&why),
+    };
+    let ledger = match admin::open(&settings, 0).await {
         Ok(ledger) => ledger,
         Err(why) => return failed(&why),
     };
-    let outcome = work(ledger.clone(), loaded.settings).await;
+    let outcome = work(ledger.clone(), settings).await;
     ledger.close().await;
     match outcome {
         Ok(text) => {
@@ -185,5 +205,17 @@ where
             ExitCode::SUCCESS
         }
         Err(why) => failed(&why),
+    }
+}
+
+/// The settings of the tenant that a command is about, in the cloud edition.
+fn of_tenant(settings: Settings) -> Result<Settings, String> {
+    match (&settings.tenant, settings.edition) {
+        (None, Edition::Server) => Ok(settings),
+        (None, Edition::Cloud) => Err("name the tenant that this is about with --tenant HOST".into()),
+        (Some(host), _) => {
+            let known = tenants::normal_host(host).and_then(|host| tenants::tenant_settings(&settings, &host));
+            known.ok_or_else(|| format!("there is no tenant {host}"))
+        }
     }
 }

@@ -14,8 +14,6 @@ use crate::resource::operation::Verb;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What the kept answers may weigh together.
-const MOST_BYTES: usize = 64 << 20;
 /// An answer that weighs more is not kept.
 const LARGEST: usize = 1 << 20;
 
@@ -48,8 +46,11 @@ impl Asked {
     }
 }
 
-#[derive(Default)]
-pub(crate) struct Answers(Mutex<Kept>);
+pub(crate) struct Answers {
+    kept: Mutex<Kept>,
+    /// What they may weigh together.
+    most_bytes: usize,
+}
 
 /// An answer that was given before, with what each dialect made of it.
 pub struct Known {
@@ -77,8 +78,12 @@ fn weight(reply: &Reply) -> usize {
 }
 
 impl Answers {
+    pub(crate) fn new(most_bytes: usize) -> Self {
+        Self { kept: Mutex::default(), most_bytes }
+    }
+
     pub(crate) fn find(&self, asked: &Asked, version: i64) -> Option<Arc<Known>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.answers.get(asked).filter(|(known, _)| *known == version).map(|(_, known)| known.clone())
     }
 
@@ -87,8 +92,8 @@ impl Answers {
         if bytes > LARGEST {
             return;
         }
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.bytes + bytes > MOST_BYTES {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.bytes + bytes > self.most_bytes {
             *kept = Kept::default();
         }
         kept.bytes += bytes;

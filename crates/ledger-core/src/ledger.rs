@@ -43,6 +43,8 @@ pub struct LedgerOptions {
     pub tokens: TokenOptions,
     /// How many writes may wait in a lane before more are turned away.
     pub write_queue: usize,
+    /// What answers that are kept for their repetition may weigh.
+    pub answer_bytes: usize,
     pub clock: Clock,
 }
 
@@ -184,11 +186,11 @@ impl Ledger {
             database,
             clock: options.clock,
             tokens: Tokens::new(&options.tokens),
-            passwords: Passwords::try_new()?,
+            passwords: Passwords::of_process()?,
             fingerprints: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &options.tokens.secret),
             in_flight: InFlight::default(),
             remembered: Remembered::default(),
-            answers: Answers::default(),
+            answers: Answers::new(options.answer_bytes),
         }))
     }
 

@@ -44,6 +44,10 @@ const fn secret(name: &'static str) -> Key {
 }
 
 pub(super) const KEYS: &[Key] = &[
+    text("Edition"),
+    text("Cloud:Tenant"),
+    plain("Cloud:MostOpen"),
+    text("Cloud:Idle"),
     text("Urls"),
     text("Dialect"),
     text("Dialects:A:Prefix"),

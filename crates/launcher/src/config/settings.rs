@@ -13,6 +13,10 @@ use std::time::Duration;
 pub struct Secret(pub(super) String);
 
 impl Secret {
+    pub fn of(text: String) -> Self {
+        Self(text)
+    }
+
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -41,8 +45,24 @@ pub struct Dialects {
     pub shared: Option<String>,
 }
 
+/// Whose books one process keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edition {
+    /// Its own.
+    Server,
+    /// Those of many tenants, each under a host name.
+    Cloud,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
+    pub edition: Edition,
+    /// The tenant that a command is about.
+    pub tenant: Option<String>,
+    /// As many tenants as are open at once.
+    pub most_tenants: usize,
+    /// After how long without a request a tenant is closed.
+    pub tenant_idle: Duration,
     pub listen: SocketAddr,
     pub dialects: Dialects,
     /// May have a password in it.
@@ -94,6 +114,10 @@ pub(super) fn read(merged: &Merged) -> Result<Settings, Vec<String>> {
 /// Every value is read before the first `?`, so that all that is wrong is told at once.
 fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let data = PathBuf::from(reader.text("Data")?);
+    let editions = [("Server", Edition::Server), ("Cloud", Edition::Cloud)];
+    let edition = reader.choice("Edition", &editions);
+    let most_tenants = reader.number("Cloud:MostOpen", 1, 100_000);
+    let tenant_idle = reader.duration("Cloud:Idle");
     let listen = reader.listen("Urls");
     let dialects = dialects(reader);
     let database = database(reader, &data);
@@ -121,6 +145,10 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let trusted_proxies = reader.networks("TrustedProxies");
     let shutdown_grace = reader.duration("Shutdown:Grace");
     Some(Settings {
+        edition: edition?,
+        tenant: reader.text("Cloud:Tenant"),
+        most_tenants: usize::try_from(most_tenants?).ok()?,
+        tenant_idle: tenant_idle?,
         listen: listen?,
         dialects,
         database: Secret(database),
@@ -196,6 +224,7 @@ fn dialects(reader: &mut Reader<'_>) -> Dialects {
 pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str> {
     let (old, new) = (old.as_ref(), new.as_ref());
     let changed = [
+        ("Edition", old.edition != new.edition),
         ("Urls", old.listen != new.listen),
         ("ConnectionStrings:Default", old.database != new.database),
         ("Data", old.data != new.data),

@@ -68,6 +68,10 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
     let loaded = custom("{}", &[], &[]).unwrap();
     assert_eq!(loaded.warnings, Vec::<String>::new());
     let expected = Settings {
+        edition: Edition::Server,
+        tenant: None,
+        most_tenants: 200,
+        tenant_idle: Duration::from_mins(10),
         listen: "127.0.0.1:5000".parse().unwrap(),
         dialects: dialects("/a/api", "/b/api", "/api"),
         database: Secret("sqlite:./data/duet.db".into()),

@@ -35,16 +35,23 @@ const COMMON: &[&str] = &[
     "secret",
 ];
 
+#[derive(Clone)]
 pub(crate) struct Passwords {
     slots: Arc<Semaphore>,
     /// Verified for unknown users, so that they take as long as known ones.
-    decoy: String,
+    decoy: Arc<str>,
 }
 
 impl Passwords {
-    pub(crate) fn try_new() -> Result<Self> {
+    /// Those of this process: however many books are open, no more are hashed at once than there are cores.
+    pub(crate) fn of_process() -> Result<Self> {
+        static SHARED: std::sync::OnceLock<Passwords> = std::sync::OnceLock::new();
+        if let Some(known) = SHARED.get() {
+            return Ok(known.clone());
+        }
         let slots = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-        Ok(Self { slots: Arc::new(Semaphore::new(slots)), decoy: hash("a password that nobody has")? })
+        let decoy = hash("a password that nobody has")?.into();
+        Ok(SHARED.get_or_init(|| Self { slots: Arc::new(Semaphore::new(slots)), decoy }).clone())
     }
 
     /// Waits for a turn. What is decided before hashing is decided while holding it.
@@ -60,7 +67,7 @@ impl Passwords {
         hash: Option<String>,
     ) -> Result<bool> {
         let known = hash.is_some();
-        let hash = hash.unwrap_or_else(|| self.decoy.clone());
+        let hash = hash.unwrap_or_else(|| self.decoy.to_string());
         let matches = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             PasswordHash::new(&hash)
