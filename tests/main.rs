@@ -26,6 +26,7 @@ mod settling;
 mod stock;
 mod tenants;
 mod tidy;
+mod tls;
 mod trade;
 mod trade_model;
 mod writes;

@@ -19,6 +19,7 @@ mod mount;
 mod serve;
 mod stream;
 mod tenants;
+mod tls;
 mod verify;
 
 use std::process::ExitCode;

@@ -3,7 +3,9 @@
 use crate::config::Settings;
 use crate::mount::Site;
 use crate::stream::SharedStream;
+use crate::tls::Certificate;
 use axum::body::Body;
+use axum::http::{HeaderValue, header};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -14,6 +16,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
 
 /// The site that new requests see. Requests that run keep the one they began with.
 #[derive(Clone)]
@@ -33,18 +36,21 @@ impl Current {
     }
 }
 
+/// Where connections come in, and whether they speak TLS.
+pub(crate) struct Door {
+    pub(crate) listener: TcpListener,
+    pub(crate) certificate: Option<Arc<Certificate>>,
+    /// How many connections there may be through all doors together.
+    pub(crate) slots: Arc<Semaphore>,
+}
+
 /// Serves until `stop` resolves, then lets requests in flight finish within the grace.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    settings: &Settings,
-    current: Current,
-    stop: impl Future<Output = ()>,
-) {
+pub(crate) async fn serve(door: Door, settings: &Settings, current: Current, stop: impl Future<Output = ()>) {
+    let Door { listener, certificate, slots } = door;
     let mut http = http1::Builder::new();
     // hyper's header timeout is void without a timer.
     http.timer(TokioTimer::new()).header_read_timeout(settings.header_timeout).max_buf_size(64 * 1024);
     let connections = GracefulShutdown::new();
-    let slots = Arc::new(Semaphore::new(settings.max_connections));
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -53,19 +59,43 @@ pub(crate) async fn serve(
         };
         let Some((stream, peer, slot)) = accepted else { continue };
         let current = current.clone();
+        let secure = certificate.is_some();
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             // Looked up for each request, so that a kept-alive connection sees a new configuration.
             let site = current.get();
-            async move { Ok::<_, Infallible>(site.answer(request.map(Body::new), peer.ip()).await) }
+            async move {
+                let mut response = site.answer(request.map(Body::new), peer.ip()).await;
+                if secure {
+                    response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TWO_YEARS);
+                }
+                Ok::<_, Infallible>(response)
+            }
         });
-        let stream = SharedStream::new(stream);
-        let connection = connections.watch(http.serve_connection(TokioIo::new(stream.clone()), service));
+        let watcher = connections.watcher();
+        let (http, patience) = (http.clone(), settings.header_timeout);
+        let Some(certificate) = &certificate else {
+            let stream = SharedStream::new(stream);
+            let connection = watcher.watch(http.serve_connection(TokioIo::new(stream.clone()), service));
+            tokio::spawn(async move {
+                let _slot = slot;
+                if let Err(error) = connection.await {
+                    if error.is_timeout() {
+                        stream.refuse_slowness();
+                    }
+                    tracing::debug!(%error, %peer, "a connection ended early");
+                }
+            });
+            continue;
+        };
+        let acceptor = TlsAcceptor::from(certificate.current());
         tokio::spawn(async move {
             let _slot = slot;
-            if let Err(error) = connection.await {
-                if error.is_timeout() {
-                    stream.refuse_slowness();
-                }
+            // Who dawdles here holds a connection as well.
+            let Ok(Ok(stream)) = tokio::time::timeout(patience, acceptor.accept(stream)).await else {
+                tracing::debug!(%peer, "a connection did not come to speak TLS");
+                return;
+            };
+            if let Err(error) = watcher.watch(http.serve_connection(TokioIo::new(stream), service)).await {
                 tracing::debug!(%error, %peer, "a connection ended early");
             }
         });
@@ -75,6 +105,9 @@ pub(crate) async fn serve(
         tracing::warn!("requests were still running when the grace was over");
     }
 }
+
+/// Whoever came by TLS once is not to come without it.
+const TWO_YEARS: HeaderValue = HeaderValue::from_static("max-age=63072000");
 
 type Accepted = (tokio::net::TcpStream, std::net::SocketAddr, tokio::sync::OwnedSemaphorePermit);
 

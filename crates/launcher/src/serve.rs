@@ -3,18 +3,21 @@
 use crate::cli::ServeOptions;
 use crate::config::{self, Edition, Loaded, Settings, Source};
 use crate::console::{failed, misused, say, warn};
-use crate::listener::{self, Current};
+use crate::listener::{self, Current, Door};
 use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::tenants::{self, Books};
+use crate::tls::{self, Certificate};
 use crate::{admin, demo};
 use ledger_core::ledger::Ledger;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
 
 pub(crate) async fn run(options: ServeOptions) -> ExitCode {
     let demo_folder = match options.demo.then(demo::Folder::make).transpose() {
@@ -50,23 +53,51 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     } else if is_demo {
         return Err("--demo is of the server edition; add a tenant with duet tenant add".into());
     }
-    let listener = TcpListener::bind(settings.listen)
-        .await
-        .map_err(|error| format!("cannot listen on {}: {error}", settings.listen))?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let certificate = match tls::Files::of(settings) {
+        Some(files) => Some(Arc::new(Certificate::read(files)?)),
+        None => None,
+    };
+    let slots = Arc::new(Semaphore::new(settings.max_connections));
+    let plain = Door { listener: bind(settings.listen).await?, certificate: None, slots: slots.clone() };
+    let secure = match &certificate {
+        Some(certificate) => {
+            let listener = bind(settings.tls_listen).await?;
+            Some(Door { listener, certificate: Some(certificate.clone()), slots })
+        }
+        None => None,
+    };
+    let place = |door: &Door| door.listener.local_addr().map_err(|error| error.to_string());
+    let secure_address = secure.as_ref().map(place).transpose()?;
     let current = Current::new(Site::new(settings, &books));
-    greet(settings, &address.to_string(), is_demo);
+    greet(settings, (place(&plain)?, secure_address), is_demo);
 
+    let (stopping, stopped) = watch::channel(false);
     let stop = stop_signal()?;
+    tokio::spawn(async move {
+        stop.await;
+        let _nobody_left = stopping.send(true);
+    });
+    let stop = |mut stopped: watch::Receiver<bool>| async move {
+        let _stopped = stopped.wait_for(|stopped| *stopped).await;
+    };
     let reloading =
         tokio::spawn(reload(source.clone(), loaded_again(source)?, books.clone(), current.clone(), log_level.clone()));
-    let sweeping = tokio::spawn(sweep(books.clone()));
-    listener::serve(listener, settings, current, stop).await;
+    let sweeping = tokio::spawn(sweep(books.clone(), certificate));
+    let secured = async {
+        if let Some(door) = secure {
+            listener::serve(door, settings, current.clone(), stop(stopped.clone())).await;
+        }
+    };
+    tokio::join!(listener::serve(plain, settings, current.clone(), stop(stopped.clone())), secured);
     reloading.abort();
     sweeping.abort();
     books.close().await;
     say("stopped");
     Ok(())
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))
 }
 
 /// Brings the books of an installation to where they can be served.
@@ -83,11 +114,14 @@ async fn prepare(ledger: &Arc<Ledger>, settings: &Settings, is_demo: bool) -> Re
     }
 }
 
-/// Closes tenants that are idle.
-async fn sweep(books: Arc<Books>) {
-    let mut look = tokio::time::interval(tenants::LOOK);
+/// Closes tenants that are idle, and looks for a new certificate.
+async fn sweep(books: Arc<Books>, certificate: Option<Arc<Certificate>>) {
+    let mut look = tokio::time::interval(LOOK);
     loop {
         look.tick().await;
+        if let Some(certificate) = &certificate {
+            certificate.look_again();
+        }
         books.close_idle().await;
     }
 }
@@ -97,9 +131,10 @@ fn loaded_again(source: &Source) -> Result<Loaded, String> {
 }
 
 /// What the operator needs to know, once requests are taken.
-fn greet(settings: &Settings, address: &str, is_demo: bool) {
+fn greet(settings: &Settings, (address, secure): (SocketAddr, Option<SocketAddr>), is_demo: bool) {
     let url = format!("http://{address}");
     let mut lines = vec![format!("listening on {url}")];
+    lines.extend(secure.map(|address| format!("{:<15} https://{address}", "and with TLS on")));
     let dialects = &settings.dialects;
     for (name, base) in [("dialect A", &dialects.a), ("dialect B", &dialects.b), ("either dialect", &dialects.shared)] {
         lines.extend(base.as_ref().map(|base| format!("{name:<15} {url}{base}")));

@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
@@ -354,9 +353,6 @@ pub(crate) fn remove(settings: &Settings, host: &str, stamp: &str) -> Result<Pat
 fn move_folder(from: &Path, to: &Path) -> Result<(), String> {
     std::fs::rename(from, to).map_err(|error| format!("cannot move {} to {}: {error}", from.display(), to.display()))
 }
-
-/// How often idle tenants are looked for.
-pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

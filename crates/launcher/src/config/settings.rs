@@ -64,6 +64,10 @@ pub struct Settings {
     /// After how long without a request a tenant is closed.
     pub tenant_idle: Duration,
     pub listen: SocketAddr,
+    /// Where it listens for TLS, with these files.
+    pub tls_listen: SocketAddr,
+    pub tls_certificate: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
     pub dialects: Dialects,
     /// May have a password in it.
     pub database: Secret,
@@ -118,7 +122,14 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let edition = reader.choice("Edition", &editions);
     let most_tenants = reader.number("Cloud:MostOpen", 1, 100_000);
     let tenant_idle = reader.duration("Cloud:Idle");
-    let listen = reader.listen("Urls");
+    let listen = reader.listen("Urls", "http://");
+    let tls_listen = reader.listen("Server:Tls:Url", "https://");
+    let tls_certificate = reader.text("Server:Tls:Certificate").map(PathBuf::from);
+    let tls_key = reader.text("Server:Tls:Key").map(PathBuf::from);
+    if tls_certificate.is_some() != tls_key.is_some() {
+        let missing = if tls_key.is_none() { "Server:Tls:Key" } else { "Server:Tls:Certificate" };
+        reader.refuse(missing, "a PEM file: a certificate and its key belong together");
+    }
     let dialects = dialects(reader);
     let database = database(reader, &data);
     let pool_size = reader.number("Database:PoolSize", 2, 1000);
@@ -150,6 +161,9 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         most_tenants: usize::try_from(most_tenants?).ok()?,
         tenant_idle: tenant_idle?,
         listen: listen?,
+        tls_listen: tls_listen?,
+        tls_certificate,
+        tls_key,
         dialects,
         database: Secret(database),
         data,
@@ -226,6 +240,9 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
     let changed = [
         ("Edition", old.edition != new.edition),
         ("Urls", old.listen != new.listen),
+        ("Server:Tls:Url", old.tls_listen != new.tls_listen),
+        ("Server:Tls:Certificate", old.tls_certificate != new.tls_certificate),
+        ("Server:Tls:Key", old.tls_key != new.tls_key),
         ("ConnectionStrings:Default", old.database != new.database),
         ("Data", old.data != new.data),
         ("Database:PoolSize", old.pool_size != new.pool_size),

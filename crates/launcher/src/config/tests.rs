@@ -73,6 +73,9 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         most_tenants: 200,
         tenant_idle: Duration::from_mins(10),
         listen: "127.0.0.1:5000".parse().unwrap(),
+        tls_listen: "127.0.0.1:5443".parse().unwrap(),
+        tls_certificate: None,
+        tls_key: None,
         dialects: dialects("/a/api", "/b/api", "/api"),
         database: Secret("sqlite:./data/duet.db".into()),
         data: "./data".into(),
@@ -373,7 +376,9 @@ fn a_named_folder_must_exist() {
 #[test]
 fn what_needs_a_restart_is_named() {
     let other = |name: &str| match name {
+        "Edition" => "Cloud",
         "Urls" => "http://127.0.0.1:1",
+        "Server:Tls:Url" => "https://127.0.0.1:1",
         "Dialect" => "A",
         "Dialects:A:Prefix" | "Dialects:B:Prefix" | "Dialects:SharedPrefix" => "/other",
         "ConnectionStrings:Default" => "sqlite:other",
@@ -391,17 +396,25 @@ fn what_needs_a_restart_is_named() {
         "Dialects:B:Prefix",
         "Dialects:SharedPrefix",
         "JwtSettings:ExpirationMinutes",
+        "Limits:RequestsPerMinute",
         "Logging:Level",
         "Cors:Origins",
+        "Cloud:Tenant",
+        "Cloud:MostOpen",
+        "Cloud:Idle",
     ];
+    // One does not go without the other.
+    let pair = ["Server:Tls:Certificate", "Server:Tls:Key"];
     let old = custom("{}", &[], &[]).unwrap();
     for key in KEYS {
-        let new = custom("{}", &[], &[(key.name, other(key.name))]).unwrap();
+        let changed = if pair.contains(&key.name) { pair.to_vec() } else { vec![key.name] };
+        let overrides: Vec<(&str, &str)> = changed.iter().map(|name| (*name, other(name))).collect();
+        let new = custom("{}", &[], &overrides).unwrap();
         assert_ne!(old.settings, new.settings, "{}", key.name);
         let expected = match key.name {
             "Data" => vec!["ConnectionStrings:Default", "Data"],
             name if live.contains(&name) => vec![],
-            name => vec![name],
+            _ => changed,
         };
         assert_eq!(restart_needed(&old, &new), expected);
         assert_eq!(restart_needed(&old.settings, &new.settings), expected);

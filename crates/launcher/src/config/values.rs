@@ -108,10 +108,10 @@ impl<'m> Reader<'m> {
         })
     }
 
-    /// One address, with or without `http://`. Names other than localhost would need a resolver to be up already.
-    pub(super) fn listen(&mut self, name: &str) -> Option<SocketAddr> {
-        self.parsed(name, "one address and port such as http://127.0.0.1:5000", |text| {
-            let address = text.strip_prefix("http://").unwrap_or(text);
+    /// One address, with or without its scheme. Names other than localhost would need a resolver to be up already.
+    pub(super) fn listen(&mut self, name: &str, scheme: &str) -> Option<SocketAddr> {
+        self.parsed(name, &format!("one address and port such as {scheme}127.0.0.1:5000"), |text| {
+            let address = text.strip_prefix(scheme).unwrap_or(text);
             let address = address.strip_suffix('/').unwrap_or(address);
             let (host, port) = address.rsplit_once(':')?;
             let host = match host {
