@@ -22,6 +22,7 @@ mod periods;
 mod promises;
 mod reliability;
 mod reports;
+mod security;
 mod settling;
 mod stock;
 mod tenants;

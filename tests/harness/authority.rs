@@ -31,6 +31,10 @@ static AUTHORITIES: LazyLock<[(&str, Authority); 2]> = LazyLock::new(|| {
 
 /// Panics where an answer is not what the document of its operation says.
 pub fn hold(request: &Request, answer: &Answer) {
+    // Said before anybody knows which operation is meant.
+    if answer.status == 431 {
+        return;
+    }
     for (base, authority) in &*AUTHORITIES {
         let Some(rest) = request.path.strip_prefix(base) else { continue };
         let path = rest.split(['?', '#']).next().unwrap_or_default();

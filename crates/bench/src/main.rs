@@ -8,6 +8,7 @@ mod bare;
 mod client;
 mod invoices;
 mod journals;
+mod logins;
 mod place;
 mod rows;
 mod template;
@@ -65,6 +66,11 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         turns: usize,
     },
+    /// Log-ins that fail, of people who are there and of people who are not
+    Logins {
+        #[command(flatten)]
+        place: place::Place,
+    },
     /// The bare handler, as a process of its own
     #[command(hide = true)]
     Bare { file: std::path::PathBuf },
@@ -108,6 +114,7 @@ fn main() -> ExitCode {
             Command::Reading { place, many, few, seconds, turns } => {
                 invoices::read(&place, many, few, seconds, turns).await
             }
+            Command::Logins { place } => logins::run(&place).await,
             Command::Bare { file } => bare::serve(&file).await,
             Command::Balances { place, lines, few } => balances::run(&place, lines, few).await,
             Command::Reports { place, lines, few } => balances::reports(&place, lines, few).await,

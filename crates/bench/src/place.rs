@@ -75,7 +75,14 @@ impl Server {
         let mut process = Command::new(std::env::current_exe()?)
             .args(["serve", "--listen", "127.0.0.1:0", "--database", database, "--data"])
             .arg(&data)
-            .args(["--set", "Logging:Level=warn", "--set", "Limits:RequestsPerMinute=0"])
+            .args([
+                "--set",
+                "Logging:Level=warn",
+                "--set",
+                "Limits:RequestsPerMinute=0",
+                "--set",
+                "TrustedProxies=127.0.0.1",
+            ])
             .env("Bootstrap__Email", EMAIL)
             .env("Bootstrap__Username", "bench")
             .env("Bootstrap__Password", PASSWORD)

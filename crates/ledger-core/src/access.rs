@@ -209,6 +209,15 @@ pub struct Limits {
     pub backdate_days: Option<i64>,
 }
 
+impl Limits {
+    /// Whether others go further.
+    pub(crate) fn is_exceeded_by(self, other: Self) -> bool {
+        let wider = |own: Option<i64>, other: Option<i64>| own.is_some_and(|own| other.is_none_or(|other| other > own));
+        let amounts = [self.max_document_amount, other.max_document_amount].map(|one| one.map(Money::units));
+        wider(amounts[0], amounts[1]) || wider(self.backdate_days, other.backdate_days)
+    }
+}
+
 /// What someone is in a company.
 #[derive(Debug, Clone)]
 pub struct Seat {
@@ -226,6 +235,16 @@ impl Seat {
     pub(crate) fn owner() -> Self {
         let role = Role::Owner;
         Self { set: None, role: role.to_string(), is_owner: true, rights: role.rights(), limits: Limits::default() }
+    }
+
+    /// Whether whoever sits here may do all that somebody on another seat may.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.rights_beyond(other.rights).is_empty() && !self.limits.is_exceeded_by(other.limits)
+    }
+
+    /// What of these rights is lacking here.
+    pub(crate) fn rights_beyond(&self, rights: Rights) -> Vec<String> {
+        rights.beyond(self.rights)
     }
 
     /// What is left of it for a key.

@@ -2,7 +2,7 @@
 //!
 //! Owns: that nobody grants what they lack themselves. Refuses: to change a built-in set.
 
-use crate::access::{Action, Business, Limits, Rights, Role, membership};
+use crate::access::{Action, Business, Limits, Rights, Role, Seat, membership};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
@@ -433,8 +433,11 @@ impl Master for Permissions {
     }
 
     async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
-        if row.is_some_and(|row| row.role.is_some()) {
-            return Err(built_in());
+        if let Some(row) = row {
+            if row.role.is_some() {
+                return Err(built_in());
+            }
+            check_reaches(cx, &Seat::of(row.clone()))?;
         }
         let wanted: Grants = draft.json(Column::Grants)?;
         let limits = Limits {
@@ -471,21 +474,24 @@ fn built_in() -> Error {
 /// Nobody hands out what they lack: neither rights, nor a wider limit.
 pub(crate) fn check_within(cx: &Cx<'_>, field: &str, rights: Rights, limits: Limits) -> Result<()> {
     let own = &cx.business()?.seat;
-    let lacking = rights.beyond(own.rights);
+    let title = "Nobody grants what they may not do themselves";
+    let lacking = own.rights_beyond(rights);
     if !lacking.is_empty() {
-        let title = "Nobody grants what they may not do themselves";
-        return Err(Error::not_allowed(
-            title,
-            FieldErrors::one(field, format!("grants what you lack: {}", lacking.join(", "))),
-        ));
+        let fault = FieldErrors::one(field, format!("grants what you lack: {}", lacking.join(", ")));
+        return Err(Error::not_allowed(title, fault));
     }
-    let wider = |own: Option<i64>, asked: Option<i64>| own.is_some_and(|own| asked.is_none_or(|asked| asked > own));
-    let amounts = [own.limits.max_document_amount, limits.max_document_amount].map(|one| one.map(Money::units));
-    if wider(amounts[0], amounts[1]) || wider(own.limits.backdate_days, limits.backdate_days) {
-        let title = "Nobody grants what they may not do themselves";
+    if own.limits.is_exceeded_by(limits) {
         return Err(Error::not_allowed(title, FieldErrors::one(field, "goes further than your own limits")));
     }
     Ok(())
+}
+
+/// Whoever may do more than the caller is out of the caller's reach, and so is what they hold.
+pub(crate) fn check_reaches(cx: &Cx<'_>, seat: &Seat) -> Result<()> {
+    if cx.business()?.seat.covers(seat) {
+        return Ok(());
+    }
+    Err(Error::not_allowed("Somebody who may do more than you is not yours to change", FieldErrors::default()))
 }
 
 /// The built-in sets of a new company.

@@ -312,12 +312,10 @@ async fn check_set(cx: &Cx<'_>, set: RecordId) -> Result<()> {
 
 /// Whoever holds more than the caller is out of the caller's reach.
 async fn check_reaches(cx: &Cx<'_>, set: RecordId) -> Result<()> {
-    let found = permission_sets::Entity::find_by_id((cx.business_id()?, set)).one(&cx.db).await?;
-    let own = cx.business()?.seat.rights;
-    if found.is_none_or(|set| Seat::of(set).rights.beyond(own).is_empty()) {
-        return Ok(());
+    match permission_sets::Entity::find_by_id((cx.business_id()?, set)).one(&cx.db).await? {
+        Some(found) => permission::check_reaches(cx, &Seat::of(found)),
+        None => Ok(()),
     }
-    Err(Error::not_allowed("Somebody who may do more than you is not yours to change", FieldErrors::default()))
 }
 
 async fn holds_ownership(cx: &Cx<'_>, business: BusinessId, set: RecordId) -> Result<bool> {
@@ -519,9 +517,7 @@ async fn manages_everywhere(cx: &Cx<'_>, row: &Model) -> Result<bool> {
     let manages = |business: &BusinessId| {
         mine.get(business).filter(|mine| mine.rights.allows(ResourceKey::Users, crate::access::Action::Edit))
     };
-    let covers = |(business, theirs): (&BusinessId, &Seat)| {
-        manages(business).is_some_and(|mine| theirs.rights.beyond(mine.rights).is_empty())
-    };
+    let covers = |(business, theirs): (&BusinessId, &Seat)| manages(business).is_some_and(|mine| mine.covers(theirs));
     Ok(row.home_id.is_some_and(|home| manages(&home).is_some()) && theirs.iter().all(covers))
 }
 
@@ -536,7 +532,15 @@ async fn seats(cx: &Cx<'_>, user: UserId) -> Result<HashMap<BusinessId, Seat>> {
 }
 
 fn note(cx: &Cx<'_>, action: AuditAction, before: Option<&UserView>, after: Option<&UserView>) -> Result<()> {
-    let json = |view: &UserView| serde_json::to_string(view).map_err(Error::internal);
+    let business = cx.business_id()?;
+    // Who reads a company's log need not know where else somebody is.
+    let json = |view: &UserView| {
+        let mut view = serde_json::to_value(view).map_err(Error::internal)?;
+        if let Some(memberships) = view["memberships"].as_array_mut() {
+            memberships.retain(|one| one["businessId"] == business.to_string());
+        }
+        Ok::<_, Error>(view.to_string())
+    };
     let id = after.or(before).map(Record::id).unwrap_or_default();
     let change = Change {
         action,
@@ -547,7 +551,7 @@ fn note(cx: &Cx<'_>, action: AuditAction, before: Option<&UserView>, after: Opti
         before: before.map(json).transpose()?,
         after: after.map(json).transpose()?,
     };
-    cx.record(cx.business_id()?, change)
+    cx.record(business, change)
 }
 
 /// The members of a company, as a part of a query.
