@@ -2,7 +2,7 @@
 
 use crate::harness::http::{Answer, connect};
 use crate::harness::process::{eventually, fresh_folder};
-use crate::harness::server::run;
+use crate::harness::server::{authorised, run};
 use crate::harness::{Engine, Options, Request, Server};
 use std::io::Write;
 
@@ -125,4 +125,46 @@ fn the_command_line_explains_itself() {
     assert_eq!(run(&["sing".to_owned()], "").status.code(), Some(2));
     let demo = ["serve", "--demo", "--listen", "0.0.0.0:0"].map(str::to_owned);
     assert_eq!(run(&demo, "").status.code(), Some(2));
+}
+
+#[test]
+fn a_dialect_that_is_to_go_says_so_and_goes() {
+    let retiring = |fate: &str, sunset: &str| {
+        format!(
+            r#"{{"Dialects": {{"A": {{"Deprecation": "2026-01-01", "Sunset": "{sunset}", "Link": "https://docs.example/move",
+            "AfterSunset": "{fate}"}}}}}}"#
+        )
+    };
+    let server = server(&retiring("gone", "2999-12-31T22:00:00Z"));
+    let custom = server.folder.join("config/appsettings.Custom.json");
+    let ask = |path: &str| {
+        let request = Request::new("GET", path);
+        server.send(&authorised(request, server.token()))
+    };
+    let answer = ask("/a/api/Businesses?pageSize=1").expect(200);
+    assert_eq!(answer.header("deprecation"), Some("@1767225600"));
+    assert_eq!(answer.header("sunset"), Some("Tue, 31 Dec 2999 22:00:00 GMT"));
+    let links: Vec<&str> =
+        answer.headers.iter().filter(|(name, _)| name == "link").map(|(_, value)| value.as_str()).collect();
+    // Those of the list beside those of its end.
+    assert!(links.len() == 3 && links[0].contains("rel=\"first\"") && links[2].contains("rel=\"sunset\""), "{links:?}");
+    for path in ["/b/api/businesses", "/swagger"] {
+        assert_eq!(ask(path).expect(200).header("sunset"), None);
+    }
+    // A failure says so as well.
+    assert!(server.send(&Request::new("GET", "/a/api/Businesses")).expect(401).header("sunset").is_some());
+    std::fs::write(&custom, retiring("warn", "2026-06-30")).unwrap();
+    eventually("a warning", || ask("/a/api/Businesses").header("warning").map(str::to_owned));
+    std::fs::write(&custom, retiring("gone", "2026-06-30")).unwrap();
+    let gone = eventually("the end", || Some(ask("/a/api/Businesses")).filter(|answer| answer.status == 410));
+    assert_eq!(gone.header("x-error-code"), Some("dialect_gone"));
+    assert_eq!(gone.json()["success"], false);
+    assert!(gone.header("link").unwrap().contains("https://docs.example/move"));
+    let login =
+        Request::new("POST", "/a/api/Users/login").json(&serde_json::json!({"credential": "x", "password": "x"}));
+    server.send(&login).expect(410);
+    ask("/b/api/businesses").expect(200);
+    std::fs::write(&custom, "{}").unwrap();
+    let back = eventually("the way back", || Some(ask("/a/api/Businesses")).filter(|answer| answer.status == 200));
+    assert_eq!(back.header("deprecation"), None);
 }

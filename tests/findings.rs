@@ -26,7 +26,7 @@ async fn count(database: &DatabaseConnection, backend: DatabaseBackend, table: &
 fn a_cancelled_begin_loses_no_later_write() {
     let Some(url) = fresh_database() else { return };
     runtime().block_on(async {
-        let options = DatabaseOptions { url: url.clone(), pool_size: 3, readers: 1 };
+        let options = DatabaseOptions { url: url.clone(), pool_size: 3, readers: 1, page_cache_kib: 1024 };
         let database = Database::open(&options).await.unwrap().writer();
         database.execute_unprepared("CREATE TABLE kept (number BIGINT)").await.unwrap();
         for number in 0..500 {

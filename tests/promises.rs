@@ -290,14 +290,16 @@ on_both_engines! {
             let body = json!({"currentPassword": "not the password"});
             authorised(Request::new("POST", "/b/api/auth/me/totp").json(&body), &company.token)
         };
+        let quick = company.request(Dialect::B, "GET", "parties", "");
+        // Whichever of two callers comes second.
         let turned_away = std::thread::scope(|scope| {
-            let trying = scope.spawn(|| (0..8).map(|_| server.send(&slow()).status).collect::<Vec<u16>>());
+            let trying = scope.spawn(|| (0..8).map(|_| server.send(&slow())).find(|answer| answer.status == 503));
             let mut turned_away = None;
             while turned_away.is_none() && !trying.is_finished() {
-                let answer = server.send(&company.request(Dialect::B, "GET", "parties", ""));
+                let answer = server.send(&quick);
                 turned_away = (answer.status != 200).then_some(answer);
             }
-            turned_away.expect("the one place was taken")
+            trying.join().unwrap().or(turned_away).expect("the one place was taken")
         });
         assert_eq!((turned_away.status, turned_away.header("x-error-code"), turned_away.header("retry-after")), (503, Some("overloaded"), Some("1")));
         company.ask(Dialect::B, "GET", "parties", "", None).expect(200);

@@ -51,7 +51,12 @@ impl Place {
 
     /// Opens a database as the server does.
     pub(crate) async fn open(url: &str) -> Result<DatabaseConnection> {
-        let options = ledger_core::database::DatabaseOptions { url: url.into(), pool_size: 40, readers: 2 };
+        let options = ledger_core::database::DatabaseOptions {
+            url: url.into(),
+            pool_size: 40,
+            readers: 2,
+            page_cache_kib: 64 << 10,
+        };
         let database = ledger_core::database::Database::open(&options).await?;
         database.migrate().await?;
         Ok(database.writer())

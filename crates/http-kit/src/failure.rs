@@ -41,6 +41,10 @@ impl Failure {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", title)
     }
 
+    pub fn gone() -> Self {
+        Self::new(StatusCode::GONE, "dialect_gone", "This dialect is no longer served here; move to the other one")
+    }
+
     pub fn unknown_host() -> Self {
         Self::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", "Nobody keeps books here under this host name")
     }

@@ -30,7 +30,23 @@ pub(crate) fn explain(error: &Error) -> String {
     text
 }
 
-pub(crate) async fn open(settings: &Settings, answer_bytes: usize) -> Result<Arc<Ledger>, String> {
+/// What books may hold in memory beside what they need.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Memory {
+    /// Answers that are kept, in bytes.
+    answers: usize,
+    /// Of each connection to SQLite.
+    page_cache_kib: u32,
+}
+
+impl Memory {
+    /// Of the only books of a process.
+    pub(crate) const ALONE: Self = Self { answers: 64 << 20, page_cache_kib: 64 << 10 };
+    /// Of books among many.
+    pub(crate) const AMONG_MANY: Self = Self { answers: 2 << 20, page_cache_kib: 2 << 10 };
+}
+
+pub(crate) async fn open(settings: &Settings, memory: Memory) -> Result<Arc<Ledger>, String> {
     make_private_folder(&settings.data)?;
     let secret = match &settings.token_secret {
         Some(secret) => secret.expose().as_bytes().to_vec(),
@@ -41,6 +57,7 @@ pub(crate) async fn open(settings: &Settings, answer_bytes: usize) -> Result<Arc
             url: settings.database.expose().to_owned(),
             pool_size: settings.pool_size,
             readers: settings.readers,
+            page_cache_kib: memory.page_cache_kib,
         },
         tokens: TokenOptions {
             secret,
@@ -49,7 +66,7 @@ pub(crate) async fn open(settings: &Settings, answer_bytes: usize) -> Result<Arc
             lifetime: settings.token_lifetime,
         },
         write_queue: settings.write_queue,
-        answer_bytes,
+        answer_bytes: memory.answers,
         clock: Clock::system(),
     };
     let shown = crate::config::without_password(settings.database.expose());

@@ -16,6 +16,7 @@ mod export;
 mod listener;
 mod logging;
 mod mount;
+mod retirement;
 mod serve;
 mod stream;
 mod tenants;

@@ -1,7 +1,8 @@
 //! The site: which path belongs to which dialect, and what every answer carries.
 
-use crate::config::Settings;
+use crate::config::{Retiring, Settings};
 use crate::documents;
+use crate::retirement::{DEPRECATION, Retirement, SUNSET};
 use crate::tenants::{Books, normal_host};
 use axum::Router;
 use axum::body::Body;
@@ -41,16 +42,17 @@ pub(crate) struct Site {
 struct Mount {
     prefix: String,
     router: Router,
+    retirement: Option<Retirement>,
     /// A failure in the dialect's words, for what never reaches its router.
     failed: fn(Option<&Arrival>, Failure) -> Response,
 }
 
 impl Mount {
-    fn of<D: Dialect>(prefix: &str, cors_origins: &[String]) -> Self {
+    fn of<D: Dialect>(prefix: &str, cors_origins: &[String], retiring: &Retiring) -> Self {
         let router = router::<D>().layer(CompressionLayer::new());
         // The layer answers every OPTIONS, so it is only there when it is wanted.
         let router = if cors_origins.is_empty() { router } else { router.layer(cors(cors_origins)) };
-        Self { prefix: prefix.to_owned(), router, failed: failed::<D> }
+        Self { prefix: prefix.to_owned(), router, retirement: Retirement::of(retiring), failed: failed::<D> }
     }
 }
 
@@ -78,8 +80,14 @@ impl Site {
             )
             .layer(CompressionLayer::new());
         Self {
-            a: dialects.a.as_ref().map(|prefix| Mount::of::<DialectA>(prefix, &settings.cors_origins)),
-            b: dialects.b.as_ref().map(|prefix| Mount::of::<DialectB>(prefix, &settings.cors_origins)),
+            a: dialects
+                .a
+                .as_ref()
+                .map(|prefix| Mount::of::<DialectA>(prefix, &settings.cors_origins, &settings.retiring[0])),
+            b: dialects
+                .b
+                .as_ref()
+                .map(|prefix| Mount::of::<DialectB>(prefix, &settings.cors_origins, &settings.retiring[1])),
             shared: dialects.shared.clone(),
             pages,
             books: books.clone(),
@@ -117,8 +125,17 @@ impl Site {
             Ok(held) => held,
             Err(failure) => return self.refuse(arrival, failure),
         };
+        let now = held.shell.ledger.now();
         request.extensions_mut().insert(held.shell.clone());
-        self.dispatch(request, arrival).await
+        let retirement = self.find(&arrival.path).and_then(|(mount, _)| mount.retirement.as_ref());
+        let Some(retirement) = retirement else { return self.dispatch(request, arrival).await };
+        let mut response = if retirement.is_gone(now) {
+            self.refuse(arrival, Failure::gone())
+        } else {
+            self.dispatch(request, arrival).await
+        };
+        retirement.mark(&mut response, now);
+        response
     }
 
     /// The host that the client asked for; of a proxy of ours, the one that it was asked for.
@@ -252,7 +269,7 @@ fn finish(mut response: Response, method: &Method, arrival: &Arrival) -> Respons
 
 /// Pages of exactly these origins may call.
 fn cors(origins: &[String]) -> CorsLayer {
-    let exposed: [HeaderName; 11] = [
+    let exposed: [HeaderName; 14] = [
         header::ETAG,
         header::LOCATION,
         header::LINK,
@@ -264,6 +281,9 @@ fn cors(origins: &[String]) -> CorsLayer {
         RATE_LIMIT,
         RATE_LIMIT_REMAINING,
         RATE_LIMIT_RESET,
+        DEPRECATION,
+        SUNSET,
+        header::WARNING,
     ];
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins.iter().filter_map(|origin| origin.parse().ok())))

@@ -1,5 +1,6 @@
 //! `duet serve`: opens the books, mounts the site, serves until it is told to stop.
 
+use crate::admin::Memory;
 use crate::cli::ServeOptions;
 use crate::config::{self, Edition, Loaded, Settings, Source};
 use crate::console::{failed, misused, say, warn};
@@ -228,7 +229,7 @@ where
         Ok(settings) => settings,
         Err(why) => return misused(&why),
     };
-    let ledger = match admin::open(&settings, 0).await {
+    let ledger = match admin::open(&settings, Memory::ALONE).await {
         Ok(ledger) => ledger,
         Err(why) => return failed(&why),
     };

@@ -4,7 +4,7 @@
 //! secret, its users. It is opened when it is first asked for and closed when nobody asks any more; its name is the issuer
 //! and the audience of its tokens. Owns: which tenants are open. Refuses: to know what is in their books.
 
-use crate::admin;
+use crate::admin::{self, Memory};
 use crate::config::{Edition, Secret, Settings};
 use http_kit::failure::Failure;
 use http_kit::handler::Shell;
@@ -19,9 +19,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
-
-/// Kept answers of an installation, and of one tenant among many.
-const ANSWERS: [usize; 2] = [64 << 20, 2 << 20];
 
 pub(crate) enum Books {
     One(Arc<Shell>),
@@ -50,7 +47,7 @@ impl Books {
     /// The books of an installation, or of its tenants.
     pub(crate) async fn open(settings: &Settings) -> Result<Self, String> {
         match settings.edition {
-            Edition::Server => Ok(Self::One(Arc::new(shell(settings, ANSWERS[0]).await?))),
+            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::ALONE).await?))),
             Edition::Cloud => {
                 admin::make_private_folder(&folder(settings))?;
                 let settings = Mutex::new(Arc::new(settings.clone()));
@@ -141,7 +138,7 @@ impl Tenants {
             None => self.admit(host, settings.most_tenants).await?,
         };
         let opened = open.shell.get_or_try_init(|| async {
-            let shell = shell(&own, ANSWERS[1]).await.map_err(Error::internal)?;
+            let shell = shell(&own, Memory::AMONG_MANY).await.map_err(Error::internal)?;
             if own.auto_migrate && shell.ledger.pending_migrations().await? > 0 {
                 shell.ledger.migrate().await?;
             }
@@ -223,9 +220,9 @@ fn is_idle(open: &Arc<Open>) -> bool {
     Arc::strong_count(open) == 1 && open.shell.get().is_none_or(rests)
 }
 
-async fn shell(settings: &Settings, answers: usize) -> Result<Shell, String> {
+async fn shell(settings: &Settings, memory: Memory) -> Result<Shell, String> {
     Ok(Shell {
-        ledger: admin::open(settings, answers).await?,
+        ledger: admin::open(settings, memory).await?,
         limits: Limits { body: settings.body_limit, body_idle: settings.body_idle, request: settings.request_timeout },
         quotas: Quotas::new(settings.requests_per_minute, settings.requests_at_once),
     })
@@ -315,7 +312,7 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
         data: data.clone(),
         ..settings.clone()
     };
-    let ledger = admin::open(&own, ANSWERS[1]).await?;
+    let ledger = admin::open(&own, Memory::AMONG_MANY).await?;
     let made = first_user(&ledger, new).await;
     ledger.close().await;
     let made = made?;

@@ -33,6 +33,12 @@ impl Instant {
         DateTime::parse_from_rfc3339(text).ok().map(|at| Self(at.timestamp_micros()))
     }
 
+    /// As HTTP writes it: `Wed, 30 Jun 2027 22:00:00 GMT`.
+    pub fn http_date(self) -> String {
+        let at = DateTime::<Utc>::from_timestamp_micros(self.0).unwrap_or_default();
+        at.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
+    }
+
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))

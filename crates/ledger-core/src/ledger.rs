@@ -13,7 +13,7 @@ use crate::books::audit::{AuditAction, Change, Origin};
 use crate::books::desk::{Desk, Rehearsed};
 use crate::books::export::{self, JournalFormat};
 use crate::books::verify::{self, Check, Verdict};
-use crate::clock::Clock;
+use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
 use crate::database::{Database, DatabaseOptions};
@@ -213,6 +213,11 @@ impl Ledger {
         self.database.close().await;
     }
 
+    /// What time it is, by the clock of these books.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
     /// Tokens issued from now on live this long.
     pub fn set_token_lifetime(&self, lifetime: Duration) {
         self.tokens.set_lifetime(lifetime);
@@ -233,11 +238,13 @@ impl Ledger {
         let user = found.filter(|user| matches && user.status == UserStatus::Active);
         if let Some(user) = user {
             match self.second_factor(user.id, totp_code.as_deref()).await? {
-                Factor::NotAsked => return self.open_session(user, None, subjects).await,
-                Factor::Right(step) => return self.open_session(user, Some(step), subjects).await,
+                Factor::NotAsked => return self.open_session(user, (None, address), subjects).await,
+                Factor::Right(step) => return self.open_session(user, (Some(step), address), subjects).await,
                 Factor::Wrong => {}
             }
         }
+        // Not the name: people type their password there.
+        tracing::info!(target: "security", %address, "a log-in failed");
         self.note_failure(subjects).await?;
         Err(Error::Unauthenticated("The name or the password is wrong"))
     }
@@ -274,7 +281,12 @@ impl Ledger {
         .await
     }
 
-    async fn open_session(&self, user: user::Model, step: Option<i64>, subjects: Subjects) -> Result<Session> {
+    async fn open_session(
+        &self,
+        user: user::Model,
+        (step, address): (Option<i64>, IpAddr),
+        subjects: Subjects,
+    ) -> Result<Session> {
         let (id, now) = (user.id, self.clock.now());
         self.write(None, move |transaction, _| {
             let subjects = subjects.clone();
@@ -289,6 +301,7 @@ impl Ledger {
             })
         })
         .await?;
+        tracing::info!(target: "security", user = %id, %address, "logged in");
         let (token, lifetime) = self.tokens.issue(user.id, user.token_version, now, self.clock.identifier())?;
         Ok(Session {
             token,
@@ -335,7 +348,7 @@ impl Ledger {
             .filter(|user| user.status == UserStatus::Active)
             .filter(|user| claims.as_ref().is_none_or(|claims| user.token_version == claims.ver))
             .ok_or(Error::Unauthenticated("The access token has been revoked; log in again"))?;
-        let ends = claims.map(|claims| crate::clock::Instant::from_micros(claims.exp.saturating_mul(1_000_000)));
+        let ends = claims.map(|claims| Instant::from_micros(claims.exp.saturating_mul(1_000_000)));
         let ends = ends.or_else(|| key.as_ref().and_then(|key| key.expires_at));
         Ok(Principal {
             user: user.id,
@@ -362,6 +375,7 @@ impl Ledger {
             return Err(Error::Unauthenticated("The API key has expired"));
         }
         if !key.may_come_from(address) {
+            tracing::info!(target: "security", key = %key.scope.key, ?address, "an API key was used from elsewhere");
             return Err(Error::not_allowed("The API key may not be used from this address", FieldErrors::default()));
         }
         Ok(key)

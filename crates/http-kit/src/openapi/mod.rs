@@ -335,7 +335,7 @@ impl Document {
 
     fn responses<D: Dialect>(&mut self, status: u16, success: Response, faults: &[Fault]) -> Responses {
         let mut responses = IndexMap::from([(StatusCode::Code(status), ReferenceOr::Item(success))]);
-        for fault in faults.iter().chain(&[Fault::UnknownHost, Fault::Internal, Fault::Unavailable]) {
+        for fault in faults.iter().chain(&[Fault::Gone, Fault::UnknownHost, Fault::Internal, Fault::Unavailable]) {
             let failure = fault.example();
             let name = if self.lettered { format!("{}{}", fault.name(), D::LETTER) } else { fault.name().to_owned() };
             let reference = ReferenceOr::ref_(&format!("#/components/responses/{name}"));

@@ -14,7 +14,7 @@ mod values;
 
 pub use layers::Source;
 pub use report::check;
-pub use settings::{Dialects, Edition, LogFormat, Secret, Settings, restart_needed};
+pub use settings::{AfterSunset, Dialects, Edition, LogFormat, Retiring, Secret, Settings, restart_needed};
 
 use layers::{Merged, merge};
 

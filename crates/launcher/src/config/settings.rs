@@ -4,6 +4,7 @@
 
 use super::layers::Merged;
 use super::values::{Reader, is_connectable};
+use ledger_core::clock::Instant;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,6 +55,27 @@ pub enum Edition {
     Cloud,
 }
 
+/// What becomes of a dialect after its sunset.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AfterSunset {
+    #[default]
+    Serve,
+    /// It is served, and each answer warns.
+    Warn,
+    /// It is 410.
+    Gone,
+}
+
+/// When a dialect is to go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Retiring {
+    pub deprecation: Option<Instant>,
+    pub sunset: Option<Instant>,
+    /// Where it says what to do.
+    pub link: Option<String>,
+    pub after: AfterSunset,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub edition: Edition,
@@ -69,6 +91,8 @@ pub struct Settings {
     pub tls_certificate: Option<PathBuf>,
     pub tls_key: Option<PathBuf>,
     pub dialects: Dialects,
+    /// Of dialect A and of dialect B.
+    pub retiring: [Retiring; 2],
     /// May have a password in it.
     pub database: Secret,
     pub data: PathBuf,
@@ -131,6 +155,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         reader.refuse(missing, "a PEM file: a certificate and its key belong together");
     }
     let dialects = dialects(reader);
+    let retiring = ["A", "B"].map(|letter| retiring(reader, letter));
     let database = database(reader, &data);
     let pool_size = reader.number("Database:PoolSize", 2, 1000);
     let readers = reader.number("Database:Readers", 1, 64);
@@ -165,6 +190,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         tls_certificate,
         tls_key,
         dialects,
+        retiring,
         database: Secret(database),
         data,
         pool_size: pool_size?,
@@ -191,6 +217,23 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         trusted_proxies,
         shutdown_grace: shutdown_grace?,
     })
+}
+
+fn retiring(reader: &mut Reader<'_>, letter: &str) -> Retiring {
+    let key = |name: &str| format!("Dialects:{letter}:{name}");
+    let fates = [("serve", AfterSunset::Serve), ("warn", AfterSunset::Warn), ("gone", AfterSunset::Gone)];
+    let link = reader.text(&key("Link"));
+    if link.as_ref().is_some_and(|link| {
+        !(link.starts_with("https://") || link.starts_with("http://")) || link.contains(['<', '>', ' '])
+    }) {
+        reader.refuse(&key("Link"), "the address of a page, such as https://example.com/moving");
+    }
+    Retiring {
+        deprecation: reader.moment(&key("Deprecation")),
+        sunset: reader.moment(&key("Sunset")),
+        link,
+        after: reader.choice(&key("AfterSunset"), &fates).unwrap_or_default(),
+    }
 }
 
 /// Unless a database is named, it is a file in the data folder, so that `Data` alone moves everything.

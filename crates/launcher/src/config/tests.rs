@@ -77,6 +77,7 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         tls_certificate: None,
         tls_key: None,
         dialects: dialects("/a/api", "/b/api", "/api"),
+        retiring: Default::default(),
         database: Secret("sqlite:./data/duet.db".into()),
         data: "./data".into(),
         pool_size: 16,
@@ -381,6 +382,9 @@ fn what_needs_a_restart_is_named() {
         "Server:Tls:Url" => "https://127.0.0.1:1",
         "Dialect" => "A",
         "Dialects:A:Prefix" | "Dialects:B:Prefix" | "Dialects:SharedPrefix" => "/other",
+        "Dialects:A:Deprecation" | "Dialects:B:Deprecation" | "Dialects:A:Sunset" | "Dialects:B:Sunset" => "2027-06-30",
+        "Dialects:A:Link" | "Dialects:B:Link" => "https://docs.example/move",
+        "Dialects:A:AfterSunset" | "Dialects:B:AfterSunset" => "gone",
         "ConnectionStrings:Default" => "sqlite:other",
         "Database:AutoMigrate" => "false",
         "JwtSettings:Secret" => SECRET,
@@ -413,7 +417,7 @@ fn what_needs_a_restart_is_named() {
         assert_ne!(old.settings, new.settings, "{}", key.name);
         let expected = match key.name {
             "Data" => vec!["ConnectionStrings:Default", "Data"],
-            name if live.contains(&name) => vec![],
+            name if live.contains(&name) || name.starts_with("Dialects:") => vec![],
             _ => changed,
         };
         assert_eq!(restart_needed(&old, &new), expected);

@@ -4,6 +4,7 @@
 
 use super::keys::{self, Shown};
 use super::layers::{Merged, Place, Word};
+use ledger_core::clock::Instant;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -71,6 +72,14 @@ impl<'m> Reader<'m> {
 
     pub(super) fn flag(&mut self, name: &str) -> Option<bool> {
         self.parsed(name, "true or false", |text| text.to_lowercase().parse().ok())
+    }
+
+    /// A day, which begins at midnight UTC, or a time.
+    pub(super) fn moment(&mut self, name: &str) -> Option<Instant> {
+        self.text(name)?;
+        self.parsed(name, "a day such as 2027-06-30, or a time such as 2027-06-30T22:00:00Z", |text| {
+            Instant::parse(text).or_else(|| Instant::parse(&format!("{text}T00:00:00Z")))
+        })
     }
 
     pub(super) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {

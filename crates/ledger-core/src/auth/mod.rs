@@ -12,11 +12,21 @@ pub use token::{TokenOptions, install_signing};
 pub use user::{NewUser, UserStatus, UserSummary};
 
 use crate::clock::Instant;
-use crate::error::FieldErrors;
+use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
+
+/// So many random letters of 32: five bits each.
+pub(crate) fn random_letters(letters: &[u8; 32], count: usize) -> Result<String> {
+    let mut bytes = vec![0_u8; count];
+    ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut bytes).map_err(Error::internal)?;
+    Ok(bytes.iter().map(|byte| char::from(letters[usize::from(byte % 32)])).collect())
+}
+
+/// Letters that nobody takes for others.
+pub(crate) const PLAIN: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// A successful log-in.
 #[derive(Debug, Clone)]

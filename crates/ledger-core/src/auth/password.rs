@@ -120,10 +120,7 @@ pub(crate) fn check(field: &str, password: &str) -> Result<(), FieldErrors> {
 
 /// A password for the first user, where the operator named none: 120 random bits.
 pub fn random() -> Result<String> {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let mut bytes = [0_u8; 24];
-    ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut bytes).map_err(Error::internal)?;
-    Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
+    super::random_letters(super::PLAIN, 24)
 }
 
 #[cfg(test)]

@@ -1,19 +1,15 @@
 //! Codes of an authenticator, RFC 6238: six digits, thirty seconds, SHA-1, which is what authenticators know.
 
 use crate::clock::Instant;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use ring::hmac;
-use ring::rand::SecureRandom;
 
 const STEP_SECONDS: i64 = 30;
 const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// A new secret: 160 bits, in the letters that authenticators take.
 pub(crate) fn secret() -> Result<String> {
-    let mut bytes = [0_u8; 32];
-    ring::rand::SystemRandom::new().fill(&mut bytes).map_err(Error::internal)?;
-    // Five bits of each byte are a letter.
-    Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
+    super::random_letters(LETTERS, 32)
 }
 
 /// What an authenticator reads from a picture.

@@ -25,6 +25,8 @@ pub struct DatabaseOptions {
     pub pool_size: u32,
     /// Read-only connections to SQLite.
     pub readers: u32,
+    /// How much of its file each connection to SQLite may hold in memory.
+    pub page_cache_kib: u32,
 }
 
 /// The two ways to the books. On SQLite they differ: `write` is the only connection that may.
@@ -40,7 +42,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 impl Database {
     pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
         if let Some(path) = sqlite_path(&options.url) {
-            return Self::open_sqlite(path, options.readers).await;
+            return Self::open_sqlite(path, options).await;
         }
         if options.url.starts_with("postgres://") || options.url.starts_with("postgresql://") {
             return Self::open_postgres(&options.url, options.pool_size).await;
@@ -48,7 +50,7 @@ impl Database {
         Err(DbErr::Custom("the database URL must begin with sqlite: or postgres://".into()))
     }
 
-    async fn open_sqlite(path: PathBuf, readers: u32) -> Result<Self, DbErr> {
+    async fn open_sqlite(path: PathBuf, asked: &DatabaseOptions) -> Result<Self, DbErr> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)
                 .map_err(|error| DbErr::Custom(format!("cannot make the folder {}: {error}", folder.display())))?;
@@ -62,7 +64,7 @@ impl Database {
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(10))
             .statement_cache_capacity(256)
-            .pragma("cache_size", "-65536")
+            .pragma("cache_size", format!("-{}", asked.page_cache_kib))
             .pragma("temp_store", "MEMORY");
         let writer = SqlitePoolOptions::new()
             .max_connections(1)
@@ -75,7 +77,7 @@ impl Database {
             .await
             .map_err(connection_error)?;
         let reader = SqlitePoolOptions::new()
-            .max_connections(readers.max(1))
+            .max_connections(asked.readers.max(1))
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .test_before_acquire(false)
             .connect_lazy_with(options.read_only(true).create_if_missing(false));
@@ -202,7 +204,8 @@ mod tests {
     async fn sqlite_is_opened_with_all_its_guarantees_and_readers_that_cannot_write() {
         let path = std::env::temp_dir().join(format!("duet-open-{}.db", std::process::id()));
         let url = format!("sqlite:{}", path.display());
-        let database = Database::open(&DatabaseOptions { url, pool_size: 2, readers: 2 }).await.unwrap();
+        let database =
+            Database::open(&DatabaseOptions { url, pool_size: 2, readers: 2, page_cache_kib: 1024 }).await.unwrap();
         database.migrate().await.unwrap();
         assert_eq!(database.pending_migrations().await.unwrap(), 0);
         for (pragma, expected) in [("synchronous", "2"), ("foreign_keys", "1"), ("journal_mode", "wal")] {

@@ -3,6 +3,7 @@
 //! Owns: that a key is shown once and kept as a digest. Refuses: to let a key do what its maker cannot.
 
 use crate::access::{Business, KeyScope, Rights};
+use crate::auth::{PLAIN, random_letters};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
@@ -16,7 +17,6 @@ use crate::resource::permission::{Grant, GrantInput, Grants, check_grants, check
 use crate::resource::rows::{self, Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
 use ipnet::IpNet;
-use ring::rand::SecureRandom;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
@@ -214,10 +214,7 @@ fn network_of(text: &str) -> Option<IpNet> {
 
 /// 160 random bits.
 fn secret() -> Result<String> {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let mut bytes = [0_u8; 32];
-    ring::rand::SystemRandom::new().fill(&mut bytes).map_err(Error::internal)?;
-    Ok(PREFIX.chars().chain(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)]))).collect())
+    Ok(format!("{PREFIX}{}", random_letters(PLAIN, 32)?))
 }
 
 /// What is kept of a key. It is random and long, so one round is enough.

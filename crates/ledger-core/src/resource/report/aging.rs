@@ -4,7 +4,7 @@ use super::Report;
 use super::asked::{
     AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, PARTY, TO, TO_DATE,
 };
-use super::form::{Example, Form, Holds};
+use super::form::{Example, Form, Holds, Shown};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use crate::books::balances::{balances, sum};
 use crate::books::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
@@ -364,17 +364,9 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
 
 const PARAMETERS: &[Parameter] = &[AS_OF, DATE, BUCKETS, AGING_BY, PARTY, INCLUDE_ZERO, KNOWN_AT, FORMAT];
 
-pub(super) struct Aging<S>(PhantomData<fn() -> S>);
-pub(super) struct AgingDetail<S>(PhantomData<fn() -> S>);
-
-impl<S: Side> Report for Aging<S> {
-    const NAME: &'static str = S::NAMES[0];
-    const OPERATION: &'static str = S::OPERATIONS[0];
-    const TITLE: &'static str = S::TITLES[0];
-    const ABOUT: &'static str = "What is open with each party at the end of a day, by how late it is. What is paid in \
-                                 advance or credited and not yet allocated lessens it. Later allocations change nothing.";
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
-    const FORM: Form = Form {
+/// What both hold; the documentation shows these rows.
+const fn form(rows: &'static [Shown]) -> Form {
+    Form {
         columns: &[("total", "Total", Holds::Amount)],
         varying: Some("what is not yet due, then a column for each of the `buckets`"),
         totals: &[],
@@ -386,19 +378,34 @@ impl<S: Side> Report for Aging<S> {
                 ("61-90", "61 to 90 days"),
                 ("91+", "91 days or more"),
             ],
-            rows: &[
-                (
-                    RowType::Party,
-                    "019a9f6e-6c00-7b23-8c12-7e9fb0213c23",
-                    "Nordwind Cafés",
-                    &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"],
-                ),
-                (RowType::Total, "total", "Total", &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"]),
-            ],
-            totals: &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"],
+            rows,
+            totals: ALL,
             check: ("The total equals the control accounts", Holds::Amount, "12500.00"),
         },
-    };
+    }
+}
+
+const ALL: &[&str] = &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"];
+const A_PARTY: Shown = (RowType::Party, "019a9f6e-6c00-7b23-8c12-7e9fb0213c23", "Nordwind Cafés", ALL);
+const A_DOCUMENT: Shown = (
+    RowType::Document,
+    "019a9f6e-6c00-7b23-8c12-7e9fb0213c24",
+    "INV-2026-0042, due 2026-12-19",
+    &["10000.00", "0.00", "0.00", "0.00", "0.00", "10000.00"],
+);
+const THE_TOTAL: Shown = (RowType::Total, "total", "Total", ALL);
+
+pub(super) struct Aging<S>(PhantomData<fn() -> S>);
+pub(super) struct AgingDetail<S>(PhantomData<fn() -> S>);
+
+impl<S: Side> Report for Aging<S> {
+    const NAME: &'static str = S::NAMES[0];
+    const OPERATION: &'static str = S::OPERATIONS[0];
+    const TITLE: &'static str = S::TITLES[0];
+    const ABOUT: &'static str = "What is open with each party at the end of a day, by how late it is. What is paid in \
+                                 advance or credited and not yet allocated lessens it. Later allocations change nothing.";
+    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const FORM: Form = form(&[A_PARTY, THE_TOTAL]);
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
@@ -416,37 +423,7 @@ impl<S: Side> Report for AgingDetail<S> {
     const TITLE: &'static str = S::TITLES[1];
     const ABOUT: &'static str = "The same with every document below its party.";
     const PARAMETERS: &'static [Parameter] = PARAMETERS;
-    const FORM: Form = Form {
-        columns: &[("total", "Total", Holds::Amount)],
-        varying: Some("what is not yet due, then a column for each of the `buckets`"),
-        totals: &[],
-        example: Example {
-            varying: &[
-                ("current", "Not yet due"),
-                ("1-30", "1 to 30 days"),
-                ("31-60", "31 to 60 days"),
-                ("61-90", "61 to 90 days"),
-                ("91+", "91 days or more"),
-            ],
-            rows: &[
-                (
-                    RowType::Party,
-                    "019a9f6e-6c00-7b23-8c12-7e9fb0213c23",
-                    "Nordwind Cafés",
-                    &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"],
-                ),
-                (
-                    RowType::Document,
-                    "019a9f6e-6c00-7b23-8c12-7e9fb0213c24",
-                    "INV-2026-0042, due 2026-12-19",
-                    &["10000.00", "0.00", "0.00", "0.00", "0.00", "10000.00"],
-                ),
-                (RowType::Total, "total", "Total", &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"]),
-            ],
-            totals: &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"],
-            check: ("The total equals the control accounts", Holds::Amount, "12500.00"),
-        },
-    };
+    const FORM: Form = form(&[A_PARTY, A_DOCUMENT, THE_TOTAL]);
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {

@@ -34,12 +34,14 @@ pub(crate) struct Form {
     pub(super) example: Example,
 }
 
+/// A row that the documentation shows: what it is, its name, its label and its values; an empty one is none.
+pub(super) type Shown = (RowType, &'static str, &'static str, &'static [&'static str]);
+
 /// A few rows, as the documentation shows them.
 pub(super) struct Example {
     /// Columns of those that vary, by name and label.
     pub(super) varying: &'static [(&'static str, &'static str)],
-    /// What each row is, its name, its label and its values; an empty one is none.
-    pub(super) rows: &'static [(RowType, &'static str, &'static str, &'static [&'static str])],
+    pub(super) rows: &'static [Shown],
     pub(super) totals: &'static [&'static str],
     /// An identity, and both of its sides.
     pub(super) check: (&'static str, Holds, &'static str),

@@ -241,10 +241,14 @@ fn write<'c, R: Report>(cx: &'c Cx<'c>, query: &'c ListQuery, outlet: &'c Outlet
 
 fn example<R: Report>() -> Value {
     let sheet = form::example::<R>();
+    let days = [("from", "2026-01-01"), ("to", "2026-12-31"), ("asOf", "2026-12-31")];
+    let takes = |name: &str| R::PARAMETERS.iter().any(|parameter| parameter.name == name);
+    let asked: Map<String, Value> =
+        days.iter().filter(|(name, _)| takes(name)).map(|(name, day)| ((*name).to_owned(), json!(day))).collect();
     let pagination = R::PAGED.then_some(Pagination { total_count: 1, total_pages: 1, current_page: 1 });
     json!({
         "report": R::NAME, "title": R::TITLE, "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d", "currency": "EUR", "basis": "accrual",
-        "parameters": { "from": "2026-01-01", "to": "2026-12-31" }, "generatedAt": "2026-11-20T09:30:00.000000Z",
+        "parameters": asked, "generatedAt": "2026-11-20T09:30:00.000000Z",
         "ledgerSequence": 1042, "columns": sheet.columns, "rows": sheet.rows, "totals": sheet.totals,
         "checks": sheet.checks, "pagination": pagination
     })
