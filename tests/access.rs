@@ -12,7 +12,7 @@ fn may(role: Role, noun: &str, action: Action) -> bool {
     match noun {
         // One's own account needs nobody's leave.
         "profile" => return true,
-        "user" | "permission" | "apiKey" => {
+        "user" | "permission" | "apiKey" | "dialectUsage" => {
             let sees = matches!(role, Role::Accountant | Role::Auditor) && action == Action::View;
             return role == Role::Owner || sees;
         }
@@ -107,7 +107,9 @@ fn one_of(company: &Company<'_>, operations: &ResourceOperations) -> One {
             let listed = company.ask(Dialect::B, "GET", resource, "", None).expect(200).data;
             One { id: listed["items"][0]["id"].as_str().unwrap().into(), body: Value::Null }
         }
-        "verification" | "reports" | "currencies" | "profile" => One { id: String::new(), body: Value::Null },
+        "verification" | "reports" | "currencies" | "dialectUsage" | "profile" => {
+            One { id: String::new(), body: Value::Null }
+        }
         _ => {
             let id = company.make(resource)["id"].as_str().unwrap().to_owned();
             One { id, body: company.example(resource) }

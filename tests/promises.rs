@@ -305,6 +305,57 @@ on_both_engines! {
         company.ask(Dialect::B, "GET", "parties", "", None).expect(200);
     }
 
+    fn an_operator_sees_who_still_speaks_which_dialect(server) {
+        let company = server.company();
+        let clerk = member(&company, "sales");
+        let clerk_company = clerk.clone();
+        let call = |who: &Company<'_>, dialect: Dialect, method: &str, agent: &str| {
+            let request = who.request(dialect, method, "parties", "").header("User-Agent", agent);
+            let request = if method == "POST" { request.json(&json!({"name": "x", "isCustomer": true})) } else { request };
+            assert!(server.send(&request).status < 300);
+        };
+        for (dialect, method, agent, times) in [
+            (Dialect::A, "GET", "webshop/2.1", 3), (Dialect::A, "POST", "webshop/2.1", 2), (Dialect::B, "GET", "reporting", 1),
+        ] {
+            for _ in 0..times {
+                call(&clerk, dialect, method, agent);
+            }
+        }
+        call(&company, Dialect::A, "GET", "webshop/2.1");
+        for dialect in DIALECTS {
+            let ask = |query: &str| {
+                let request = company.request_at(dialect, "GET", &format!("dialect-usage{query}"));
+                company.say(dialect, request.header("User-Agent", "operator")).expect(200).data["items"].as_array().unwrap().clone()
+            };
+            let told = |query: &str| {
+                let mut told: Vec<String> = ask(query).iter().filter(|one| one["agent"] != "operator" && one["agent"] != "unnamed").map(|one| {
+                    let operations = one["operations"].as_array().unwrap().iter();
+                    let operations: Vec<String> = operations.map(|one| format!("{} {}", one["operation"].as_str().unwrap(), one["calls"])).collect();
+                    let who = if one["email"].as_str().unwrap().starts_with("sales") { "clerk" } else { "owner" };
+                    format!("{who} {} {} {}: {}", one["dialect"].as_str().unwrap(), one["agent"].as_str().unwrap(), one["calls"], operations.join(", "))
+                }).collect();
+                told.sort();
+                told
+            };
+            let shop = "clerk A webshop/2.1 5: partiesCreate 2, partiesList 3";
+            assert_eq!(told(""), [shop, "clerk B reporting 1: partiesList 1", "owner A webshop/2.1 1: partiesList 1"]);
+            let clerk = ask("?dialect=B").iter().find(|one| one["agent"] == "reporting").unwrap()["userId"].clone();
+            assert_eq!(told(&format!("?dialect=A&userId={}", clerk.as_str().unwrap())), [shop]);
+            assert_eq!(told("?since=2999-01-01T00:00:00Z"), Vec::<String>::new());
+            company.say(dialect, company.request_at(dialect, "GET", "dialect-usage?dialect=C")).expect(400);
+            // Whoever is no operator does not see what others do.
+            let request = clerk_company.request_at(dialect, "GET", "dialect-usage");
+            clerk_company.say(dialect, request).expect(403);
+        }
+        let shown = server.command(&["usage", "--json"], "");
+        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        let own = shown.as_array().unwrap().iter().find(|one| one["businessId"] == company.id).unwrap();
+        let shop = own["uses"].as_array().unwrap().iter().find(|one| one["calls"] == 5 && one["agent"] == "webshop/2.1").unwrap();
+        assert_eq!((&shop["dialect"], &shop["operations"][0]["calls"]), (&json!("A"), &json!(2)));
+        let plain = server.command(&["usage"], "");
+        assert!(String::from_utf8_lossy(&plain.stdout).contains("webshop/2.1: 5 calls"));
+    }
+
     fn guessing_from_one_address_is_slowed_down_whatever_the_names(server) {
         let trusting = Options { environment: vec![("DUET_TrustedProxies".into(), "127.0.0.1".into())], ..Options::default() };
         let server = Server::start(server.engine, trusting).unwrap();

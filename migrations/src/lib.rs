@@ -22,6 +22,7 @@ mod m0009_trade;
 mod m0010_document_counts;
 mod m0011_orders_and_goods;
 mod m0012_people;
+mod m0013_dialect_usage;
 
 pub struct Migrator;
 
@@ -41,6 +42,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0010_document_counts::Migration),
             Box::new(m0011_orders_and_goods::Migration),
             Box::new(m0012_people::Migration),
+            Box::new(m0013_dialect_usage::Migration),
         ]
     }
 }

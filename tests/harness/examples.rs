@@ -138,6 +138,7 @@ impl Company<'_> {
         match operations.key.stem() {
             "verification" => self.request_at(dialect, method, &format!("verify{path}")),
             "reports" => self.request_at(dialect, method, &format!("reports{path}")),
+            "dialectUsage" => self.request_at(dialect, method, &format!("dialect-usage{path}")),
             "profile" => {
                 let own = if dialect == Dialect::A { "/a/api/Users/me" } else { "/b/api/auth/me" };
                 super::server::authorised(Request::new(method, &format!("{own}{path}")), &self.token)

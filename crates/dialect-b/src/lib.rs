@@ -53,6 +53,7 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::Users => "users",
         ResourceKey::Permissions => "permissions",
         ResourceKey::ApiKeys => "api-keys",
+        ResourceKey::DialectUsage => "dialect-usage",
         ResourceKey::Profile => "auth/me",
     }
 }

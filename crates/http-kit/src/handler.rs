@@ -192,6 +192,8 @@ async fn answer<D: Dialect>(
             request_id: arrival.map(|arrival| arrival.request_id.clone()),
         },
     };
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("unnamed");
+    shell.ledger.count(&principal, &call, agent);
     // Only now: one who sends slowly takes nobody's place.
     let _place = shell.quotas.enter().ok_or(Error::Unavailable(Unavailable::Overloaded))?;
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());

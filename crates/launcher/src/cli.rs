@@ -2,7 +2,7 @@
 
 use crate::config::{self, Source};
 use crate::console::{failed, say};
-use crate::{admin, documents, export, serve, tenants, verify};
+use crate::{admin, documents, export, serve, tenants, usage, verify};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::books::export::JournalFormat;
@@ -49,6 +49,14 @@ pub(crate) enum Command {
         /// Only this company
         #[arg(long, value_name = "ID")]
         business: Option<String>,
+        /// As JSON, for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show who still speaks which dialect
+    Usage {
+        #[command(flatten)]
+        common: Common,
         /// As JSON, for programs
         #[arg(long)]
         json: bool,
@@ -316,6 +324,10 @@ pub(crate) async fn run(command: Command) -> ExitCode {
         Command::Verify { common, business, json } => {
             let verify = |ledger, _| async move { verify::run(ledger, business, json).await };
             serve::with_ledger(&common.source(Vec::new()), verify).await
+        }
+        Command::Usage { common, json } => {
+            let usage = |ledger, _| async move { usage::run(ledger, json).await };
+            serve::with_ledger(&common.source(Vec::new()), usage).await
         }
         Command::Export { common, business, format, out } => {
             let export = |ledger, _| async move { export::run(ledger, business, format.into(), out).await };

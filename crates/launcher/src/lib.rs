@@ -21,6 +21,7 @@ mod serve;
 mod stream;
 mod tenants;
 mod tls;
+mod usage;
 mod verify;
 
 use std::process::ExitCode;

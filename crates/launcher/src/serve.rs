@@ -115,11 +115,14 @@ async fn prepare(ledger: &Arc<Ledger>, settings: &Settings, is_demo: bool) -> Re
     }
 }
 
-/// Closes tenants that are idle, and looks for a new certificate.
+/// Closes tenants that are idle, looks for a new certificate, and writes down what was counted.
 async fn sweep(books: Arc<Books>, certificate: Option<Arc<Certificate>>) {
     let mut look = tokio::time::interval(LOOK);
-    loop {
+    for turn in 1_u64.. {
         look.tick().await;
+        if turn % 15 == 0 {
+            books.write_usage().await;
+        }
         if let Some(certificate) = &certificate {
             certificate.look_again();
         }

@@ -80,6 +80,22 @@ impl Books {
         }
     }
 
+    /// Writes down what was counted of the dialects' use.
+    pub(crate) async fn write_usage(&self) {
+        let shells: Vec<Arc<Shell>> = match self {
+            Self::One(shell) => vec![shell.clone()],
+            Self::Many(tenants) => {
+                let open = tenants.open.lock().unwrap_or_else(PoisonError::into_inner);
+                open.values().filter_map(|one| one.shell.get().cloned()).collect()
+            }
+        };
+        for shell in shells {
+            if let Err(error) = shell.ledger.write_usage().await {
+                tracing::warn!(?error, "what was counted of the dialects' use could not be written");
+            }
+        }
+    }
+
     /// Closes tenants that nobody asked for in a while.
     pub(crate) async fn close_idle(&self) {
         if let Self::Many(tenants) = self {

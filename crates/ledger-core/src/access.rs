@@ -88,7 +88,10 @@ impl Role {
         if !resource.actions().contains(&action) || (resource == ResourceKey::Businesses && action == Action::Create) {
             return false;
         }
-        let people = matches!(resource, ResourceKey::Users | ResourceKey::Permissions | ResourceKey::ApiKeys);
+        let people = matches!(
+            resource,
+            ResourceKey::Users | ResourceKey::Permissions | ResourceKey::ApiKeys | ResourceKey::DialectUsage
+        );
         if people {
             let sees = action == Action::View && matches!(self, Self::Accountant | Self::Auditor);
             return self == Self::Owner || sees;

@@ -28,7 +28,8 @@ use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::{Csv, Media};
 use crate::resource::list::{self, ListQuery, Pagination};
 use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
-use crate::resource::{ResourceKey, Scope, entry};
+use crate::resource::{ResourceKey, Scope, dialect_usage, entry};
+use crate::usage::{self, Usage};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
@@ -59,6 +60,7 @@ pub struct Ledger {
     in_flight: InFlight,
     remembered: Remembered,
     answers: Answers,
+    usage: Usage,
 }
 
 /// What the code of an authenticator comes to.
@@ -161,6 +163,15 @@ impl Answer {
     }
 }
 
+/// Who speaks which dialect to a company.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompanyUsage {
+    pub business_id: BusinessId,
+    pub name: String,
+    pub uses: Vec<dialect_usage::Use>,
+}
+
 /// What the proof of one company came to.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -191,6 +202,7 @@ impl Ledger {
             in_flight: InFlight::default(),
             remembered: Remembered::default(),
             answers: Answers::new(options.answer_bytes),
+            usage: Usage::default(),
         }))
     }
 
@@ -209,6 +221,9 @@ impl Ledger {
 
     /// Finishes what is queued and lets the database go.
     pub async fn close(&self) {
+        if let Err(error) = self.write_usage().await {
+            tracing::warn!(?error, "what was counted of the dialects' use is lost");
+        }
         self.lanes.close().await;
         self.database.close().await;
     }
@@ -454,6 +469,39 @@ impl Ledger {
         Some((answers::Asked::of(call, business, today)?, version))
     }
 
+    /// Counts a call of a program, in a company.
+    pub fn count(&self, principal: &Principal, call: &Call, agent: &str) {
+        let business = call.business.as_deref().and_then(BusinessId::parse);
+        if let (Some(business), Some(dialect)) = (business, call.origin.dialect) {
+            let place = (business, principal.user, dialect, call.resource.key, call.verb);
+            self.usage.count(place, agent, self.clock.now());
+        }
+    }
+
+    /// Writes down what was counted.
+    pub async fn write_usage(&self) -> Result<()> {
+        let counted = Arc::new(self.usage.taken());
+        if counted.is_empty() {
+            return Ok(());
+        }
+        self.write(None, move |transaction, _| {
+            let counted = counted.clone();
+            Box::pin(async move { usage::add(transaction, &counted).await })
+        })
+        .await
+    }
+
+    /// Who speaks which dialect, company by company.
+    pub async fn dialect_usage(&self) -> Result<Vec<CompanyUsage>> {
+        let mut told = Vec::new();
+        for company in business::Entity::find().order_by_asc(business::Column::NameKey).all(&self.database.read).await?
+        {
+            let uses = dialect_usage::uses(&self.database.read, company.id).await?;
+            told.push(CompanyUsage { business_id: company.id, name: company.name, uses });
+        }
+        Ok(told)
+    }
+
     async fn read(
         &self,
         principal: &Principal,
@@ -471,6 +519,9 @@ impl Ledger {
             origin: &call.origin,
             point: query.point,
         };
+        if call.resource.key == ResourceKey::DialectUsage {
+            self.write_usage().await?;
+        }
         // What is summed from many tables is summed from the same books.
         if matches!(call.resource.key, ResourceKey::Verification | ResourceKey::Reports) {
             let snapshot = self.database.snapshot().await?;

@@ -22,3 +22,4 @@ pub mod money;
 mod remembered;
 pub mod resource;
 mod rules;
+mod usage;

@@ -7,6 +7,7 @@ use crate::ids::{BusinessId, UserId};
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ActiveModelTrait, Condition, IntoActiveModel, QueryOrder};
+use std::collections::{BTreeSet, HashMap};
 
 wire_enum! {
     /// Whether a user may log in.
@@ -131,6 +132,16 @@ pub(crate) async fn find_by_name(
         names = names.add(Column::UsernameKey.eq(&name));
     }
     Ok(Entity::find().filter(names).one(connection).await?)
+}
+
+/// The e-mail addresses of some users.
+pub(crate) async fn emails_of(
+    connection: &impl ConnectionTrait,
+    users: impl Iterator<Item = UserId>,
+) -> Result<HashMap<UserId, String>> {
+    let users: BTreeSet<UserId> = users.collect();
+    let found = Entity::find().filter(Column::Id.is_in(users)).all(connection).await?;
+    Ok(found.into_iter().map(|user| (user.id, user.email)).collect())
 }
 
 pub(crate) async fn all(connection: &impl ConnectionTrait) -> Result<Vec<UserSummary>> {

@@ -12,6 +12,7 @@ pub mod body;
 pub mod business;
 pub mod contra_entry;
 pub mod currency_list;
+pub mod dialect_usage;
 pub(crate) mod document;
 pub mod entry;
 pub mod exchange_rate;
@@ -89,11 +90,12 @@ pub enum ResourceKey {
     Users,
     Permissions,
     ApiKeys,
+    DialectUsage,
     Profile,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
@@ -127,6 +129,7 @@ impl ResourceKey {
         Self::Users,
         Self::Permissions,
         Self::ApiKeys,
+        Self::DialectUsage,
         Self::Profile,
     ];
 
@@ -166,6 +169,7 @@ impl ResourceKey {
             Self::Users => "user",
             Self::Permissions => "permission",
             Self::ApiKeys => "apiKey",
+            Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
         }
     }
@@ -206,6 +210,7 @@ impl ResourceKey {
             Self::Users => "users",
             Self::Permissions => "permissions",
             Self::ApiKeys => "apiKeys",
+            Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
         }
     }
@@ -240,7 +245,7 @@ impl ResourceKey {
             | Self::Journals
             | Self::ContraEntries => &[View, Create, Edit, Delete, Post, Void],
             Self::Allocations | Self::ApiKeys => &[View, Create, Delete],
-            Self::Entries | Self::Currencies | Self::Reports | Self::Verification => &[View],
+            Self::Entries | Self::Currencies | Self::Reports | Self::Verification | Self::DialectUsage => &[View],
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
             // One's own needs nobody's leave.
@@ -383,5 +388,6 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<user::Users>()
         .visit::<permission::Permissions>()
         .visit::<api_key::ApiKeys>()
+        .visit::<dialect_usage::DialectUsage>()
         .visit::<profile::Profile>()
 }

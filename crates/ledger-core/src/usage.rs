@@ -1,0 +1,150 @@
+//! Who speaks which dialect: calls by user and program, counted in memory and written down now and then.
+//!
+//! A call costs no query. What a process counted since it last wrote is lost with a crash, which is no loss to the books.
+
+use crate::clock::Instant;
+use crate::error::Result;
+use crate::ids::{BusinessId, UserId};
+use crate::resource::ResourceKey;
+use crate::resource::operation::{Verb, registry};
+use sea_orm::ActiveValue::Set;
+use sea_orm::ConnectionTrait;
+use sea_orm::EntityTrait;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// As many programs of one user as are told apart.
+const MOST_AGENTS: usize = 50;
+/// Of a program's name, so much.
+const MOST_LETTERS: usize = 200;
+
+pub(crate) mod table {
+    use crate::clock::Instant;
+    use crate::ids::{BusinessId, UserId};
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "dialect_usage")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub user_id: UserId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub dialect: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub operation: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub agent: String,
+        pub calls: i64,
+        pub last_at: Instant,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+use table::Column;
+
+type Place = (BusinessId, UserId, &'static str, ResourceKey, Verb);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Program {
+    agent: String,
+    calls: i64,
+    last: Instant,
+}
+
+#[derive(Default)]
+pub(crate) struct Usage(Mutex<HashMap<Place, Vec<Program>>>);
+
+impl Usage {
+    pub(crate) fn count(&self, place: Place, agent: &str, now: Instant) {
+        let agent = agent.char_indices().nth(MOST_LETTERS).map_or(agent, |(end, _)| &agent[..end]);
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let programs = counted.entry(place).or_default();
+        let agent = if programs.len() < MOST_AGENTS || programs.iter().any(|one| one.agent == agent) {
+            agent
+        } else {
+            "others"
+        };
+        match programs.iter_mut().find(|one| one.agent == agent) {
+            Some(known) => (known.calls, known.last) = (known.calls + 1, now),
+            None => programs.push(Program { agent: agent.to_owned(), calls: 1, last: now }),
+        }
+    }
+
+    /// What was counted since this was last asked.
+    pub(crate) fn taken(&self) -> Vec<table::Model> {
+        let counted = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let rows = counted.into_iter().flat_map(|((business, user, dialect, key, verb), programs)| {
+            let known = registry().iter().find(|one| one.key == key);
+            let operation = known.map_or_else(String::new, |one| one.operation_id(verb));
+            programs.into_iter().map(move |one| table::Model {
+                business_id: business,
+                user_id: user,
+                dialect: dialect.to_owned(),
+                operation: operation.clone(),
+                agent: one.agent,
+                calls: one.calls,
+                last_at: one.last,
+            })
+        });
+        rows.collect()
+    }
+}
+
+/// Adds calls to those that are written down.
+pub(crate) async fn add(connection: &impl ConnectionTrait, rows: &[table::Model]) -> Result<()> {
+    for portion in rows.chunks(500) {
+        let more = |column: Column| Expr::col((table::Entity, column)).add(Expr::col((Alias::new("excluded"), column)));
+        let known = OnConflict::columns([
+            Column::BusinessId,
+            Column::UserId,
+            Column::Dialect,
+            Column::Operation,
+            Column::Agent,
+        ])
+        .value(Column::Calls, more(Column::Calls))
+        .update_column(Column::LastAt)
+        .to_owned();
+        let rows = portion.iter().map(|row| table::ActiveModel {
+            business_id: Set(row.business_id),
+            user_id: Set(row.user_id),
+            dialect: Set(row.dialect.clone()),
+            operation: Set(row.operation.clone()),
+            agent: Set(row.agent.clone()),
+            calls: Set(row.calls),
+            last_at: Set(row.last_at),
+        });
+        table::Entity::insert_many(rows).on_conflict(known).exec_without_returning(connection).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_by_program_and_forgotten_when_taken() {
+        let usage = Usage::default();
+        let place = (BusinessId::default(), UserId::default(), "A", ResourceKey::Parties, Verb::List);
+        for (second, agent) in [(1, "shop/1"), (2, "shop/1"), (3, &*"x".repeat(500))] {
+            usage.count(place, agent, Instant::from_micros(second));
+        }
+        let mut rows = usage.taken();
+        rows.sort_by_key(|row| row.last_at);
+        let told: Vec<_> = rows.iter().map(|row| (row.operation.as_str(), row.agent.len(), row.calls)).collect();
+        assert_eq!(told, [("partiesList", 6, 2), ("partiesList", 200, 1)]);
+        assert_eq!(usage.taken(), []);
+        // Who makes up names is not worth a row each.
+        for number in 0..1_000 {
+            usage.count(place, &format!("made-up/{number}"), Instant::default());
+        }
+        let rows = usage.taken();
+        assert_eq!((rows.len(), rows.iter().map(|row| row.calls).sum::<i64>()), (MOST_AGENTS + 1, 1_000));
+    }
+}
