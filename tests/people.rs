@@ -269,7 +269,13 @@ on_both_engines! {
             let taken = json!({"name": "owner", "grants": []});
             assert_eq!(company.ask(dialect, "POST", "permissions", "", Some(&taken)).expect(409).code.as_deref(), Some("duplicate"));
             let mine = company.set(&json!({"name": "Mine", "grants": [{"resource": "item", "actions": ["edit", "view"]}]}));
-            company.person(&mine);
+            let (_, holder) = company.person(&mine);
+            holder.ask(dialect, "GET", "items", "", None).expect(200);
+            // A set that changes takes effect with the next request.
+            let other = json!({"name": "Mine", "grants": [{"resource": "party", "actions": ["view"]}]});
+            company.ask(dialect, "PUT", "permissions", &format!("/{mine}"), Some(&other)).expect(200);
+            holder.ask(dialect, "GET", "items", "", None).expect(403);
+            holder.ask(dialect, "GET", "parties", "", None).expect(200);
             assert_eq!(company.ask(dialect, "DELETE", "permissions", &format!("/{mine}"), None).expect(409).code.as_deref(), Some("in_use"));
         }
     }
@@ -362,6 +368,12 @@ on_both_engines! {
         assert_eq!(shown.data["twoFactorEnabled"], true);
         assert!(shown.data["lastLoginAt"].is_string() && !shown.answer.text.contains(&secret));
         assert_eq!(own("POST", "/totp-removal", json!({"currentPassword": PASSWORD}))["status"], 200);
+        assert_eq!(login(server, email, PASSWORD, None).0, 200);
+        // Whoever loses their authenticator asks the operator.
+        let secret = payload(&own("POST", "/totp", json!({"currentPassword": PASSWORD})))["authenticator"]["secret"].as_str().unwrap().to_owned();
+        assert_eq!(own("POST", "/totp-confirmation", json!({"code": code(&secret, now)}))["status"], 200);
+        assert_eq!(login(server, email, PASSWORD, None).1, "totp_required");
+        assert!(server.command(&["user", "reset-totp", email], "").status.success());
         assert_eq!(login(server, email, PASSWORD, None).0, 200);
     }
 

@@ -157,6 +157,11 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
         }
         UserCommand::Disable { user: UserName { user } } => set_status(&ledger, &user, UserStatus::Disabled).await,
         UserCommand::Enable { user: UserName { user } } => set_status(&ledger, &user, UserStatus::Active).await,
+        UserCommand::ResetTotp { user: UserName { user } } => {
+            let found = ledger.user(&user).await.map_err(|error| explain(&error))?;
+            ledger.reset_second_factor(found.id).await.map_err(|error| explain(&error))?;
+            Ok(format!("{user} logs in with the password alone"))
+        }
         UserCommand::Role { user: UserName { user }, business, role } => {
             set_role(&ledger, &user, &business, &role).await?;
             Ok(format!("{user} is now {role} in {business}"))

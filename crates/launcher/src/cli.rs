@@ -229,6 +229,11 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         user: UserName,
     },
+    /// Let a user who lost their authenticator log in without one
+    ResetTotp {
+        #[command(flatten)]
+        user: UserName,
+    },
     /// Make a user a member of a company, or change their role there
     Role {
         #[command(flatten)]

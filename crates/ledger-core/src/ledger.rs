@@ -764,6 +764,14 @@ impl Ledger {
         self.revoke_with(user, Revoking::Status(status)).await
     }
 
+    /// From now on the user needs no authenticator.
+    pub async fn reset_second_factor(&self, user: UserId) -> Result<()> {
+        self.write(None, move |transaction, _| {
+            Box::pin(async move { sign_in::set_totp(transaction, user, (None, false, 0)).await })
+        })
+        .await
+    }
+
     async fn revoke_with(&self, user: UserId, change: Revoking) -> Result<()> {
         let now = self.clock.now();
         self.write(None, move |transaction, _| {
