@@ -347,7 +347,17 @@ on_both_engines! {
             let request = clerk_company.request_at(dialect, "GET", "dialect-usage");
             clerk_company.say(dialect, request).expect(403);
         }
+        // Whoever is turned away is not counted, in whichever company they say to be.
+        let (elsewhere, nowhere) = (server.company(), "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02");
+        for id in [&elsewhere.id, nowhere] {
+            let stranger = Company { id: id.to_owned(), ..clerk_company.clone() };
+            let request = stranger.request(Dialect::A, "GET", "parties", "").header("User-Agent", "stranger");
+            assert_eq!(server.send(&request).status, 404);
+        }
+        let told = elsewhere.say(Dialect::A, elsewhere.request_at(Dialect::A, "GET", "dialect-usage")).expect(200);
+        assert!(!told.answer.text.contains("stranger"), "{}", told.answer.text);
         let shown = server.command(&["usage", "--json"], "");
+        assert!(!String::from_utf8_lossy(&shown.stdout).contains("stranger"));
         let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
         let own = shown.as_array().unwrap().iter().find(|one| one["businessId"] == company.id).unwrap();
         let shop = own["uses"].as_array().unwrap().iter().find(|one| one["calls"] == 5 && one["agent"] == "webshop/2.1").unwrap();

@@ -176,6 +176,7 @@ async fn answer<D: Dialect>(
         BodyNeed::Required => request::json_body(&parts, body, &shell.limits).await?.to_vec(),
     };
     let arrival = parts.extensions.get::<Arrival>();
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("unnamed");
     let call = Call {
         resource,
         verb,
@@ -191,9 +192,8 @@ async fn answer<D: Dialect>(
             dialect: Some(D::LETTER),
             request_id: arrival.map(|arrival| arrival.request_id.clone()),
         },
+        agent: Some(agent.to_owned()),
     };
-    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("unnamed");
-    shell.ledger.count(&principal, &call, agent);
     // Only now: one who sends slowly takes nobody's place.
     let _place = shell.quotas.enter().ok_or(Error::Unavailable(Unavailable::Overloaded))?;
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());

@@ -116,6 +116,7 @@ fn call<R: Resource>(verb: Verb, business: Option<String>, query: Vec<(String, S
         expectation: Expectation::Unsaid,
         idempotency_key: None,
         origin: Origin::default(),
+        agent: None,
     }
 }
 

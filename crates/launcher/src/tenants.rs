@@ -16,7 +16,7 @@ use ledger_core::ledger::Ledger;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
@@ -82,14 +82,15 @@ impl Books {
 
     /// Writes down what was counted of the dialects' use.
     pub(crate) async fn write_usage(&self) {
-        let shells: Vec<Arc<Shell>> = match self {
-            Self::One(shell) => vec![shell.clone()],
+        let shells: Vec<Weak<Shell>> = match self {
+            Self::One(shell) => vec![Arc::downgrade(shell)],
             Self::Many(tenants) => {
                 let open = tenants.open.lock().unwrap_or_else(PoisonError::into_inner);
-                open.values().filter_map(|one| one.shell.get().cloned()).collect()
+                open.values().filter_map(|one| one.shell.get().map(Arc::downgrade)).collect()
             }
         };
-        for shell in shells {
+        // One is held at a time: whoever is held cannot make room for a newcomer. One that closed has written its own.
+        for shell in shells.iter().filter_map(Weak::upgrade) {
             if let Err(error) = shell.ledger.write_usage().await {
                 tracing::warn!(?error, "what was counted of the dialects' use could not be written");
             }
@@ -146,21 +147,29 @@ impl Tenants {
         let settings = self.settings();
         // Asked each time: a tenant that was removed is gone with the next request.
         let Some(own) = tenant_settings(&settings, host) else {
-            self.forget(host).await;
+            self.forget(host);
             return Err(Failure::unknown_host());
         };
         let open = match self.known(host) {
             Some(open) => open,
             None => self.admit(host, settings.most_tenants).await?,
         };
-        let opened = open.shell.get_or_try_init(|| async {
-            let shell = shell(&own, Memory::AMONG_MANY).await.map_err(Error::internal)?;
-            if own.auto_migrate && shell.ledger.pending_migrations().await? > 0 {
-                shell.ledger.migrate().await?;
-            }
-            Ok::<_, Error>(Arc::new(shell))
+        if let Some(shell) = open.shell.get() {
+            return Ok(Held { shell: shell.clone(), _open: Some(open.clone()) });
+        }
+        // In a task of its own: a client that hangs up leaves no schema half changed.
+        let opening = open.clone();
+        let opened = tokio::spawn(async move {
+            let opened = opening.shell.get_or_try_init(|| async {
+                let shell = shell(&own, Memory::AMONG_MANY).await.map_err(Error::internal)?;
+                if own.auto_migrate && shell.ledger.pending_migrations().await? > 0 {
+                    shell.ledger.migrate().await?;
+                }
+                Ok::<_, Error>(Arc::new(shell))
+            });
+            opened.await.cloned()
         });
-        let shell = opened.await?.clone();
+        let shell = opened.await.map_err(Error::internal)??;
         Ok(Held { shell, _open: Some(open) })
     }
 
@@ -222,10 +231,10 @@ impl Tenants {
         }
     }
 
-    async fn forget(&self, host: &str) {
+    fn forget(&self, host: &str) {
         let gone = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(host);
-        if let Some(shell) = gone.as_ref().and_then(|one| one.shell.get()) {
-            shell.ledger.close().await;
+        if let Some(shell) = gone.and_then(|one| one.shell.get().cloned()) {
+            tokio::spawn(async move { shell.ledger.close().await });
         }
     }
 }

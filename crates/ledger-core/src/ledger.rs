@@ -18,7 +18,7 @@ use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
 use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
-use crate::feed::Feed;
+use crate::feed::{Feed, Feeds};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::remembered::{Changes, Remembered};
@@ -61,6 +61,7 @@ pub struct Ledger {
     remembered: Remembered,
     answers: Answers,
     usage: Usage,
+    feeds: Feeds,
 }
 
 /// What the code of an authenticator comes to.
@@ -91,6 +92,8 @@ pub struct Call {
     pub idempotency_key: Option<String>,
     /// Where it came from, for the audit log.
     pub origin: Origin,
+    /// The program that calls, as it names itself.
+    pub agent: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,6 +206,8 @@ impl Ledger {
             remembered: Remembered::default(),
             answers: Answers::new(options.answer_bytes),
             usage: Usage::default(),
+            // Whoever takes a long answer slowly holds a connection; the others are left for everybody else.
+            feeds: Feeds::of(options.database.readers.min(options.database.pool_size) / 2),
         }))
     }
 
@@ -400,6 +405,9 @@ impl Ledger {
 
     pub async fn execute(self: &Arc<Self>, principal: &Principal, call: Call) -> Result<Answer> {
         let business = self.authorise(principal, &call).await?;
+        if let Some(business) = &business {
+            self.count(principal, &call, business);
+        }
         if call.resource.writes(call.verb) {
             return self.write_request(principal, business, call).await.map(Answer::Whole);
         }
@@ -427,7 +435,8 @@ impl Ledger {
         csv: Csv,
     ) -> Result<Feed> {
         let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
-        Feed::begin(move |outlet| async move {
+        let place = self.feeds.enter()?;
+        Feed::begin(place, move |outlet| async move {
             let asked = Asked {
                 user,
                 key: key.as_deref(),
@@ -456,7 +465,9 @@ impl Ledger {
         let (key, action) = call.resource.needs(call.verb);
         business.require(key, action).ok()?;
         let (question, version) = self.question(principal, call, &business)?;
-        self.answers.find(&question, version)
+        let known = self.answers.find(&question, version)?;
+        self.count(principal, call, &business);
+        Some(known)
     }
 
     fn question(&self, principal: &Principal, call: &Call, business: &Business) -> Option<(answers::Asked, i64)> {
@@ -469,11 +480,10 @@ impl Ledger {
         Some((answers::Asked::of(call, business, today)?, version))
     }
 
-    /// Counts a call of a program, in a company.
-    pub fn count(&self, principal: &Principal, call: &Call, agent: &str) {
-        let business = call.business.as_deref().and_then(BusinessId::parse);
-        if let (Some(business), Some(dialect)) = (business, call.origin.dialect) {
-            let place = (business, principal.user, dialect, call.resource.key, call.verb);
+    /// Counts a call that was let in to a company.
+    fn count(&self, principal: &Principal, call: &Call, business: &Business) {
+        if let (Some(dialect), Some(agent)) = (call.origin.dialect, &call.agent) {
+            let place = (business.id, principal.user, dialect, call.resource.key, call.verb);
             self.usage.count(place, agent, self.clock.now());
         }
     }

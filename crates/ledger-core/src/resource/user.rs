@@ -379,8 +379,9 @@ async fn open_account(cx: &Cx<'_>, draft: &Draft) -> Result<UserId> {
         return Err(Error::field("password", "is required for a user who is active; without one they are invited"));
     }
     let status = match draft.status {
-        None if invited => UserStatus::Invited,
-        None => UserStatus::Active,
+        // With a password there is nothing to wait for.
+        None | Some(UserStatus::Invited) if !invited => UserStatus::Active,
+        None => UserStatus::Invited,
         Some(status) => status,
     };
     let row = Model {
