@@ -87,7 +87,7 @@ fn read<'c>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery) -> BoxFut
     })
 }
 
-/// Who speaks which dialect in a company; the last call first.
+/// Who speaks which dialect in a company, in an order that another call does not change.
 pub(crate) async fn uses(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Vec<Use>> {
     let rows = table::Entity::find()
         .filter(table::Column::BusinessId.eq(business))
@@ -109,9 +109,7 @@ pub(crate) async fn uses(connection: &impl ConnectionTrait, business: BusinessId
         last_call_at: operations.iter().map(|one| one.last_call_at).max().unwrap_or_default(),
         operations,
     };
-    let mut uses: Vec<Use> = by_program.into_iter().map(used).collect();
-    uses.sort_by_key(|one| std::cmp::Reverse(one.last_call_at));
-    Ok(uses)
+    Ok(by_program.into_iter().map(used).collect())
 }
 
 impl Resource for DialectUsage {
@@ -143,7 +141,7 @@ impl Resource for DialectUsage {
             action: Action::View,
             answers: None,
             summary: "See who speaks which dialect",
-            description: "Calls by user, program and dialect, the last call first. Calls that name no company, such as \
+            description: "Calls by user, program and dialect, in that order. Calls that name no company, such as \
                           log-ins, are not counted.",
             does: Does::Reads(Reading {
                 parameters: PARAMETERS,
