@@ -21,6 +21,18 @@ pub struct Document {
     pub listed: bool,
 }
 
+/// A page beside the documentation.
+pub struct Extra {
+    pub path: &'static str,
+    pub title: &'static str,
+    /// What the home page says of it.
+    pub about: &'static str,
+    /// HTML without a script in it.
+    pub body: String,
+    pub style: &'static str,
+    pub script: Option<&'static str>,
+}
+
 /// A title and the path of its document.
 type Offer = (String, &'static str);
 
@@ -73,11 +85,12 @@ const ASSETS: &[Asset] = &[
 ];
 
 /// All pages. The first document is the one they open with.
-pub fn router(documents: Vec<Document>, home: &Home) -> Router {
+pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Router {
     let listed = documents.iter().filter(|document| document.listed);
     let offered: Arc<Vec<Offer>> = Arc::new(listed.map(|document| (document.title.clone(), document.path)).collect());
     let swagger = swagger_page(&offered);
-    let mut router = Router::new().route("/", fixed(page("Duet", Some(HOME_STYLE), &home_body(home, &offered))));
+    let mut router =
+        Router::new().route("/", fixed(page("Duet", Some(HOME_STYLE), &home_body(home, &offered, &extras))));
     for path in ["/swagger", "/swagger/", "/swagger/index.html"] {
         router = router.route(path, fixed(swagger.clone()));
     }
@@ -91,6 +104,20 @@ pub fn router(documents: Vec<Document>, home: &Home) -> Router {
     }
     for asset in ASSETS {
         router = router.route(asset.path, get(|| async { serve_asset(asset) }));
+    }
+    for extra in extras {
+        let mut route = |text: &'static str, kind: &'static str| {
+            // What is in it is in its path, so that a browser may keep it for good.
+            let path = format!("/assets/{}.{kind}", digest(text.as_bytes()));
+            let media_type = if kind == "js" { "text/javascript" } else { "text/css" };
+            router =
+                std::mem::take(&mut router).route(&path, get(move || async move { kept_for_good(media_type, text) }));
+            path
+        };
+        let style = route(extra.style, "css");
+        let script = extra.script.map(|script| route(script, "js"));
+        let script = script.map_or_else(String::new, |path| format!("\n<script src=\"{path}\"></script>"));
+        router = router.route(extra.path, fixed(page(extra.title, Some(&style), &(extra.body + &script))));
     }
     let moved = || async { (StatusCode::MOVED_PERMANENTLY, [(header::LOCATION, "/favicon.svg")]) };
     router.route("/favicon.ico", get(moved))
@@ -112,10 +139,14 @@ fn html(text: String) -> Response {
     (headers, text).into_response()
 }
 
-fn tag(bytes: &[u8]) -> HeaderValue {
+fn digest(bytes: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
-    HeaderValue::from_str(&format!("\"{:016x}\"", hasher.finish())).unwrap_or(HeaderValue::from_static("\"0\""))
+    format!("{:016x}", hasher.finish())
+}
+
+fn tag(bytes: &[u8]) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{}\"", digest(bytes))).unwrap_or(HeaderValue::from_static("\"0\""))
 }
 
 fn serve_document(headers: &HeaderMap, json: Bytes, tag: &HeaderValue) -> Response {
@@ -134,13 +165,18 @@ fn serve_document(headers: &HeaderMap, json: Bytes, tag: &HeaderValue) -> Respon
 
 // Gzipped ones are sent as they are, whatever the client accepts: every browser that can run them does.
 fn serve_asset(asset: &Asset) -> Response {
-    let mut response = Response::new(Body::from(Bytes::from_static(asset.bytes)));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    let mut response = kept_for_good(asset.media_type, asset.bytes);
     if asset.gzipped {
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
+    response
+}
+
+fn kept_for_good(media_type: &'static str, content: impl Into<Body>) -> Response {
+    let mut response = Response::new(content.into());
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
     response
 }
 
@@ -158,7 +194,7 @@ fn page(title: &str, style: Option<&str>, body: &str) -> String {
     )
 }
 
-fn home_body(home: &Home, offered: &[Offer]) -> String {
+fn home_body(home: &Home, offered: &[Offer], extras: &[Extra]) -> String {
     let row =
         |name: &str, base: &str| format!("<tr><th>{}</th><td><code>{}</code></td></tr>\n", escape(name), escape(base));
     let mut served: String = home.dialects.iter().map(|(name, base, _)| row(name, base)).collect();
@@ -171,6 +207,9 @@ fn home_body(home: &Home, offered: &[Offer]) -> String {
         )
     };
     let documents: String = offered.iter().map(document).collect();
+    let tool =
+        |extra: &Extra| format!("<p><a href=\"{}\">{}</a> {}</p>\n", extra.path, extra.title, escape(extra.about));
+    let tools: String = extras.iter().map(tool).collect();
     let login = home.dialects.last().map_or_else(String::new, |(_, base, login)| {
         let name = if login.starts_with("/Users") { "credential" } else { "email" };
         escape(&format!(
@@ -184,7 +223,7 @@ fn home_body(home: &Home, offered: &[Offer]) -> String {
          <p><small>Version {}</small></p>\n<h2>Served here</h2>\n<table>\n{served}</table>\n\
          <h2>Documentation</h2>\n\
          <p><a href=\"/swagger\">Interactive reference</a>, with a try-it-out for every operation.</p>\n\
-         <table>\n{documents}</table>\n<h2>Log in</h2>\n<pre>{login}</pre>\n</main>",
+         <table>\n{documents}</table>\n{tools}<h2>Log in</h2>\n<pre>{login}</pre>\n</main>",
         escape(&home.version)
     )
 }
@@ -255,7 +294,7 @@ mod tests {
         let dialects = vec![("A".into(), "/api".into(), "/Users/login".into())];
         let home = Home { version: "<1>".into(), dialects, shared: None };
         let offered = [("\"<All>\"".to_owned(), "/swagger/v1/swagger.json")];
-        let home = page("x", Some(HOME_STYLE), &home_body(&home, &offered));
+        let home = page("x", Some(HOME_STYLE), &home_body(&home, &offered, &[]));
         for text in [home, swagger_page(&offered), redoc_page(&offered, None)] {
             assert!(!text.contains("<script>") && !text.contains("<All>") && !text.contains("<1>"), "{text}");
         }

@@ -1,5 +1,7 @@
 //! The command line.
 
+use crate::compare::translate::{self, TranslateOptions};
+use crate::compare::{self, CompareOptions};
 use crate::config::{self, Source};
 use crate::console::{failed, say};
 use crate::{admin, documents, export, serve, tenants, usage, verify};
@@ -61,6 +63,10 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Ask both dialects, or two servers, the same, and say where their answers differ; exit 1 when they do
+    Compare(Box<CompareOptions>),
+    /// Turn a curl command or a HAR of one dialect into the other's
+    Translate(TranslateOptions),
     /// Write the ledger of a company as a plain text journal
     Export {
         #[command(flatten)]
@@ -271,13 +277,13 @@ pub(crate) enum TenantCommand {
     },
 }
 
-fn key_and_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn key_and_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
 }
 
 impl Common {
-    fn source(&self, more: Vec<(&str, Option<String>)>) -> Source {
+    pub(crate) fn source(&self, more: Vec<(&str, Option<String>)>) -> Source {
         let mut overrides = self.set.clone();
         let flags = [
             ("Data", self.data.clone()),
@@ -334,6 +340,8 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             let usage = |ledger, _| async move { usage::run(ledger, json).await };
             serve::with_ledger(&common.source(Vec::new()), usage).await
         }
+        Command::Compare(options) => compare::run(*options).await,
+        Command::Translate(options) => translate::run(&options),
         Command::Export { common, business, format, out } => {
             let export = |ledger, _| async move { export::run(ledger, business, format.into(), out).await };
             serve::with_ledger(&common.source(Vec::new()), export).await

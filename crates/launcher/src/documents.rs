@@ -33,24 +33,35 @@ pub(crate) fn of_all(dialects: &Dialects) -> Value {
     }
 }
 
-/// The documents as they are served; the first is what the pages open with.
-pub(crate) fn served(dialects: &Dialects) -> Vec<pages::Document> {
-    let all = of_all(dialects);
-    let document = |path, title: &str, json: Value, listed| pages::Document {
-        path,
-        title: title.to_owned(),
-        json: pretty(&json).into(),
-        listed,
-    };
-    let mut documents = vec![
-        document("/swagger/v1/swagger.json", "All that is served here", as_30(all.clone()), true),
-        document("/swagger/v1/openapi-3.1.json", "All that is served here (3.1)", all, false),
-    ];
-    if let Some(base) = &dialects.a {
-        documents.push(document("/swagger/a/swagger.json", "Dialect A", as_30(of_a(base)), true));
+/// The documents of an installation, made once.
+pub(crate) struct Documents {
+    all: Value,
+    /// Of A and of B, where they are served.
+    pub(crate) each: [Option<Value>; 2],
+}
+
+impl Documents {
+    pub(crate) fn of(dialects: &Dialects) -> Self {
+        let each = [dialects.a.as_deref().map(of_a), dialects.b.as_deref().map(of_b)].map(|one| one.map(as_30));
+        Self { all: of_all(dialects), each }
     }
-    if let Some(base) = &dialects.b {
-        documents.push(document("/swagger/b/swagger.json", "Dialect B", as_30(of_b(base)), true));
+
+    /// As they are served; the first is what the pages open with.
+    pub(crate) fn served(&self) -> Vec<pages::Document> {
+        let document = |path, title: &str, json: &Value, listed| pages::Document {
+            path,
+            title: title.to_owned(),
+            json: pretty(json).into(),
+            listed,
+        };
+        let mut documents = vec![
+            document("/swagger/v1/swagger.json", "All that is served here", &as_30(self.all.clone()), true),
+            document("/swagger/v1/openapi-3.1.json", "All that is served here (3.1)", &self.all, false),
+        ];
+        let places = [("/swagger/a/swagger.json", "Dialect A"), ("/swagger/b/swagger.json", "Dialect B")];
+        for ((path, title), json) in places.into_iter().zip(&self.each) {
+            documents.extend(json.as_ref().map(|json| document(path, title, json, true)));
+        }
+        documents
     }
-    documents
 }

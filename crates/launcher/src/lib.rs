@@ -8,6 +8,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod admin;
 mod cli;
+mod compare;
 mod config;
 mod console;
 mod demo;

@@ -1,7 +1,8 @@
 //! The site: which path belongs to which dialect, and what every answer carries.
 
+use crate::compare::page::{self as compare_page, Page};
 use crate::config::{Retiring, Settings};
-use crate::documents;
+use crate::documents::Documents;
 use crate::retirement::{DEPRECATION, Retirement, SUNSET};
 use crate::tenants::{Books, normal_host};
 use axum::Router;
@@ -34,6 +35,7 @@ pub(crate) struct Site {
     b: Option<Mount>,
     shared: Option<String>,
     pages: Router,
+    compare: Option<Page>,
     books: Arc<Books>,
     trusted_proxies: Vec<ipnet::IpNet>,
 }
@@ -69,7 +71,10 @@ impl Site {
                 .collect(),
             shared: dialects.shared.clone(),
         };
-        let pages = pages::router(documents::served(dialects), &home)
+        let documents = Documents::of(dialects);
+        let compare = Page::of(settings, &documents);
+        let extras = compare.as_ref().map(Page::pages).unwrap_or_default();
+        let pages = pages::router(documents.served(), &home, extras)
             .route("/healthz", get(|| async { "ok" }))
             .route(
                 "/readyz",
@@ -90,12 +95,13 @@ impl Site {
                 .map(|prefix| Mount::of::<DialectB>(prefix, &settings.cors_origins, &settings.retiring[1])),
             shared: dialects.shared.clone(),
             pages,
+            compare,
             books: books.clone(),
             trusted_proxies: settings.trusted_proxies.clone(),
         }
     }
 
-    pub(crate) async fn answer(&self, mut request: Request, peer: IpAddr) -> Response {
+    pub(crate) async fn answer(self: &Arc<Self>, mut request: Request, peer: IpAddr) -> Response {
         let arrival = Arrival {
             path: request.uri().path().to_owned(),
             request_id: request_id(&request),
@@ -112,13 +118,13 @@ impl Site {
         response
     }
 
-    async fn served(&self, mut request: Request, arrival: &Arrival, peer: IpAddr) -> Response {
+    async fn served(self: &Arc<Self>, mut request: Request, arrival: &Arrival, peer: IpAddr) -> Response {
         if !names_one_host(&request) {
             return self.refuse(arrival, Error::field("Host", "must be given once").into());
         }
         // Whoever asks whether the process is well knows no tenant.
         if matches!(arrival.path.as_str(), "/healthz" | "/readyz") {
-            return self.dispatch(request, arrival).await;
+            return self.dispatch(request, arrival, peer).await;
         }
         let host = self.host(&request, peer);
         let held = match self.books.of(host.as_deref().unwrap_or_default()).await {
@@ -128,11 +134,13 @@ impl Site {
         let now = held.shell.ledger.now();
         request.extensions_mut().insert(held.shell.clone());
         let retirement = self.find(&arrival.path).and_then(|(mount, _)| mount.retirement.as_ref());
-        let Some(retirement) = retirement else { return self.dispatch(request, arrival).await };
+        let Some(retirement) = retirement else {
+            return self.dispatch(request, arrival, peer).await;
+        };
         let mut response = if retirement.is_gone(now) {
             self.refuse(arrival, Failure::gone())
         } else {
-            self.dispatch(request, arrival).await
+            self.dispatch(request, arrival, peer).await
         };
         retirement.mark(&mut response, now);
         response
@@ -154,8 +162,11 @@ impl Site {
         normal_host(given?)
     }
 
-    async fn dispatch(&self, mut request: Request, arrival: &Arrival) -> Response {
+    async fn dispatch(self: &Arc<Self>, mut request: Request, arrival: &Arrival, peer: IpAddr) -> Response {
         let Some((mount, rest)) = self.find(&arrival.path) else {
+            if let (Some(page), Some(asked)) = (&self.compare, arrival.path.strip_prefix(compare_page::API)) {
+                return page.answer(self, asked, request, arrival, peer).await;
+            }
             let response = self.pages.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
             return match response.status() {
                 StatusCode::NOT_FOUND => failed_plainly(arrival, Failure::not_found()),

@@ -87,6 +87,8 @@ pub(super) const KEYS: &[Key] = &[
     text("Logging:Level"),
     text("Logging:Format"),
     list("Cors:Origins"),
+    plain("Compare:Enabled"),
+    list("Compare:Users"),
     list("TrustedProxies"),
     text("Shutdown:Grace"),
 ];

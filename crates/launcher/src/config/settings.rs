@@ -118,6 +118,9 @@ pub struct Settings {
     pub log_level: String,
     pub log_format: LogFormat,
     pub cors_origins: Vec<String>,
+    /// Whether there is a page that compares the dialects, and whose it is: everybody's where nobody is named.
+    pub compare_enabled: bool,
+    pub compare_users: Vec<String>,
     pub trusted_proxies: Vec<ipnet::IpNet>,
     pub shutdown_grace: Duration,
 }
@@ -178,6 +181,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
     let log_format = reader.choice("Logging:Format", &formats);
     let cors_origins = reader.origins("Cors:Origins");
+    let compare_enabled = reader.flag("Compare:Enabled");
+    let compare_users = reader.texts("Compare:Users");
     let trusted_proxies = reader.networks("TrustedProxies");
     let shutdown_grace = reader.duration("Shutdown:Grace");
     Some(Settings {
@@ -214,6 +219,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         log_level: log_level?.to_owned(),
         log_format: log_format?,
         cors_origins,
+        compare_enabled: compare_enabled?,
+        compare_users,
         trusted_proxies,
         shutdown_grace: shutdown_grace?,
     })
@@ -277,7 +284,7 @@ fn dialects(reader: &mut Reader<'_>) -> Dialects {
 }
 
 /// Keys that differ and are read only at the start. The others a running server takes: the dialects, the token's
-/// lifetime, the requests per minute, the log level, the CORS origins.
+/// lifetime, the requests per minute, the log level, the CORS origins, the page that compares.
 pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str> {
     let (old, new) = (old.as_ref(), new.as_ref());
     let changed = [

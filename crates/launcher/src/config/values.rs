@@ -194,6 +194,10 @@ impl<'m> Reader<'m> {
         elements.into_iter().map(|(text, _)| text).collect()
     }
 
+    pub(super) fn texts(&mut self, name: &str) -> Vec<String> {
+        self.elements(name).into_iter().map(|(text, _)| text).collect()
+    }
+
     pub(super) fn networks(&mut self, name: &str) -> Vec<ipnet::IpNet> {
         let mut networks = Vec::new();
         for (text, place) in self.elements(name) {

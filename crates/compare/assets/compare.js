@@ -1,0 +1,431 @@
+// The compare page. Everything that is shown is put in as text; the server does the comparing.
+'use strict';
+
+const $ = (id) => document.getElementById(id);
+const API = '/compare/api/';
+const SAVED = 'duet-compare-saved';
+const state = { token: sessionStorage.getItem('duet-compare-token'), operations: [], wraps: {}, last: null };
+
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, '');
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  for (const child of children.flat()) if (child !== null && child !== undefined) element.append(child);
+  return element;
+}
+
+async function ask(path, body) {
+  const headers = { 'Content-Type': 'application/json' };
+  if (state.token) headers.Authorization = 'Bearer ' + state.token;
+  let answer;
+  try {
+    answer = await fetch(API + path, { method: 'POST', headers, body: JSON.stringify(body || {}) });
+  } catch (error) {
+    throw new Error('the server does not answer');
+  }
+  const said = await answer.json();
+  if (answer.ok) return said;
+  if (answer.status === 401 && path !== 'sign-in') signOut('Your session has ended; sign in again.');
+  const fields = Object.entries(said.errors || {}).map(([field, messages]) => field + ' ' + messages.join(', '));
+  throw new Error([said.title, ...fields].join(': '));
+}
+
+function trouble(id, error) {
+  $(id).textContent = error ? error.message || String(error) : '';
+  $(id).hidden = !error;
+}
+
+// Signing in and out
+
+async function signIn(event) {
+  event.preventDefault();
+  trouble('sign-in-trouble');
+  try {
+    const body = { login: $('login').value, password: $('password').value };
+    if ($('totp').value) body.totpCode = $('totp').value;
+    state.token = (await ask('sign-in', body)).token;
+    sessionStorage.setItem('duet-compare-token', state.token);
+    $('password').value = $('totp').value = '';
+    await enter();
+  } catch (error) {
+    trouble('sign-in-trouble', error);
+  }
+}
+
+function signOut(why) {
+  state.token = null;
+  sessionStorage.removeItem('duet-compare-token');
+  show();
+  trouble('sign-in-trouble', why);
+}
+
+async function enter() {
+  const about = await ask('about');
+  state.operations = about.operations;
+  state.sides = about.sides;
+  $('who').textContent = about.user.email;
+  $('business').replaceChildren(...about.businesses.map((one) => make('option', { value: one.id }, one.name)));
+  $('operations').replaceChildren(...about.operations.map((one) => make('option', { value: one.id }, one.summary)));
+  show();
+  if (!$('operation').value) choose('partiesList');
+  $('operation').focus();
+}
+
+// Panels
+
+function show() {
+  const signedIn = Boolean(state.token && state.operations.length);
+  const panel = ['#list', '#translate'].includes(location.hash) ? location.hash.slice(1) : 'request';
+  $('sign-in').hidden = signedIn;
+  $('session').hidden = $('tabs').hidden = !signedIn;
+  for (const name of ['request', 'list', 'translate']) {
+    $(name).hidden = !signedIn || name !== panel;
+    const link = document.querySelector(`#tabs a[href="#${name}"]`);
+    if (name === panel) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  if (signedIn && panel === 'list') drawList();
+  if (!signedIn) $('login').focus();
+}
+
+// The form
+
+const operation = () => state.operations.find((one) => one.id === $('operation').value);
+
+function choose(id, request) {
+  $('operation').value = id;
+  const known = operation();
+  trouble('form-trouble', known ? null : 'There is no operation ' + id);
+  if (!known) return;
+  request = request || {};
+  $('about').textContent = `${known.summary}. ${known.writes ? 'Rehearsed: nothing is kept.' : 'Reads.'}`;
+  $('id-field').hidden = !known.record;
+  $('id').value = request.id || '';
+  $('records').replaceChildren();
+  if (request.business) $('business').value = request.business;
+  const given = request.query || {};
+  const parameters = known.query.filter((one) => one.name !== 'dryRun');
+  for (const name of Object.keys(given)) {
+    if (name !== 'dryRun' && !parameters.some((one) => one.name === name)) parameters.push({ name, description: '', values: [] });
+  }
+  $('params').replaceChildren(...parameters.map((one) => {
+    const value = Array.isArray(given[one.name]) ? given[one.name].join(',') : given[one.name];
+    const list = 'values-' + one.name;
+    return make('label', { title: one.description }, make('span', {}, one.name),
+      make('input', { 'data-query': one.name, value: value || '', list: one.values.length ? list : null, autocomplete: 'off' }),
+      one.values.length ? make('datalist', { id: list }, one.values.map((word) => make('option', { value: word }))) : null);
+  }));
+  $('query-field').hidden = parameters.length === 0;
+  $('query-field').open = Object.keys(given).some((name) => name !== 'dryRun');
+  $('headers').value = Object.entries(request.headers || {}).map(([name, value]) => `${name}: ${value}`).join('\n');
+  $('headers-field').open = Boolean($('headers').value);
+  $('body-field').hidden = !known.body;
+  const body = request.text !== undefined ? request.text : JSON.stringify(request.body !== undefined ? request.body : known.body, null, 2);
+  $('body').value = known.body ? body : '';
+  if (known.record && !request.id) offerRecords(known).then(() => suggest(known, request));
+  else suggest(known, request);
+}
+
+// A body that fits the company and the record, unless there is one already.
+async function suggest(known, request) {
+  if (!known.body || (request && (request.body !== undefined || request.text !== undefined))) return;
+  const before = $('body').value;
+  const wanted = { operation: known.id };
+  if (known.company) wanted.business = $('business').value;
+  if (known.record && $('id').value) wanted.id = $('id').value.trim();
+  try {
+    const { body } = await ask('example', wanted);
+    if (operation() === known && $('body').value === before && body) $('body').value = JSON.stringify(body, null, 2);
+  } catch (error) {
+    trouble('form-trouble', error);
+  }
+}
+
+// Records that an operation can be about, to choose from.
+async function offerRecords(known) {
+  const list = known.resource + 'List';
+  if (!state.operations.some((one) => one.id === list)) return;
+  try {
+    const found = await ask('run', { operation: list, business: $('business').value, query: { pageSize: '50' } });
+    const body = JSON.parse(found.right.answer.body);
+    const items = (body.items || (body.data && body.data.items)) || [];
+    const name = (one) => [one.number, one.code, one.name, one.displayName, one.status].filter(Boolean).join(' · ');
+    $('records').replaceChildren(...items.map((one) => make('option', { value: one.id }, name(one))));
+    if (operation() === known && !$('id').value && items.length) $('id').value = items[0].id;
+  } catch (error) {
+    trouble('form-trouble', error);
+  }
+}
+
+function request() {
+  const known = operation();
+  if (!known) throw new Error('Choose an operation');
+  const said = { operation: known.id };
+  if (known.company) said.business = $('business').value;
+  if (known.record) said.id = $('id').value.trim();
+  const query = {};
+  for (const input of $('params').querySelectorAll('[data-query]')) if (input.value !== '') query[input.dataset.query] = input.value;
+  if (Object.keys(query).length) said.query = query;
+  const headers = {};
+  for (const line of $('headers').value.split('\n').filter((line) => line.trim())) {
+    const colon = line.indexOf(':');
+    if (colon < 1) throw new Error(`"${line}" is no header: write Name: value`);
+    headers[line.slice(0, colon).trim()] = line.slice(colon + 1).trim();
+  }
+  if (Object.keys(headers).length) said.headers = headers;
+  // Sent letter for letter: what is no JSON is to be compared too, and numbers keep their digits.
+  if (known.body && $('body').value.trim()) said.text = $('body').value;
+  return said;
+}
+
+async function send() {
+  trouble('form-trouble');
+  $('send').disabled = true;
+  $('send').textContent = 'Asking both…';
+  try {
+    const said = request();
+    state.last = said;
+    draw(await ask('run', said), $('result'));
+  } catch (error) {
+    trouble('form-trouble', error);
+  } finally {
+    $('send').disabled = false;
+    $('send').textContent = 'Ask both';
+  }
+}
+
+// What came of it
+
+const WORDS = { equal: 'Equal', declared: 'Equal but for declared differences', different: 'Different' };
+const KINDS = { unanswered: 'not answered', status: 'status', onlyLeft: 'only on the left', onlyRight: 'only on the right', type: 'type', value: 'value', size: 'number of elements', order: 'order', format: 'format of a number', form: 'wrapping' };
+const badge = (verdict) => make('span', { class: 'badge ' + verdict }, WORDS[verdict]);
+const text = (value) => (value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value));
+
+function draw(compared, where) {
+  const differences = compared.differences;
+  const status = compared.left.answer && compared.right.answer && compared.left.answer.status === compared.right.answer.status ? compared.left.answer.status : null;
+  const summary = make('div', { class: 'verdict', id: 'verdict', 'data-verdict': compared.verdict, role: 'status' }, badge(compared.verdict),
+    make('span', {}, differences.length ? `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'}` : 'status, body, errors and headers say the same'),
+    status >= 400 ? make('span', {}, `refused alike with ${status}`) : null,
+    (compared.noise || []).length ? make('span', { class: 'hint' }, `moving by themselves, not counted: ${compared.noise.join(', ')}`) : null);
+  const table = differences.length ? make('div', { class: 'wide' }, make('table', { class: 'differences' },
+    make('thead', {}, make('tr', {}, ['path', 'what', 'left', 'right', 'declared'].map((name) => make('th', {}, name)))),
+    make('tbody', {}, differences.map((one) => make('tr', {}, make('td', {}, make('code', {}, one.path)), make('td', {}, KINDS[one.kind] || one.kind),
+      make('td', {}, make('code', {}, text(one.left))), make('td', {}, make('code', {}, text(one.right))), make('td', {}, one.reason || '')))))) : null;
+  where.replaceChildren(summary, ...(table ? [table] : []), make('div', { class: 'pair' }, side(0, compared.left, compared), side(1, compared.right, compared)));
+  where.hidden = false;
+}
+
+function side(place, exchange, compared) {
+  const about = state.sides[place];
+  const answer = exchange.answer;
+  const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, exchange.curl) }, 'Copy as curl');
+  const milliseconds = answer ? (answer.micros / 1000).toFixed(1) + ' ms' : '';
+  const fault = (name) => compared.differences.find((one) => one.path === 'headers.' + name || one.path.startsWith('headers.' + name + '.'));
+  const line = make('h3', {}, about.name, answer ? make('span', { class: 'status' }, String(answer.status)) : null, make('small', {}, milliseconds), copy);
+  if (!answer) return make('section', { class: 'side' }, line, make('pre', {}, exchange.failed || 'not asked'));
+  return make('section', { class: 'side' }, line, make('pre', { class: 'request' }, `${exchange.request.method} ${exchange.request.target}`),
+    make('details', { open: answer.headers.some(([name]) => fault(name)) }, make('summary', { class: 'hint' }, 'Headers'),
+      make('pre', { class: 'body' }, answer.headers.map(([name, value]) => make('span', { class: 'line' + (fault(name) ? ' off' : '') }, `${name}: ${value}`)))),
+    bodyOf(answer, about, place, compared));
+}
+
+// The body, a line for each member, with those marked that differ.
+function bodyOf(answer, about, place, compared) {
+  let value;
+  try { value = JSON.parse(answer.body, exact); } catch (error) { return make('pre', { class: 'body' }, answer.body || '(no body)'); }
+  const at = (path) => {
+    if (about.wraps) return path === 'message' ? 'title' : path;
+    return answer.status < 400 ? (path.startsWith('[') ? 'data' + path : path ? 'data.' + path : 'data') : path;
+  };
+  const off = new Map(compared.differences.map((one) => [one.path, one.reason ? 'fair' : 'off']));
+  const lines = [];
+  const write = (value, path, indent, label, comma) => {
+    const mark = off.get(at(path)) || '';
+    const line = (words) => lines.push(make('span', { class: ('line ' + mark).trim(), 'data-path': at(path) }, '  '.repeat(indent) + words));
+    if (value && typeof value === 'object' && !(value instanceof Digits)) {
+      const isList = Array.isArray(value);
+      const members = Object.entries(value);
+      const [open, close] = isList ? '[]' : '{}';
+      if (!members.length) return line(label + open + close + comma);
+      line(label + open);
+      members.forEach(([name, member], index) => {
+        const below = isList ? `${path}[${name}]` : path ? `${path}.${name}` : name;
+        write(member, below, indent + 1, isList ? '' : JSON.stringify(name) + ': ', index < members.length - 1 ? ',' : '');
+      });
+      return line(close + comma);
+    }
+    line(label + (value instanceof Digits ? value.source : JSON.stringify(value)) + comma);
+  };
+  write(value, '', 0, '', '');
+  return make('pre', { class: 'body' }, lines);
+}
+
+// Numbers as they were sent: 10.00 stays 10.00.
+class Digits { constructor(source) { this.source = source; } }
+function exact(name, value, context) {
+  return typeof value === 'number' && context && context.source ? new Digits(context.source) : value;
+}
+
+async function copied(button, words) {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(words);
+    button.textContent = 'Copied';
+  } catch (error) {
+    // Without the right to the clipboard: shown, and selected.
+    const shown = make('pre', {}, words);
+    button.closest('section, div').append(shown);
+    getSelection().selectAllChildren(shown);
+    button.textContent = 'Selected below';
+  }
+  setTimeout(() => { button.textContent = before; }, 2000);
+}
+
+// The saved list
+
+const saved = () => { try { return JSON.parse(localStorage.getItem(SAVED)) || []; } catch (error) { return []; } };
+const keep = (list) => localStorage.setItem(SAVED, JSON.stringify(list));
+const verdicts = new Map();
+
+function save() {
+  trouble('form-trouble');
+  try {
+    const said = request();
+    said.name = $('name').value.trim() || operation().summary;
+    keep([...saved(), said]);
+    $('name').value = '';
+    $('saved').textContent = `Saved: ${saved().length} in the list`;
+  } catch (error) {
+    trouble('form-trouble', error);
+  }
+}
+
+function drawList() {
+  const list = saved();
+  $('empty').hidden = list.length > 0;
+  $('run-all').disabled = $('export').disabled = list.length === 0;
+  $('rows').replaceChildren(...list.map((said, index) => make('tr', { 'data-row': index },
+    make('td', {}, said.name || '', make('br'), make('code', {}, said.operation)),
+    make('td', {}, verdicts.has(index) ? badge(verdicts.get(index).verdict) : ''),
+    make('td', { class: 'quiet' }, verdicts.has(index) && verdicts.get(index).left.answer ? String(verdicts.get(index).left.answer.status) : ''),
+    make('td', {}, make('button', { type: 'button', class: 'small', onclick: () => open(said, index) }, 'Open'), ' ',
+      make('button', { type: 'button', class: 'small', 'aria-label': `Remove ${said.name || said.operation}`, onclick: () => { keep(list.filter((_, at) => at !== index)); verdicts.clear(); drawList(); } }, 'Remove')))));
+}
+
+function open(said, index) {
+  location.hash = '#request';
+  choose(said.operation, said);
+  if (verdicts.has(index)) draw(verdicts.get(index), $('result'));
+}
+
+async function runAll() {
+  const list = saved();
+  verdicts.clear();
+  trouble('list-trouble');
+  $('run-all').disabled = true;
+  const counts = { equal: 0, declared: 0, different: 0 };
+  try {
+    for (const [index, said] of list.entries()) {
+      $('batch').textContent = `Asking ${index + 1} of ${list.length}…`;
+      const compared = await ask('run', said);
+      verdicts.set(index, compared);
+      counts[compared.verdict] += 1;
+      drawList();
+    }
+    $('batch').textContent = `${list.length} asked: ${counts.equal} equal, ${counts.declared} equal but for declared differences, ${counts.different} different`;
+    $('batch').dataset.different = counts.different;
+  } catch (error) {
+    trouble('list-trouble', error);
+  } finally {
+    drawList();
+  }
+}
+
+function exportList() {
+  const lines = saved().map((said) => JSON.stringify(said)).join('\n') + '\n';
+  const link = make('a', { href: URL.createObjectURL(new Blob([lines], { type: 'application/x-ndjson' })), download: 'compare.jsonl' });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+async function importList(event) {
+  trouble('list-trouble');
+  const file = event.target.files[0];
+  if (!file) return;
+  try {
+    const lines = (await file.text()).split('\n').filter((line) => line.trim() && !line.trim().startsWith('#'));
+    const read = lines.map((line, index) => {
+      let said;
+      try { said = JSON.parse(line); } catch (error) { throw new Error(`line ${index + 1}: ${error.message}`); }
+      if (!state.operations.some((one) => one.id === said.operation)) throw new Error(`line ${index + 1}: there is no operation ${said.operation}`);
+      return said;
+    });
+    keep([...saved(), ...read]);
+    verdicts.clear();
+    drawList();
+  } catch (error) {
+    trouble('list-trouble', error);
+  } finally {
+    event.target.value = '';
+  }
+}
+
+// Translating
+
+async function translate() {
+  trouble('translate-trouble');
+  try {
+    const translated = await ask('translate', { text: $('source').value });
+    $('translated').replaceChildren(...translated.map((one) => {
+      const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, one.curl) }, 'Copy');
+      const attempt = make('button', { type: 'button', class: 'small', onclick: () => { location.hash = '#request'; choose(one.operation, one.neutral); } }, 'Open it here');
+      return make('div', { class: 'card' }, make('h3', {}, `${one.from} to ${one.to}: ${one.operation} `, copy, ' ', attempt),
+        make('pre', { class: 'translation' }, one.curl), make('ul', { class: 'notes' }, one.notes.map((note) => make('li', {}, coded(note)))));
+    }));
+  } catch (error) {
+    $('translated').replaceChildren();
+    trouble('translate-trouble', error);
+  }
+}
+
+// Words between backticks are code.
+const coded = (note) => note.split('`').map((part, index) => (index % 2 ? make('code', {}, part) : part));
+
+// Keys
+
+function keys(event) {
+  const typing = ['INPUT', 'TEXTAREA', 'SELECT'].includes(document.activeElement.tagName);
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    if (!$('request').hidden) send();
+    else if (!$('list').hidden) runAll();
+    else if (!$('translate').hidden) translate();
+  } else if (event.key === '/' && !typing && !$('request').hidden) {
+    event.preventDefault();
+    $('operation').focus();
+    $('operation').select();
+  } else if (event.altKey && ['1', '2', '3'].includes(event.key)) {
+    event.preventDefault();
+    location.hash = ['#request', '#list', '#translate'][event.key - 1];
+  }
+}
+
+$('sign-in').addEventListener('submit', signIn);
+$('sign-out').addEventListener('click', () => signOut());
+$('operation').addEventListener('change', () => choose($('operation').value.trim()));
+$('business').addEventListener('change', () => { if (operation()) choose(operation().id); });
+$('id').addEventListener('change', () => { const known = operation(); if (known) suggest(known); });
+$('form').addEventListener('submit', (event) => { event.preventDefault(); send(); });
+$('save').addEventListener('click', save);
+$('run-all').addEventListener('click', runAll);
+$('export').addEventListener('click', exportList);
+$('import').addEventListener('change', importList);
+$('do-translate').addEventListener('click', translate);
+document.addEventListener('keydown', keys);
+addEventListener('hashchange', show);
+if (state.token) enter().catch(() => signOut());
+else show();

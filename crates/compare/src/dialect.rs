@@ -1,0 +1,482 @@
+//! A dialect, as its OpenAPI document tells it: where operations are, how they name the company, how answers are
+//! wrapped. Requests are rendered from it, and recognised by it.
+
+use crate::neutral::{Neutral, Query};
+use crate::wire::Request;
+use indexmap::IndexMap;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::{Map, Value};
+
+/// The operation by which one logs in.
+pub const LOGIN: &str = "login";
+/// How a neutral log-in calls who logs in, whatever a dialect calls it.
+pub const LOGIN_NAME: &str = "login";
+const BUSINESS_HEADER: &str = "X-Business-Id";
+const BUSINESS_PARAMETER: &str = "businessId";
+
+/// Where an operation's requests name their company.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompanyIn {
+    Nowhere,
+    Path,
+    Header,
+}
+
+#[derive(Debug, Clone)]
+pub struct Parameter {
+    pub name: String,
+    pub description: String,
+    pub schema: Value,
+}
+
+#[derive(Debug, Clone)]
+pub struct Body {
+    pub schema: Value,
+    pub required: bool,
+    pub example: Value,
+}
+
+#[derive(Debug, Clone)]
+pub struct Operation {
+    pub id: String,
+    /// In capitals.
+    pub method: String,
+    /// Below the dialect's base.
+    pub path: String,
+    pub tag: String,
+    pub summary: String,
+    pub company: CompanyIn,
+    pub query: Vec<Parameter>,
+    /// The headers that it takes beside the company's.
+    pub headers: Vec<String>,
+    pub body: Option<Body>,
+    /// The message that the envelope of a success carries.
+    pub message: Option<String>,
+    pub permission: Option<String>,
+    /// How long the stem of its name is.
+    stem: usize,
+}
+
+impl Operation {
+    pub fn names_record(&self) -> bool {
+        self.path.contains("{id}")
+    }
+
+    pub fn writes(&self) -> bool {
+        self.method != "GET" && self.id != LOGIN
+    }
+
+    pub fn takes(&self, parameter: &str) -> bool {
+        self.query.iter().any(|known| known.name == parameter)
+    }
+
+    /// What its name begins with: the resource that it is about.
+    pub fn stem(&self) -> &str {
+        &self.id[..self.stem]
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Dialect {
+    /// What to call it, such as `Dialect A`.
+    pub name: String,
+    /// The path that all of its operations are below.
+    pub base: String,
+    pub operations: IndexMap<String, Operation>,
+    /// Whether answers are wrapped in an envelope.
+    pub wraps: bool,
+    /// What the body of a log-in calls who logs in.
+    login_name: String,
+    document: Value,
+}
+
+impl Dialect {
+    /// Reads a document of one dialect. `base` is used where the document says none.
+    pub fn of(document: Value, base: Option<&str>) -> Result<Self, String> {
+        let title = document["info"]["title"].as_str().unwrap_or("a dialect");
+        let said = document["servers"][0]["url"].as_str().unwrap_or_default();
+        let base = base.unwrap_or(said).trim_end_matches('/').to_owned();
+        let mut dialect = Self {
+            name: title.rsplit(", ").next().map_or_else(String::new, capitalised),
+            base,
+            operations: IndexMap::new(),
+            wraps: false,
+            login_name: String::new(),
+            document: Value::Null,
+        };
+        let paths = document["paths"].as_object().ok_or("the OpenAPI document has no paths")?;
+        for (path, item) in paths {
+            for (method, said) in item.as_object().into_iter().flatten() {
+                let Some(id) = said["operationId"].as_str() else { continue };
+                dialect.operations.insert(id.to_owned(), operation(id, method, path, said));
+            }
+        }
+        let stems: Vec<usize> = dialect.operations.keys().map(|id| stem(id, dialect.operations.keys())).collect();
+        for (operation, stem) in dialect.operations.values_mut().zip(stems) {
+            operation.stem = stem;
+        }
+        let login = dialect.operations.get(LOGIN).ok_or("the OpenAPI document has no operation named login")?;
+        let answered = &paths[&login.path][&login.method.to_lowercase()]["responses"]["200"];
+        let example = &answered["content"]["application/json"]["example"];
+        dialect.wraps = example.get("success").is_some() && example.get("data").is_some();
+        let body = login.body.as_ref().map(|body| body.example.clone()).unwrap_or_default();
+        let names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+        let name = names.into_iter().find(|name| *name != "password").ok_or("the log-in takes no name")?;
+        name.clone_into(&mut dialect.login_name);
+        dialect.document = document;
+        Ok(dialect)
+    }
+
+    /// The same dialect below another base.
+    #[must_use]
+    pub fn below(&self, base: &str) -> Self {
+        Self { base: base.trim_end_matches('/').to_owned(), ..self.clone() }
+    }
+
+    pub fn operation(&self, id: &str) -> Result<&Operation, String> {
+        self.operations.get(id).ok_or_else(|| match self.nearest(id) {
+            Some(near) => format!("{} has no operation {id}; did you mean {near}?", self.name),
+            None => format!("{} has no operation {id}", self.name),
+        })
+    }
+
+    fn nearest(&self, id: &str) -> Option<&str> {
+        let plain = |text: &str| text.to_lowercase().replace(['.', '-', '_'], "");
+        let wanted = plain(id);
+        let singular = |text: &str| plain(text).replacen('s', "", 1);
+        let mut known = self.operations.keys().map(String::as_str);
+        known.find(|known| plain(known) == wanted || singular(known) == wanted.replacen('s', "", 1))
+    }
+
+    /// A schema, followed to where it is said.
+    pub fn resolve<'d>(&'d self, schema: &'d Value) -> &'d Value {
+        let reference = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+        if let Some(said) = reference.and_then(|pointer| self.document.pointer(pointer)) {
+            return self.resolve(said);
+        }
+        // A reference with something beside it.
+        for word in ["allOf", "anyOf", "oneOf"] {
+            let mut parts = schema[word].as_array().into_iter().flatten();
+            if let Some(part) = parts.find(|part| part["type"] != "null") {
+                return self.resolve(part);
+            }
+        }
+        schema
+    }
+
+    /// The request in this dialect's words, for whoever has the token.
+    pub fn render(&self, neutral: &Neutral, business: Option<&str>, token: Option<&str>) -> Result<Request, String> {
+        let operation = self.operation(&neutral.operation)?;
+        let business = neutral.business.as_deref().or(business);
+        let company = |operation: &Operation| {
+            business.ok_or_else(|| format!("{} is about a company, and none is named", operation.id))
+        };
+        let mut path = self.base.clone() + &operation.path;
+        let mut headers = Vec::new();
+        match operation.company {
+            CompanyIn::Nowhere => {}
+            CompanyIn::Path => path = path.replace("{businessId}", &segment(company(operation)?)),
+            CompanyIn::Header => headers.push((BUSINESS_HEADER.to_owned(), company(operation)?.to_owned())),
+        }
+        if operation.names_record() {
+            let id = neutral
+                .id
+                .as_deref()
+                .ok_or_else(|| format!("{} is about a record, and none is named", operation.id))?;
+            path = path.replace("{id}", &segment(id));
+        }
+        let query: Vec<String> =
+            neutral.query.0.iter().map(|(name, value)| format!("{}={}", word(name), word(value))).collect();
+        let target = if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) };
+        let authorization = match (&neutral.authorization, token) {
+            (Some(given), _) => Some(given.clone()).filter(|given| !given.is_empty()),
+            (None, Some(token)) if operation.id != LOGIN => Some(format!("Bearer {token}")),
+            (None, _) => None,
+        };
+        headers.extend(authorization.map(|value| ("Authorization".to_owned(), value)));
+        let body = match &neutral.body {
+            Some(body) if operation.id == LOGIN && neutral.text.is_none() => {
+                Some(renamed(body, LOGIN_NAME, &self.login_name).to_string())
+            }
+            _ => neutral.body_text(),
+        };
+        let typed = neutral.headers.keys().any(|name| name.eq_ignore_ascii_case("content-type"));
+        if body.is_some() && !typed {
+            headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+        }
+        headers.extend(neutral.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
+        Ok(Request { method: operation.method.clone(), target, headers, body })
+    }
+
+    /// What a request below this dialect's base asks for. Headers of the connection are left out.
+    pub fn recognise(&self, request: &Request) -> Option<Neutral> {
+        let rest = request.path().strip_prefix(&self.base).filter(|rest| rest.starts_with('/'))?;
+        let (operation, mut names) = self.find(&request.method, rest)?;
+        let mut neutral = Neutral::of(&operation.id);
+        neutral.id = names.shift_remove("id");
+        neutral.business = match operation.company {
+            CompanyIn::Nowhere => None,
+            CompanyIn::Path => names.shift_remove(BUSINESS_PARAMETER),
+            CompanyIn::Header => request.header(BUSINESS_HEADER).map(str::to_owned),
+        };
+        let query = request.target.split_once('?').map(|(_, query)| query).unwrap_or_default();
+        neutral.query = Query(pairs(query));
+        let company_named = operation.company == CompanyIn::Header;
+        for (name, value) in &request.headers {
+            let known = name.to_lowercase();
+            let is_json = known == "content-type" && value.split(';').next() == Some("application/json");
+            if is_json || OF_THE_CONNECTION.contains(&known.as_str()) {
+                continue;
+            }
+            match known.as_str() {
+                "authorization" => neutral.authorization = Some(value.clone()),
+                "x-business-id" if company_named => {}
+                _ => {
+                    neutral.headers.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        if let Some(text) = request.body.as_ref().filter(|text| !text.is_empty()) {
+            match serde_json::from_str::<Value>(text) {
+                Ok(body) if operation.id == LOGIN => neutral.body = Some(renamed(&body, &self.login_name, LOGIN_NAME)),
+                Ok(body) => neutral.body = Some(body),
+                Err(_) => neutral.text = Some(text.clone()),
+            }
+        }
+        Some(neutral)
+    }
+
+    /// The operation at a path below the base, and what its parameters stand for.
+    pub fn find(&self, method: &str, path: &str) -> Option<(&Operation, IndexMap<String, String>)> {
+        let given: Vec<&str> = path.trim_end_matches('/').split('/').collect();
+        let fitting = self.operations.values().filter(|operation| operation.method == method);
+        let fitting = fitting.filter_map(|operation| Some((operation, matched(&operation.path, &given)?)));
+        // A segment that is said wins over one that is named.
+        fitting.min_by_key(|(_, names)| names.len())
+    }
+
+    /// What a log-in calls who logs in.
+    pub fn login_name(&self) -> &str {
+        &self.login_name
+    }
+}
+
+/// What a program sends for itself, or anew with each request.
+const OF_THE_CONNECTION: [&str; 12] = [
+    "host",
+    "connection",
+    "content-length",
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "user-agent",
+    "origin",
+    "referer",
+    "cookie",
+    "pragma",
+    "priority",
+];
+
+fn operation(id: &str, method: &str, path: &str, said: &Value) -> Operation {
+    let parameters: Vec<&Value> = said["parameters"].as_array().into_iter().flatten().collect();
+    let at = |place: &'static str| parameters.iter().filter(move |parameter| parameter["in"] == place);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let in_header = at("header").any(|parameter| parameter["name"] == BUSINESS_HEADER);
+    let company = match (path.contains("{businessId}"), in_header) {
+        (true, _) => CompanyIn::Path,
+        (false, true) => CompanyIn::Header,
+        (false, false) => CompanyIn::Nowhere,
+    };
+    let query = at("query").map(|parameter| Parameter {
+        name: text(&parameter["name"]),
+        description: text(&parameter["description"]),
+        schema: parameter["schema"].clone(),
+    });
+    let headers = at("header").map(|parameter| text(&parameter["name"])).filter(|name| name != BUSINESS_HEADER);
+    let body = said.get("requestBody").map(|body| {
+        let media = &body["content"]["application/json"];
+        Body { schema: media["schema"].clone(), required: body["required"] == true, example: media["example"].clone() }
+    });
+    let successes = said["responses"].as_object().into_iter().flatten().filter(|(status, _)| status.starts_with('2'));
+    let mut messages =
+        successes.filter_map(|(_, response)| response["content"]["application/json"]["example"]["message"].as_str());
+    Operation {
+        id: id.to_owned(),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        tag: text(&said["tags"][0]),
+        summary: text(&said["summary"]),
+        company,
+        query: query.collect(),
+        headers: headers.collect(),
+        body,
+        message: messages.next().map(str::to_owned),
+        permission: said["x-required-permission"].as_str().map(str::to_owned),
+        stem: id.len(),
+    }
+}
+
+/// How much of an operation's name is the resource that it is about: `salesInvoices` of `salesInvoicesPost`, since there
+/// is a `salesInvoicesGet`.
+fn stem<'i>(id: &str, all: impl Iterator<Item = &'i String>) -> usize {
+    let stems = all.filter_map(|known| ["List", "Get", "Run"].iter().find_map(|word| known.strip_suffix(word)));
+    stems.filter(|stem| id.starts_with(stem)).map(str::len).max().unwrap_or(id.len())
+}
+
+/// What the parameters of a path stand for, where the segments fit it.
+fn matched(template: &str, given: &[&str]) -> Option<IndexMap<String, String>> {
+    let said: Vec<&str> = template.split('/').collect();
+    if said.len() != given.len() {
+        return None;
+    }
+    let mut names = IndexMap::new();
+    for (said, given) in said.into_iter().zip(given) {
+        match said.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+            Some(name) if !given.is_empty() => {
+                names.insert(name.to_owned(), decoded(given));
+            }
+            None if said == *given => {}
+            Some(_) | None => return None,
+        }
+    }
+    Some(names)
+}
+
+fn renamed(body: &Value, from: &str, to: &str) -> Value {
+    let Some(members) = body.as_object() else { return body.clone() };
+    let renamed = |(name, value): (&String, &Value)| {
+        let name = if name == from { to } else { name };
+        (name.to_owned(), value.clone())
+    };
+    Value::Object(members.iter().map(renamed).collect::<Map<_, _>>())
+}
+
+/// The parameters of a query string.
+pub fn pairs(query: &str) -> Vec<(String, String)> {
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decoded(&name.replace('+', " ")), decoded(&value.replace('+', " ")))
+    };
+    query.split('&').filter(|text| !text.is_empty()).map(pair).collect()
+}
+
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const READABLE: &AsciiSet = &UNRESERVED.remove(b',').remove(b':').remove(b'/').remove(b'@');
+
+fn segment(text: &str) -> String {
+    utf8_percent_encode(text, UNRESERVED).to_string()
+}
+
+fn word(text: &str) -> String {
+    utf8_percent_encode(text, READABLE).to_string()
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Two small documents of one API.
+    pub(crate) fn two() -> (Dialect, Dialect) {
+        let a = json!({
+            "info": {"title": "Books, dialect A"}, "servers": [{"url": "/a/api"}],
+            "paths": {
+                "/Users/login": {"post": {
+                    "operationId": "login", "tags": ["Authentication"],
+                    "requestBody": {"content": {"application/json": {"example": {"credential": "jo", "password": "x"}}}},
+                    "responses": {"200": {"content": {"application/json": {"example":
+                        {"success": true, "message": "OK", "data": {"accessToken": "x", "expiresIn": 1}, "errors": null}}}}}
+                }},
+                "/{businessId}/parties": {"get": {"operationId": "partiesList", "parameters": [
+                    {"in": "path", "name": "businessId"}, {"in": "query", "name": "page", "schema": {"type": "integer"}}
+                ]}, "post": {
+                    "operationId": "partiesCreate", "parameters": [{"in": "path", "name": "businessId"}],
+                    "requestBody": {"content": {"application/json": {"example": {"name": "X"}}}, "required": true},
+                    "responses": {"201": {"content": {"application/json": {"example":
+                        {"success": true, "message": "Created", "data": {}, "errors": null}}}}}
+                }},
+                "/{businessId}/parties/{id}": {"get": {"operationId": "partiesGet", "parameters": []}},
+                "/{businessId}/parties/tree": {"get": {"operationId": "partiesTree", "parameters": []}}
+            }
+        });
+        let b = json!({
+            "info": {"title": "Books, dialect B"}, "servers": [{"url": "/b/api"}],
+            "paths": {
+                "/auth/login": {"post": {
+                    "operationId": "login", "tags": ["Authentication"],
+                    "requestBody": {"content": {"application/json": {"example": {"email": "jo", "password": "x"}}}},
+                    "responses": {"200": {"content": {"application/json": {"example": {"token": "x", "expiresAt": "x"}}}}}
+                }},
+                "/parties": {"get": {"operationId": "partiesList", "parameters": [
+                    {"in": "header", "name": "X-Business-Id"}, {"in": "query", "name": "page", "schema": {"type": "integer"}}
+                ]}, "post": {
+                    "operationId": "partiesCreate", "parameters": [{"in": "header", "name": "X-Business-Id"}],
+                    "requestBody": {"content": {"application/json": {"example": {"name": "X"}}}, "required": true},
+                    "responses": {"201": {"content": {"application/json": {"example": {}}}}}
+                }},
+                "/parties/{id}": {"get": {"operationId": "partiesGet", "parameters": [{"in": "header", "name": "X-Business-Id"}]}},
+                "/parties/tree": {"get": {"operationId": "partiesTree", "parameters": [{"in": "header", "name": "X-Business-Id"}]}}
+            }
+        });
+        (Dialect::of(a, None).unwrap(), Dialect::of(b, None).unwrap())
+    }
+
+    #[test]
+    fn what_one_renders_both_recognise_as_the_same() {
+        let (a, b) = two();
+        assert_eq!((a.wraps, b.wraps), (true, false));
+        let said = Neutral {
+            business: Some("b 1".into()),
+            ..Neutral::of("partiesGet").on("p/1").asking("q", "ä b&c").header("If-None-Match", "\"x\"")
+        };
+        let in_a = a.render(&said, None, Some("t")).unwrap();
+        assert_eq!(in_a.target, "/a/api/b%201/parties/p%2F1?q=%C3%A4%20b%26c");
+        let in_b = b.render(&said, None, Some("t")).unwrap();
+        assert_eq!(in_b.target, "/b/api/parties/p%2F1?q=%C3%A4%20b%26c");
+        assert_eq!(in_b.header("x-business-id"), Some("b 1"));
+        let mut expected = said.clone();
+        expected.authorization = Some("Bearer t".into());
+        assert_eq!((a.recognise(&in_a), b.recognise(&in_b)), (Some(expected.clone()), Some(expected)));
+    }
+
+    #[test]
+    fn a_log_in_is_called_differently() {
+        let (a, b) = two();
+        let said = Neutral::of(LOGIN).with(json!({"login": "jo", "password": "x"}));
+        let in_a = a.render(&said, None, Some("t")).unwrap();
+        assert_eq!(in_a.body.as_deref(), Some(r#"{"credential":"jo","password":"x"}"#));
+        assert_eq!(in_a.header("authorization"), None);
+        let in_b = b.render(&a.recognise(&in_a).unwrap(), None, None).unwrap();
+        assert_eq!(
+            (in_b.target.as_str(), in_b.body.as_deref()),
+            ("/b/api/auth/login", Some(r#"{"email":"jo","password":"x"}"#))
+        );
+    }
+
+    #[test]
+    fn a_segment_that_is_said_wins_over_one_that_is_named() {
+        let (_, b) = two();
+        assert_eq!(b.find("GET", "/parties/tree").unwrap().0.id, "partiesTree");
+        assert_eq!(b.find("GET", "/parties/x").unwrap().0.id, "partiesGet");
+        assert_eq!((b.operations["partiesTree"].stem(), b.operations["login"].stem()), ("parties", "login"));
+        assert!(b.find("PUT", "/parties/x").is_none() && b.find("GET", "/parties/x/y").is_none());
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let (a, _) = two();
+        assert!(a.render(&Neutral::of("partiesList"), None, None).unwrap_err().contains("company"));
+        assert!(a.render(&Neutral::of("partiesGet"), Some("b"), None).unwrap_err().contains("record"));
+        let error = a.render(&Neutral::of("parties.list"), Some("b"), None).unwrap_err();
+        assert!(error.contains("did you mean partiesList?"), "{error}");
+    }
+}

@@ -1,0 +1,23 @@
+//! Holds what two dialects, or two servers, answer to the same request side by side.
+//!
+//! A request is said once, without a dialect ([`neutral`]). What a dialect makes of it is read off its OpenAPI
+//! document ([`dialect`]): path, company, body. Both answers are taken out of their wrapping ([`meaning`]) and
+//! compared by path ([`difference`]); so is what they did to the books ([`pair`]). Owns: the one normaliser. Refuses:
+//! to know a resource, or anything of a dialect that its document does not say.
+
+pub mod batch;
+pub mod client;
+pub mod curl;
+pub mod declared;
+pub mod dialect;
+pub mod difference;
+pub mod explore;
+pub mod guide;
+pub mod meaning;
+pub mod neutral;
+pub mod page;
+pub mod pair;
+pub mod report;
+pub mod translate;
+pub mod twins;
+pub mod wire;

@@ -1,0 +1,355 @@
+//! What an answer means, out of its dialect's wrapping: the one normaliser.
+//!
+//! The envelope is taken off, failures are `title`, `errors` and `code`, a log-in is the lifetime of its token, and
+//! `Location` and `Link` say the operation and the record that they lead to.
+
+use crate::dialect::{Dialect, LOGIN, LOGIN_NAME, Operation};
+use crate::wire::{Answer, Request};
+use chrono::DateTime;
+use serde_json::{Map, Value, json};
+
+/// An answer without a dialect. One tree, so that a difference has one path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Meaning {
+    /// `status`, `code`, `title`, `errors`, `data`, `headers`.
+    pub tree: Value,
+    /// Where the answer is not what its dialect promises.
+    pub faults: Vec<Fault>,
+}
+
+/// A broken promise about the form of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    pub path: String,
+    pub why: String,
+}
+
+impl Meaning {
+    /// `operation` is what was asked for, where that is known: a log-in means something else than a record.
+    pub fn of(dialect: &Dialect, operation: Option<&Operation>, answer: &Answer) -> Self {
+        let mut meaning = Self { tree: Value::Null, faults: Vec::new() };
+        let body = meaning.body(answer);
+        let (title, errors, data) = if answer.is_success() {
+            let data = if dialect.wraps { meaning.unwrapped(operation, body) } else { body };
+            (Value::Null, Value::Null, data)
+        } else if body.is_null() && answer.body.is_empty() {
+            (Value::Null, Value::Null, Value::Null)
+        } else {
+            let (title, errors) = meaning.failure(dialect, answer, &body);
+            (title, renamed(dialect, operation, errors), Value::Null)
+        };
+        let is_login = operation.is_some_and(|operation| operation.id == LOGIN);
+        let data = if is_login && answer.is_success() { login(answer, &data) } else { data };
+        meaning.tree = json!({
+            "status": answer.status,
+            "code": answer.header("x-error-code"),
+            "title": title,
+            "errors": errors,
+            "data": data,
+            "headers": headers(dialect, answer),
+        });
+        meaning
+    }
+
+    pub fn data(&self) -> &Value {
+        &self.tree["data"]
+    }
+
+    fn fault(&mut self, path: &str, why: impl Into<String>) {
+        self.faults.push(Fault { path: path.to_owned(), why: why.into() });
+    }
+
+    /// The body as JSON; what comes in lines as a list of them.
+    fn body(&mut self, answer: &Answer) -> Value {
+        if answer.body.is_empty() {
+            return Value::Null;
+        }
+        let media = answer.header("content-type").and_then(|form| form.split(';').next()).unwrap_or_default();
+        if media == "text/csv" {
+            return cells(&answer.body);
+        }
+        if !media.contains("json") {
+            return answer.body.lines().map(Value::from).collect();
+        }
+        if media.contains("ndjson") {
+            let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_else(|_| line.into());
+            return answer.body.lines().map(read).collect();
+        }
+        serde_json::from_str(&answer.body).unwrap_or_else(|error| {
+            self.fault("data", format!("the body is no JSON: {error}"));
+            answer.body.clone().into()
+        })
+    }
+
+    fn unwrapped(&mut self, operation: Option<&Operation>, body: Value) -> Value {
+        // Comma-separated values and lines of JSON come without an envelope.
+        let Value::Object(mut envelope) = body else { return body };
+        self.members(&envelope, &["success", "message", "data", "errors"]);
+        if envelope.get("success") != Some(&Value::Bool(true)) {
+            self.fault("success", "must be true with this status");
+        }
+        if let Some(message) = operation.and_then(|operation| operation.message.as_ref())
+            && envelope.get("message").and_then(Value::as_str) != Some(message)
+        {
+            self.fault("message", format!("must be {message}"));
+        }
+        if envelope.get("errors").is_some_and(|errors| !errors.is_null()) {
+            self.fault("errors", "must be null with this status");
+        }
+        envelope.shift_remove("data").unwrap_or_default()
+    }
+
+    fn failure(&mut self, dialect: &Dialect, answer: &Answer, body: &Value) -> (Value, Value) {
+        let Some(members) = body.as_object() else {
+            self.fault("data", "a failure must be an object");
+            return (body.clone(), Value::Null);
+        };
+        let title = if dialect.wraps {
+            self.members(members, &["success", "message", "data", "errors"]);
+            if members.get("success") != Some(&Value::Bool(false)) {
+                self.fault("success", "must be false with this status");
+            }
+            if members.get("data").is_some_and(|data| !data.is_null()) {
+                self.fault("data", "must be null with this status");
+            }
+            &body["message"]
+        } else {
+            self.members(members, &["status", "title", "errors"]);
+            if body["status"] != answer.status {
+                self.fault("status", format!("the body says {}, the answer {}", body["status"], answer.status));
+            }
+            &body["title"]
+        };
+        let errors = match &body["errors"] {
+            Value::Null => json!({}),
+            errors => errors.clone(),
+        };
+        (title.clone(), errors)
+    }
+
+    fn members(&mut self, members: &Map<String, Value>, expected: &[&str]) {
+        for name in expected.iter().filter(|name| !members.contains_key(**name)) {
+            self.fault(name, "is missing from the body");
+        }
+        for name in members.keys().filter(|name| !expected.contains(&name.as_str())) {
+            self.fault(name, "does not belong into the body");
+        }
+    }
+}
+
+/// Comma-separated values, as rows of cells.
+fn cells(text: &str) -> Value {
+    let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(Value::from(std::mem::take(&mut cell))),
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut cell).into());
+                rows.push(Value::from(std::mem::take(&mut row)));
+            }
+            '\r' if !quoted => {}
+            letter => cell.push(letter),
+        }
+    }
+    if !cell.is_empty() || !row.is_empty() {
+        row.push(cell.into());
+        rows.push(row.into());
+    }
+    rows.into()
+}
+
+/// The fields at fault, in one order: that of a failure's messages has no meaning.
+fn renamed(dialect: &Dialect, operation: Option<&Operation>, errors: Value) -> Value {
+    let Value::Object(members) = errors else { return errors };
+    let mut fields: Vec<(String, Value)> =
+        members.into_iter().map(|(field, said)| (neutral_field(dialect, operation, &field).to_owned(), said)).collect();
+    fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Value::Object(fields.into_iter().collect())
+}
+
+/// How a field at fault is called without a dialect: the one that says who logs in has two names.
+fn neutral_field<'f>(dialect: &Dialect, operation: Option<&Operation>, field: &'f str) -> &'f str {
+    let of_login = operation.is_some_and(|operation| operation.id == LOGIN);
+    if of_login && field == dialect.login_name() { LOGIN_NAME } else { field }
+}
+
+/// What a log-in comes to: a token, and for how long.
+fn login(answer: &Answer, data: &Value) -> Value {
+    let token = ["accessToken", "token"].into_iter().find_map(|name| data[name].as_str());
+    let seconds = data["expiresIn"].as_i64().or_else(|| {
+        let ends = DateTime::parse_from_rfc3339(data["expiresAt"].as_str()?).ok()?;
+        let now = DateTime::parse_from_rfc2822(answer.header("date")?).ok()?;
+        Some((ends - now).num_seconds())
+    });
+    json!({"token": token.is_some_and(|token| !token.is_empty()), LIFETIME: seconds})
+}
+
+/// What is left of the life of a token. Told to the second, it may be off by one or two.
+pub const LIFETIME: &str = "lifetimeSeconds";
+
+/// Headers that say nothing of what was asked: of the connection, of the moment, of how many requests are left, and of
+/// when an operator means to switch one dialect off.
+const SILENT: [&str; 16] = [
+    "connection",
+    "keep-alive",
+    "transfer-encoding",
+    "content-length",
+    "content-encoding",
+    "vary",
+    "date",
+    "server",
+    "age",
+    "x-request-id",
+    "x-error-code",
+    "ratelimit-remaining",
+    "ratelimit-reset",
+    "deprecation",
+    "sunset",
+    "warning",
+];
+
+fn headers(dialect: &Dialect, answer: &Answer) -> Value {
+    let mut said: Map<String, Value> = Map::new();
+    let mut names: Vec<&str> = answer.headers.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names.into_iter().filter(|name| !SILENT.contains(name)) {
+        let values = answer.headers.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let value = values.collect::<Vec<_>>().join(", ");
+        let meant = match name {
+            "location" => leads_to(dialect, &value),
+            "link" => links(dialect, &value),
+            _ => value.into(),
+        };
+        if !meant.is_null() {
+            said.insert(name.to_owned(), meant);
+        }
+    }
+    said.into()
+}
+
+/// The operation and the record at an address of the dialect; the address itself where it is none.
+fn leads_to(dialect: &Dialect, address: &str) -> Value {
+    let target = match address.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("/", |start| &rest[start..]),
+        None => address,
+    };
+    let request = Request { method: "GET".into(), target: target.to_owned(), ..Request::default() };
+    match dialect.recognise(&request) {
+        Some(found) => {
+            let mut said = json!({"operation": found.operation, "id": found.id});
+            if !found.query.is_empty() {
+                said["query"] = serde_json::to_value(&found.query).unwrap_or_default();
+            }
+            said
+        }
+        None => address.into(),
+    }
+}
+
+/// What a `Link` header leads to, by relation. Those that announce the end of a dialect are the operator's, not the books'.
+fn links(dialect: &Dialect, value: &str) -> Value {
+    let mut said = Map::new();
+    for link in value.split(", <") {
+        let Some((address, rest)) = link.trim_start_matches('<').split_once('>') else { return value.into() };
+        let relation = rest.split("rel=").nth(1).unwrap_or_default().trim_matches(['"', ' ']);
+        if !matches!(relation, "deprecation" | "sunset") {
+            said.insert(relation.to_owned(), leads_to(dialect, address));
+        }
+    }
+    if said.is_empty() { Value::Null } else { said.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::two;
+
+    fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> Answer {
+        let mut headers: Vec<(String, String)> =
+            headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        headers.push(("content-type".into(), "application/json; charset=utf-8".into()));
+        Answer { status, headers, body: body.to_string(), micros: 0 }
+    }
+
+    #[test]
+    fn what_is_said_alike_means_the_same() {
+        let (a, b) = two();
+        let record = json!({"id": "p", "amount": 10.5});
+        let wrapped = json!({"success": true, "message": "Created", "data": record, "errors": null});
+        let in_a = answer(201, &[("location", "/a/api/b/parties/p"), ("etag", "\"p-1\"")], &wrapped);
+        let in_b = answer(201, &[("location", "/b/api/parties/p"), ("etag", "\"p-1\"")], &record);
+        let of = |dialect: &Dialect, answer| Meaning::of(dialect, dialect.operation("partiesCreate").ok(), answer);
+        assert_eq!(of(&a, &in_a), of(&b, &in_b));
+        assert!(of(&a, &in_a).faults.is_empty());
+        assert_eq!(of(&b, &in_b).tree["headers"]["location"], json!({"operation": "partiesGet", "id": "p"}));
+
+        let in_a = answer(
+            400,
+            &[("x-error-code", "v")],
+            &json!({"success": false, "message": "No", "data": null, "errors": {"b": ["x"], "a": ["y"]}}),
+        );
+        let in_b = answer(
+            400,
+            &[("x-error-code", "v")],
+            &json!({"status": 400, "title": "No", "errors": {"a": ["y"], "b": ["x"]}}),
+        );
+        assert_eq!(of(&a, &in_a), of(&b, &in_b));
+        assert_eq!(of(&a, &in_a).tree["errors"]["a"], json!(["y"]));
+    }
+
+    #[test]
+    fn links_are_compared_by_where_they_lead() {
+        let (a, b) = two();
+        let of = |dialect: &Dialect, link: &str| links(dialect, link);
+        let in_a = "</a/api/b/parties?page=1&q=x>; rel=\"first\", </a/api/b/parties?page=2&q=x>; rel=\"next\"";
+        let in_b = "</b/api/parties?page=1&q=x>; rel=\"first\", </b/api/parties?page=2&q=x>; rel=\"next\"";
+        assert_eq!(of(&a, in_a), of(&b, in_b));
+        assert_eq!(of(&a, in_a)["next"]["query"], json!({"page": "2", "q": "x"}));
+        assert_eq!(of(&a, "<https://example.test/guide>; rel=\"deprecation\""), Value::Null);
+    }
+
+    #[test]
+    fn a_broken_wrapping_is_a_fault_with_its_path() {
+        let (a, b) = two();
+        let paths = |dialect: &Dialect, answer: &Answer| {
+            let meaning = Meaning::of(dialect, dialect.operation("partiesCreate").ok(), answer);
+            meaning.faults.into_iter().map(|fault| fault.path).collect::<Vec<_>>()
+        };
+        for (status, body, expected) in [
+            (201, json!({"success": true, "message": "Created", "data": {}}), vec!["errors"]),
+            (201, json!({"success": false, "message": "Created", "data": {}, "errors": null}), vec!["success"]),
+            (201, json!({"success": true, "message": "OK", "data": {}, "errors": null}), vec!["message"]),
+            (
+                409,
+                json!({"success": false, "message": "x", "data": {}, "errors": null, "code": 1}),
+                vec!["code", "data"],
+            ),
+        ] {
+            assert_eq!(paths(&a, &answer(status, &[], &body)), expected, "{body}");
+        }
+        assert_eq!(paths(&b, &answer(409, &[], &json!({"status": 400, "title": "x", "errors": {}}))), ["status"]);
+        assert_eq!(paths(&b, &answer(409, &[], &json!({"status": 409, "title": "x"}))), ["errors"]);
+    }
+
+    #[test]
+    fn comma_separated_values_are_compared_by_cell() {
+        let read = cells("a,b\r\n\"x, \"\"y\"\"\",\"two\nlines\"\n,last");
+        assert_eq!(read, json!([["a", "b"], ["x, \"y\"", "two\nlines"], ["", "last"]]));
+    }
+
+    #[test]
+    fn both_log_ins_come_to_a_lifetime() {
+        let (a, b) = two();
+        let date = ("date", "Sat, 21 Nov 2026 09:00:00 GMT");
+        let in_a = json!({"success": true, "message": "OK", "data": {"accessToken": "t", "expiresIn": 3600, "user": {}}, "errors": null});
+        let in_b = json!({"token": "t", "expiresAt": "2026-11-21T10:00:00.400000Z"});
+        let of =
+            |dialect: &Dialect, body| Meaning::of(dialect, dialect.operations.get(LOGIN), &answer(200, &[date], body));
+        assert_eq!(of(&a, &in_a), of(&b, &in_b));
+        assert_eq!(of(&a, &in_a).data(), &json!({"token": true, "lifetimeSeconds": 3600}));
+    }
+}

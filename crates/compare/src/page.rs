@@ -1,0 +1,38 @@
+//! The page that compares in a browser: its assets, and what it is told of the operations.
+
+use crate::dialect::{CompanyIn, Dialect, LOGIN};
+use serde_json::{Value, json};
+
+pub const BODY: &str = include_str!("../assets/compare.html");
+pub const SCRIPT: &str = include_str!("../assets/compare.js");
+pub const STYLE: &str = concat!(include_str!("../assets/look.css"), include_str!("../assets/compare.css"));
+/// The style of the page about moving a client.
+pub const GUIDE_STYLE: &str = concat!(include_str!("../assets/look.css"), include_str!("../assets/guide.css"));
+
+/// The operations that both sides know, as the page offers them.
+pub fn operations(left: &Dialect, right: &Dialect) -> Value {
+    let known = left.operations.values().filter(|one| one.id != LOGIN && right.operations.contains_key(&one.id));
+    known
+        .map(|one| {
+            let query = one.query.iter().map(|parameter| {
+                let schema = left.resolve(&parameter.schema);
+                let schema = if schema["type"] == "array" { left.resolve(&schema["items"]) } else { schema };
+                let values = match schema["type"].as_str() {
+                    Some("boolean") => json!(["true", "false"]),
+                    _ => schema.get("enum").cloned().unwrap_or_else(|| json!([])),
+                };
+                json!({"name": parameter.name, "description": parameter.description, "values": values})
+            });
+            json!({
+                "id": one.id,
+                "summary": one.summary,
+                "resource": one.stem(),
+                "company": one.company != CompanyIn::Nowhere,
+                "record": one.names_record(),
+                "writes": one.writes(),
+                "query": query.collect::<Vec<_>>(),
+                "body": one.body.as_ref().map(|body| &body.example),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,457 @@
+//! Two sides that are asked the same: what they answer, and what it did to their books.
+//!
+//! After a write that was real, the entries and the rows of the audit log that came of it are compared too: two equal
+//! answers with different postings are what matters most.
+
+use crate::curl;
+use crate::declared::Declared;
+use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
+use crate::difference::{Difference, Kind, Latitude, Verdict, between, between_values, declare};
+use crate::meaning::Meaning;
+use crate::neutral::Neutral;
+use crate::twins::Twins;
+use crate::wire::{Answer, Request, Transport};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A dialect on a server, and who speaks it for which company.
+#[derive(Clone)]
+pub struct Side {
+    pub dialect: Arc<Dialect>,
+    pub transport: Arc<dyn Transport>,
+    pub token: Option<String>,
+    pub business: Option<String>,
+    /// Whether the server itself says that it knows `dryRun`. Another one might take a rehearsal for the real thing.
+    pub rehearses: bool,
+}
+
+/// What the two sides are to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// Both speak of the same company: reads answer the same to the letter, writes are rehearsed.
+    Same,
+    /// Each speaks of a company of its own, on servers of their own: identifiers stand for each other, writes are
+    /// rehearsed.
+    Apart,
+    /// Each has a company of its own that began alike: identifiers stand for each other, writes are real.
+    Twins,
+}
+
+/// A request of one side and its answer.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Exchange {
+    pub request: Request,
+    pub answer: Option<Answer>,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// The request as somebody would repeat it by hand; the token is a variable in it.
+    pub curl: String,
+}
+
+/// One request, asked of both sides.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Compared {
+    pub request: Neutral,
+    pub verdict: Verdict,
+    pub differences: Vec<Difference>,
+    /// Paths that differ from one answer to the next of the same side.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub noise: Vec<String>,
+    pub left: Exchange,
+    pub right: Exchange,
+    /// What the left side's answer means, where there is one.
+    #[serde(skip)]
+    pub meaning: Option<Meaning>,
+}
+
+impl Compared {
+    pub fn status(&self) -> Option<u16> {
+        self.left.answer.as_ref().map(|answer| answer.status)
+    }
+
+    pub fn data(&self) -> &Value {
+        static NOTHING: Value = Value::Null;
+        self.meaning.as_ref().map_or(&NOTHING, Meaning::data)
+    }
+
+    pub fn title(&self) -> String {
+        if self.request.name.is_empty() {
+            self.request.operation.clone()
+        } else {
+            format!("{}: {}", self.request.operation, self.request.name)
+        }
+    }
+}
+
+/// How often a read whose answers differ is asked again, to tell a difference from books that move meanwhile.
+const TRIES: usize = 3;
+
+/// What is of a company and yet of others too: a person has one account in all of them.
+const REACH_FURTHER: [&str; 1] = ["users"];
+
+pub struct Pair {
+    pub left: Side,
+    pub right: Side,
+    pub declared: Declared,
+    /// What stands for what on twins; on one company, what is known to be the same.
+    twins: Twins,
+    /// From identifiers of a recording to those of the left side.
+    recorded: Twins,
+    relation: Relation,
+    kept: HashMap<String, Value>,
+    /// Begins the identifiers of this run's requests, by which the audit log knows them.
+    run: String,
+    asked: usize,
+    /// The last entry that was compared.
+    entries: u64,
+}
+
+impl Pair {
+    /// `run` is a UUID that nobody else has: the requests' identifiers begin like it.
+    pub fn new(left: Side, right: Side, relation: Relation, declared: Declared, run: &str) -> Self {
+        Self {
+            left,
+            right,
+            declared,
+            twins: Twins::default(),
+            recorded: Twins::default(),
+            relation,
+            kept: HashMap::new(),
+            run: run.get(..24).unwrap_or(run).to_owned(),
+            asked: 0,
+            entries: 0,
+        }
+    }
+
+    pub fn is_on_twins(&self) -> bool {
+        self.relation == Relation::Twins
+    }
+
+    /// Makes a company on each side, alike, and goes on in these.
+    pub async fn make_twins(&mut self, body: &Value) -> Result<Compared, String> {
+        let make = Neutral::of("businessesCreate").named("the twins").with(body.clone());
+        self.relation = Relation::Twins;
+        let made = self.compare_as(&make, true).await;
+        let id_of = |exchange: &Exchange, dialect: &Dialect| {
+            let answer = exchange.answer.as_ref().ok_or_else(|| exchange.failed.clone().unwrap_or_default())?;
+            let meaning = Meaning::of(dialect, dialect.operation("businessesCreate").ok(), answer);
+            let id = meaning.data()["id"].as_str().map(str::to_owned);
+            id.ok_or_else(|| format!("{} made no company: {} {}", dialect.name, answer.status, answer.body))
+        };
+        let (left, right) = (id_of(&made.left, &self.left.dialect)?, id_of(&made.right, &self.right.dialect)?);
+        self.go_on_in(&left, &right);
+        Ok(made)
+    }
+
+    /// Goes on in two companies that are alike so far.
+    pub fn go_on_in(&mut self, left: &str, right: &str) {
+        self.relation = Relation::Twins;
+        self.stand_for_each_other(left, right);
+        self.entries = 0;
+    }
+
+    /// Asks the left side alone, as for what a request can be about.
+    pub async fn ask_left(&mut self, neutral: &Neutral) -> Result<Value, String> {
+        let meaning = self.ask(true, neutral).await.1?;
+        match meaning.tree["status"].as_u64() {
+            Some(200..300) => Ok(meaning.data().clone()),
+            status => Err(format!("{} is answered {}", neutral.operation, status.unwrap_or_default())),
+        }
+    }
+
+    /// Asks both sides, and says where they differ.
+    pub async fn compare(&mut self, neutral: &Neutral) -> Compared {
+        let may_act = self.may_act(neutral);
+        self.compare_as(neutral, may_act).await
+    }
+
+    async fn compare_as(&mut self, neutral: &Neutral, may_act: bool) -> Compared {
+        let mut said = self.filled_in(neutral);
+        let writes = self.left.dialect.operation(&said.operation).is_ok_and(Operation::writes);
+        if writes && !may_act {
+            said.query.set("dryRun", "true");
+        }
+        let acts = writes && said.query.get("dryRun").is_none_or(|asked| asked == "false");
+        if writes && !acts && !(self.left.rehearses && self.right.rehearses) {
+            return self.not_rehearsed(said);
+        }
+        let (left, meant_left) = self.ask(true, &said).await;
+        let (right, meant_right) = self.ask(false, &said).await;
+        let mut compared = Compared {
+            request: said.clone(),
+            verdict: Verdict::Equal,
+            differences: Vec::new(),
+            noise: Vec::new(),
+            left,
+            right,
+            meaning: None,
+        };
+        match (meant_left, meant_right) {
+            (Ok(meant_left), Ok(meant_right)) => {
+                compared.differences =
+                    self.differences(writes || said.operation == LOGIN, &said, &meant_left, &meant_right);
+                if !compared.differences.is_empty() && !writes {
+                    self.settle(&mut compared, &said).await;
+                }
+                if acts && meant_left.tree["status"].as_u64().is_some_and(|status| status < 400) {
+                    compared.differences.extend(self.effects(&compared).await);
+                }
+                if let Some(recorded) = &neutral.recorded {
+                    self.recorded.recognise(recorded, meant_left.data());
+                }
+                if let Some(name) = &neutral.kept_as {
+                    self.kept.insert(name.clone(), meant_left.data().clone());
+                }
+                compared.meaning = Some(meant_left);
+            }
+            (left, right) => {
+                let why = |said: Result<Meaning, String>| said.err().map_or(Value::Null, Value::from);
+                compared.differences.push(Difference::new("answer", Kind::Unanswered, why(left), why(right)));
+            }
+        }
+        declare(&mut compared.differences, &said.operation, &mut self.declared);
+        compared.differences.sort_by_key(|one| one.kind);
+        compared.verdict = Verdict::of(&compared.differences);
+        compared
+    }
+
+    /// Whether a write may be real: on twins, where it stays within their companies.
+    fn may_act(&self, neutral: &Neutral) -> bool {
+        let stays = |operation: &Operation| {
+            operation.company != CompanyIn::Nowhere && !REACH_FURTHER.contains(&operation.stem())
+        };
+        let of_twins = neutral.business.is_none() || neutral.business == self.left.business;
+        self.is_on_twins() && of_twins && self.left.dialect.operation(&neutral.operation).is_ok_and(stays)
+    }
+
+    /// A write that nobody may send: one of the servers might take it for the real thing.
+    fn not_rehearsed(&self, request: Neutral) -> Compared {
+        let why = |side: &Side| {
+            let why =
+                || format!("{} does not say that it knows dryRun; compare writes with --twin", side.transport.origin());
+            if side.rehearses { Value::Null } else { why().into() }
+        };
+        let differences = vec![Difference::new("answer", Kind::Unanswered, why(&self.left), why(&self.right))];
+        let nothing = Exchange::default;
+        let verdict = Verdict::Different;
+        Compared { request, verdict, differences, noise: Vec::new(), left: nothing(), right: nothing(), meaning: None }
+    }
+
+    fn differences(&mut self, own: bool, said: &Neutral, left: &Meaning, right: &Meaning) -> Vec<Difference> {
+        if self.relation != Relation::Same {
+            return between(left, right, &mut Latitude::Own(&mut self.twins));
+        }
+        if !own {
+            return between(left, right, &mut Latitude::None);
+        }
+        // A rehearsal makes identifiers that nobody will see again; those that it was asked with are known.
+        let mut twins = self.twins.clone();
+        for text in said.business.iter().chain(&said.id).chain(&self.left.business) {
+            twins.share(text);
+        }
+        twins.share(&said.body_text().unwrap_or_default());
+        between(left, right, &mut Latitude::Own(&mut twins))
+    }
+
+    /// Asks again where a read differs. What differs from one answer to the next of one side is noise.
+    async fn settle(&mut self, compared: &mut Compared, said: &Neutral) {
+        for _ in 0..TRIES {
+            let (left, meant_left) = self.ask(true, said).await;
+            let (right, meant_right) = self.ask(false, said).await;
+            let (_, meant_again) = self.ask(true, said).await;
+            let (Ok(meant_left), Ok(meant_right), Ok(meant_again)) = (meant_left, meant_right, meant_again) else {
+                return;
+            };
+            let noise = between(&meant_left, &meant_again, &mut Latitude::None);
+            let mut differences = self.differences(false, said, &meant_left, &meant_right);
+            let moves = |path: &str| noise.iter().any(|one| one.path == path);
+            compared.noise = differences.iter().map(|one| one.path.clone()).filter(|path| moves(path)).collect();
+            differences.retain(|one| !moves(&one.path));
+            (compared.left, compared.right, compared.differences) = (left, right, differences);
+            if noise.is_empty() || compared.differences.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// What a write did beside its answer: the entries that it posted, and its rows in the audit log.
+    async fn effects(&mut self, compared: &Compared) -> Vec<Difference> {
+        if self.left.business.is_none() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        let next = (self.entries + 1).to_string();
+        let posted = Neutral::of("entriesList").asking("numberFrom", &next).asking("pageSize", "500");
+        let ids = [&compared.left, &compared.right]
+            .map(|exchange| exchange.request.header("x-request-id").unwrap_or_default().to_owned());
+        let logged = |id: &str| Neutral::of("auditLogList").asking("requestId", id).asking("pageSize", "500");
+        let asked = [("effects.entries", posted.clone(), posted), ("effects.audit", logged(&ids[0]), logged(&ids[1]))];
+        for (path, of_left, of_right) in asked {
+            if self.left.dialect.operation(&of_left.operation).is_err() {
+                continue;
+            }
+            let (left, right) = (self.ask(true, &of_left).await.1, self.ask(false, &of_right).await.1);
+            match (left, right) {
+                (Ok(left), Ok(right)) => {
+                    let (left, right) = (&left.data()["items"], &right.data()["items"]);
+                    found.extend(between_values(path, left, right, &mut Latitude::Own(&mut self.twins)));
+                    let last = left.as_array().and_then(|items| items.last()?["entryNumber"].as_u64());
+                    self.entries = last.unwrap_or(self.entries);
+                }
+                (left, right) => {
+                    let why = |said: Result<Meaning, String>| said.err().map_or(Value::Null, Value::from);
+                    found.push(Difference::new(path, Kind::Unanswered, why(left), why(right)));
+                }
+            }
+        }
+        found
+    }
+
+    /// One side's request, answer and what it means. Refusals mean something too.
+    async fn ask(&mut self, of_left: bool, neutral: &Neutral) -> (Exchange, Result<Meaning, String>) {
+        self.asked += 1;
+        // The form of an identifier, so that rows of the audit log which name it are told to stand for each other.
+        let id = format!("{}{:012x}", self.run, self.asked);
+        let side = if of_left { &self.left } else { &self.right };
+        let mut neutral = if of_left || self.relation == Relation::Same {
+            neutral.clone()
+        } else {
+            neutral.map(&mut |text| self.twins.to_right(text))
+        };
+        neutral.headers.entry("X-Request-Id".into()).or_insert(id);
+        let rendered = side.dialect.render(&neutral, side.business.as_deref(), side.token.as_deref());
+        let request = match rendered {
+            Ok(request) => request,
+            Err(why) => {
+                return (Exchange { failed: Some(why.clone()), ..Exchange::default() }, Err(why));
+            }
+        };
+        let curl = curl::written(side.transport.origin(), &curl::without_token(&request));
+        let sent = side.transport.send(request.clone()).await;
+        let request = curl::without_token(&request);
+        match sent {
+            Ok(answer) => {
+                let operation = side.dialect.operation(&neutral.operation);
+                let meaning = Meaning::of(&side.dialect, operation.ok(), &answer);
+                (Exchange { request, answer: Some(answer), failed: None, curl }, Ok(meaning))
+            }
+            Err(why) => {
+                let why = format!("{}: {why}", side.transport.origin());
+                (Exchange { request, answer: None, failed: Some(why.clone()), curl }, Err(why))
+            }
+        }
+    }
+
+    /// The request with what was kept or recorded earlier put into its place.
+    fn filled_in(&self, neutral: &Neutral) -> Neutral {
+        neutral.map(&mut |text| {
+            let text = self.recorded.to_right(text);
+            if text.contains("${") { filled(&text, &self.kept) } else { text }
+        })
+    }
+
+    /// Holds both sides' books against themselves and each other; the differences, as of any request.
+    pub async fn prove(&mut self) -> Option<Compared> {
+        self.left.dialect.operation("verificationRun").ok()?;
+        Some(self.compare(&Neutral::of("verificationRun").named("the books prove themselves")).await)
+    }
+
+    /// Says which two companies are asked about, each on its side.
+    pub fn stand_for_each_other(&mut self, left: &str, right: &str) {
+        self.twins.pair(left, right);
+        (self.left.business, self.right.business) = (Some(left.to_owned()), Some(right.to_owned()));
+    }
+
+    /// Takes from two values that are alike which identifiers stand for each other.
+    pub fn learn(&mut self, left: &Value, right: &Value) {
+        self.twins.recognise(left, right);
+    }
+
+    /// Logs in as somebody else on each side.
+    pub async fn log_in_apart(&mut self, left: (&str, &str), right: (&str, &str)) -> Result<(), String> {
+        for (of_left, (login, password)) in [(true, left), (false, right)] {
+            let said = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));
+            let token = token(&self.ask(of_left, &said).await.0)?;
+            let side = if of_left { &mut self.left } else { &mut self.right };
+            side.token = Some(token);
+        }
+        Ok(())
+    }
+
+    /// Logs in on both sides, each in its own words; their tokens are used from then on.
+    pub async fn log_in(&mut self, login: &str, password: &str) -> Result<Compared, String> {
+        let body = json!({"login": login, "password": password});
+        let said = Neutral::of(LOGIN).with(body);
+        let mut compared = self.compare(&said).await;
+        for (exchange, side) in [(&compared.left, &mut self.left), (&compared.right, &mut self.right)] {
+            side.token = Some(token(exchange)?);
+        }
+        // What was sent and answered is nobody else's.
+        for exchange in [&mut compared.left, &mut compared.right] {
+            exchange.request.body = None;
+            exchange.curl = String::new();
+            if let Some(answer) = &mut exchange.answer {
+                answer.body = String::new();
+            }
+        }
+        compared.request.body = None;
+        Ok(compared)
+    }
+}
+
+/// The token that a log-in was answered with.
+pub fn token(exchange: &Exchange) -> Result<String, String> {
+    let answer = exchange.answer.as_ref().ok_or_else(|| exchange.failed.clone().unwrap_or_default())?;
+    let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+    let places = ["/data/accessToken", "/token", "/accessToken", "/data/token"];
+    let token = places.into_iter().find_map(|place| body.pointer(place)?.as_str());
+    token.map(str::to_owned).ok_or_else(|| {
+        let title = body["title"].as_str().or(body["message"].as_str()).unwrap_or(&answer.body);
+        format!("the log-in is answered {}: {title}", answer.status)
+    })
+}
+
+/// A text with `${name}` and `${name.path}` put in.
+fn filled(text: &str, kept: &HashMap<String, Value>) -> String {
+    let mut parts = text.split("${");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let Some((said, rest)) = part.split_once('}') else {
+            filled += &format!("${{{part}");
+            continue;
+        };
+        let (name, path) = said.split_once('.').unwrap_or((said, "id"));
+        let pointer = format!("/{}", path.replace('[', "/").replace(']', "").replace('.', "/"));
+        match kept.get(name).and_then(|value| value.pointer(&pointer)) {
+            Some(Value::String(value)) => filled += value,
+            Some(value) => filled += &value.to_string(),
+            None => filled += &format!("${{{said}}}"),
+        }
+        filled += rest;
+    }
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_put_in() {
+        let kept = HashMap::from([("party".to_owned(), json!({"id": "p1", "lines": [{"id": "l1", "amount": 2.50}]}))]);
+        for (text, expected) in [
+            ("${party}", "p1"),
+            ("a ${party.lines[0].id} b ${party}", "a l1 b p1"),
+            ("${party.lines[0].amount}", "2.5"),
+            ("${nobody}", "${nobody}"),
+            ("${open", "${open"),
+        ] {
+            assert_eq!(filled(text, &kept), expected);
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! A request of one dialect in the words of the other, with what changes said.
+
+use crate::batch::har_request;
+use crate::curl;
+use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
+use crate::neutral::Neutral;
+use crate::wire::Request;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// The two dialects, and the base below which requests of either are taken.
+pub struct Translator {
+    pub dialects: [Dialect; 2],
+    pub shared: Option<String>,
+}
+
+/// One request, translated.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Translated {
+    pub operation: String,
+    pub from: String,
+    pub to: String,
+    /// The other dialect's command.
+    pub curl: String,
+    pub request: Request,
+    /// The request without a dialect, as files of requests say it.
+    pub neutral: Neutral,
+    /// What is different, a sentence each.
+    pub notes: Vec<String>,
+    #[serde(skip)]
+    origin: String,
+}
+
+impl Translator {
+    /// A command, several of them, or a HAR.
+    pub fn translate(&self, text: &str) -> Result<Vec<Translated>, String> {
+        if text.trim_start().starts_with('{') {
+            let har: Value =
+                serde_json::from_str(text).map_err(|error| format!("neither a curl command nor a HAR: {error}"))?;
+            let entries = har["log"]["entries"].as_array().ok_or("the JSON is no HAR: it has no log.entries")?;
+            let requests = entries.iter().filter_map(|entry| har_request(entry).ok());
+            let known: Vec<Translated> =
+                requests.filter_map(|(origin, request)| self.one(&origin, &request).ok()).collect();
+            if known.is_empty() {
+                return Err("no request in the HAR is of either dialect".into());
+            }
+            return Ok(known);
+        }
+        commands(text)
+            .into_iter()
+            .map(|command| {
+                let (origin, request) = curl::read(&command)?;
+                self.one(&origin, &request)
+            })
+            .collect()
+    }
+
+    /// The translations as a HAR, for those who came with one.
+    pub fn har(translated: &[Translated]) -> Value {
+        let pairs = |pairs: &[(String, String)]| -> Vec<Value> {
+            pairs.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
+        };
+        let entry = |one: &Translated| {
+            let mut request = json!({
+                "method": one.request.method, "url": format!("{}{}", one.origin, one.request.target), "httpVersion": "HTTP/1.1",
+                "headers": pairs(&one.request.headers), "queryString": pairs(&one.neutral.query.0), "cookies": [], "headersSize": -1, "bodySize": -1
+            });
+            if let Some(body) = &one.request.body {
+                request["postData"] = json!({"mimeType": "application/json", "text": body});
+            }
+            json!({"request": request})
+        };
+        let entries: Vec<Value> = translated.iter().map(entry).collect();
+        json!({"log": {"version": "1.2", "creator": {"name": "duet translate", "version": env!("CARGO_PKG_VERSION")}, "entries": entries}})
+    }
+
+    fn one(&self, origin: &str, request: &Request) -> Result<Translated, String> {
+        let (from, base, neutral) = self.recognised(request)?;
+        let [a, b] = &self.dialects;
+        let (from, to) = if from == 0 { (a, b) } else { (b, a) };
+        // Below the shared base a client keeps its base URL.
+        let base = match base {
+            Base::Own => to.base.clone(),
+            Base::Shared(shared) => shared,
+            Base::Foreign(prefix) => prefix,
+        };
+        let mut notes = Vec::new();
+        let (said, asked) = (from.operation(&neutral.operation)?, to.operation(&neutral.operation)?);
+        let mut neutral = neutral;
+        if asked.company != CompanyIn::Nowhere && neutral.business.is_none() {
+            neutral.business = Some("$BUSINESS".into());
+            notes.push("The command names no company: put its identifier for $BUSINESS.".into());
+        }
+        let translated = to.below(&base).render(&neutral, None, None)?;
+        notes.extend(changes(from, to, said, asked, &neutral));
+        Ok(Translated {
+            operation: neutral.operation.clone(),
+            from: from.name.clone(),
+            to: to.name.clone(),
+            curl: curl::written(origin, &translated).replace("%24BUSINESS", "$BUSINESS"),
+            request: translated,
+            neutral,
+            notes,
+            origin: origin.to_owned(),
+        })
+    }
+
+    /// Which dialect a request is of, below which base, and what it asks.
+    fn recognised(&self, request: &Request) -> Result<(usize, Base, Neutral), String> {
+        for (place, dialect) in self.dialects.iter().enumerate() {
+            if let Some(neutral) = dialect.recognise(request) {
+                return Ok((place, Base::Own, neutral));
+            }
+        }
+        let has_header = request.header("x-business-id").is_some();
+        // A header that names the company speaks for B, without one a path does for A.
+        let order = if has_header { [1, 0] } else { [0, 1] };
+        let below = |base: &str| {
+            order.into_iter().find_map(|place| {
+                let neutral = self.dialects[place].below(base).recognise(request)?;
+                Some((place, neutral))
+            })
+        };
+        if let Some(shared) = &self.shared
+            && let Some((place, neutral)) = below(shared)
+        {
+            return Ok((place, Base::Shared(shared.clone()), neutral));
+        }
+        // Another server, or one behind a proxy: the shortest base below which it is a request.
+        let path = request.path();
+        let ends = path.match_indices('/').map(|(end, _)| end);
+        for base in ends.map(|end| &path[..end]) {
+            if let Some((place, neutral)) = below(base) {
+                return Ok((place, Base::Foreign(base.to_owned()), neutral));
+            }
+        }
+        Err(format!("{} {} is an operation of neither dialect", request.method, path))
+    }
+}
+
+/// Below what a request was found.
+enum Base {
+    Own,
+    Shared(String),
+    Foreign(String),
+}
+
+/// The commands in a text: each begins on a line of its own.
+fn commands(text: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match commands.last_mut() {
+            Some(command) if !line.trim_start().starts_with("curl ") => *command = format!("{command}\n{line}"),
+            _ if line.trim().is_empty() => {}
+            _ => commands.push(line.to_owned()),
+        }
+    }
+    commands
+}
+
+/// What a client that moves has to change for an operation, beside the address.
+pub fn changes(from: &Dialect, to: &Dialect, said: &Operation, asked: &Operation, neutral: &Neutral) -> Vec<String> {
+    let mut notes = Vec::new();
+    if said.id == LOGIN {
+        notes.push(format!("Who logs in is `{}` instead of `{}`.", to.login_name(), from.login_name()));
+        notes.push(if to.wraps {
+            "The answer is `data.accessToken` with `data.expiresIn` in seconds, instead of `token` with the instant `expiresAt`.".into()
+        } else {
+            "The answer is `token` with the instant `expiresAt`, instead of `data.accessToken` with `data.expiresIn` in seconds.".into()
+        });
+        return notes;
+    }
+    match (said.company, asked.company) {
+        (CompanyIn::Path, CompanyIn::Header) => {
+            notes.push("The company is in the header `X-Business-Id` instead of the path.".into());
+        }
+        (CompanyIn::Header, CompanyIn::Path) => {
+            notes.push("The company is in the path instead of the header `X-Business-Id`.".into());
+        }
+        _ => {}
+    }
+    match (from.wraps, to.wraps) {
+        (true, false) => {
+            notes.push("The answer is what `data` was, without the envelope.".into());
+            notes.push("A failure is `status`, `title` and `errors`; `title` is what `message` was.".into());
+        }
+        (false, true) => {
+            notes.push(
+                "The answer is below `data`, in an envelope of `success`, `message`, `data` and `errors`.".into(),
+            );
+            notes.push("A failure is the envelope with `success` false; `message` is what `title` was, and `errors` is null where no field is at fault.".into());
+        }
+        _ => {}
+    }
+    if neutral.headers.keys().any(|name| name.eq_ignore_ascii_case("idempotency-key")) {
+        notes.push(
+            "The same `Idempotency-Key` is answered like the first request, in whichever dialect that was.".into(),
+        );
+    }
+    if neutral.headers.keys().any(|name| name.to_lowercase().starts_with("if-")) {
+        notes.push("An `ETag` is good in both dialects.".into());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::two;
+
+    fn translator() -> Translator {
+        let (a, b) = two();
+        Translator { dialects: [a, b], shared: Some("/api".into()) }
+    }
+
+    fn one(text: &str) -> Translated {
+        translator().translate(text).unwrap().pop().unwrap()
+    }
+
+    #[test]
+    fn a_command_of_a_becomes_one_of_b_and_back() {
+        let in_a =
+            "curl 'http://h:1/a/api/b1/parties/p1?q=x' -H 'Authorization: Bearer $TOKEN' -H 'If-None-Match: \"p1-2\"'";
+        let translated = one(in_a);
+        assert_eq!((translated.from.as_str(), translated.to.as_str()), ("Dialect A", "Dialect B"));
+        assert_eq!(
+            translated.curl,
+            "curl 'http://h:1/b/api/parties/p1?q=x' \\\n  -H 'X-Business-Id: b1' \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n  -H 'If-None-Match: \"p1-2\"'"
+        );
+        assert!(
+            translated.notes.iter().any(|note| note.contains("ETag")) && translated.notes[0].contains("X-Business-Id")
+        );
+        let back = one(&translated.curl);
+        assert_eq!(
+            back.curl,
+            "curl 'http://h:1/a/api/b1/parties/p1?q=x' \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n  -H 'If-None-Match: \"p1-2\"'"
+        );
+        assert_eq!(back.neutral, translated.neutral);
+    }
+
+    #[test]
+    fn bodies_and_log_ins_are_carried_over() {
+        let translated = one("curl http://h/b/api/auth/login -d '{\"email\":\"jo\",\"password\":\"it''s\"}'");
+        assert_eq!(translated.request.target, "/a/api/Users/login");
+        assert_eq!(translated.request.body.as_deref(), Some("{\"credential\":\"jo\",\"password\":\"its\"}"));
+        assert!(translated.notes[0].contains("`credential` instead of `email`"));
+        let translated = one("curl http://h/b/api/parties -H 'X-Business-Id: b1' --json '{\"amount\":10.50}'");
+        assert_eq!(translated.request.body.as_deref(), Some("{\"amount\":10.50}"), "digit for digit");
+    }
+
+    #[test]
+    fn a_client_below_the_shared_base_keeps_it() {
+        let translated = one("curl http://h/api/b1/parties");
+        assert_eq!((translated.to.as_str(), translated.request.target.as_str()), ("Dialect B", "/api/parties"));
+        let translated = one("curl http://h/api/parties -H 'X-Business-Id: b1'");
+        assert_eq!((translated.to.as_str(), translated.request.target.as_str()), ("Dialect A", "/api/b1/parties"));
+        let translated = one("curl https://proxy.example/books/v1/b1/parties/p1");
+        assert_eq!(translated.request.target, "/books/v1/parties/p1");
+    }
+
+    #[test]
+    fn a_company_that_is_not_named_is_asked_for() {
+        let translated = one("curl http://h/b/api/parties");
+        assert!(translated.curl.contains("/a/api/$BUSINESS/parties"), "{}", translated.curl);
+        assert!(translated.notes[0].contains("$BUSINESS"));
+    }
+
+    #[test]
+    fn several_commands_and_recordings_are_taken_at_once() {
+        let two = translator()
+            .translate("curl http://h/a/api/b1/parties\n\ncurl -X POST \\\n  http://h/a/api/b1/parties -d '{}'\n")
+            .unwrap();
+        assert_eq!(two.iter().map(|one| one.operation.as_str()).collect::<Vec<_>>(), ["partiesList", "partiesCreate"]);
+        let har = Translator::har(&two);
+        assert_eq!(har["log"]["entries"][1]["request"]["url"], "http://h/b/api/parties");
+        let back = translator().translate(&har.to_string()).unwrap();
+        assert_eq!(back[1].request.target, "/a/api/b1/parties");
+    }
+
+    #[test]
+    fn what_is_no_request_to_either_is_said() {
+        for (text, why) in [
+            ("curl http://h/a/api/b1/nothing/at/all/here", "operation of neither dialect"),
+            ("{\"log\": {}}", "no log.entries"),
+            ("hello", "does not begin with curl"),
+        ] {
+            let error = translator().translate(text).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! `duet compare`: the same requests to both dialects, or to two servers, and where their answers differ.
+
+pub(crate) mod page;
+mod sides;
+pub(crate) mod translate;
+
+use crate::cli::Common;
+use crate::config;
+use crate::console::{failed, misused, say};
+use clap::Args;
+use compare::batch;
+use compare::declared::Declared;
+use compare::explore::{Step, explore};
+use compare::neutral::{Neutral, Query};
+use compare::pair::{Compared, Pair, Relation, Side};
+use compare::report::{Report, one_in_text};
+use ledger_core::clock::Clock;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What to ask, and of whom.
+#[derive(Args, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct CompareOptions {
+    #[command(flatten)]
+    common: Common,
+    /// One operation by its name in the documents, such as salesInvoicesList
+    #[arg(value_name = "OPERATION", conflicts_with_all = ["file", "explore"])]
+    operation: Option<String>,
+    /// The record that the operation is about
+    #[arg(long, value_name = "ID", requires = "operation")]
+    id: Option<String>,
+    /// A parameter of the query; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE", requires = "operation", value_parser = crate::cli::key_and_value)]
+    query: Vec<(String, String)>,
+    /// The body, as JSON
+    #[arg(long, value_name = "JSON", requires = "operation")]
+    body: Option<String>,
+    /// Requests from a file: JSON Lines, or a HAR that a browser or a proxy recorded
+    #[arg(long, value_name = "FILE", conflicts_with = "explore")]
+    file: Option<PathBuf>,
+    /// Every operation of the documents, with valid and broken bodies
+    #[arg(long)]
+    explore: bool,
+    /// With --explore: only operations whose names begin so
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "explore")]
+    only: Vec<String>,
+    /// Make a company on each side, and write into them for real
+    #[arg(long, conflicts_with_all = ["business", "left_business", "right_business"])]
+    twin: bool,
+    /// How the twins are made
+    #[arg(long, value_name = "JSON", requires = "twin")]
+    twin_body: Option<String>,
+    /// The company; the first that the user sees when absent
+    #[arg(long, value_name = "ID")]
+    business: Option<String>,
+    /// The company on the left, where the sides have one each
+    #[arg(long, value_name = "ID", requires = "right_business", conflicts_with = "business")]
+    left_business: Option<String>,
+    /// The company on the right
+    #[arg(long, value_name = "ID", requires = "left_business")]
+    right_business: Option<String>,
+    /// The server of both sides [default: where the configuration listens]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["left", "right"])]
+    server: Option<String>,
+    /// The left side: the base of an API, such as <https://old.example/a/api>
+    #[arg(long, value_name = "URL", requires = "right")]
+    left: Option<String>,
+    /// The right side
+    #[arg(long, value_name = "URL", requires = "left")]
+    right: Option<String>,
+    /// What the left side speaks, where it cannot be found out
+    #[arg(long, value_enum, requires = "left")]
+    left_dialect: Option<sides::Letter>,
+    /// What the right side speaks
+    #[arg(long, value_enum, requires = "right")]
+    right_dialect: Option<sides::Letter>,
+    /// E-mail of who asks; the password is in `DUET_COMPARE_PASSWORD`, or a token in `DUET_COMPARE_TOKEN`
+    #[arg(long, value_name = "E-MAIL")]
+    user: Option<String>,
+    /// Who asks on the right, where it is somebody else; `DUET_COMPARE_RIGHT_PASSWORD`, `DUET_COMPARE_RIGHT_TOKEN`
+    #[arg(long, value_name = "E-MAIL")]
+    right_user: Option<String>,
+    /// Read the password from standard input
+    #[arg(long, requires = "user")]
+    password_stdin: bool,
+    /// Differences that are as they should be: a JSON list of path, reason and, if need be, operation, kind, until
+    #[arg(long, value_name = "FILE")]
+    differences: Option<PathBuf>,
+    /// Write a report for people: one HTML file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the report as JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(options: CompareOptions) -> ExitCode {
+    match compared(&options).await {
+        Ok(report) => {
+            if let Some(path) = &options.html
+                && let Err(error) = std::fs::write(path, report.html())
+            {
+                return failed(&format!("cannot write {}: {error}", path.display()));
+            }
+            say(&if options.json { report.json().to_string() } else { report.text() });
+            if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+        }
+        Err(Stop::Misused(why)) => misused(&why),
+        Err(Stop::Failed(why)) => failed(&why),
+    }
+}
+
+/// Why there is no report.
+enum Stop {
+    /// What was asked for makes no sense.
+    Misused(String),
+    /// It was tried, and did not work.
+    Failed(String),
+}
+
+impl From<String> for Stop {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
+}
+
+async fn compared(options: &CompareOptions) -> Result<Report, Stop> {
+    let misused = |why: String| Stop::Misused(why);
+    let declared = match &options.differences {
+        Some(path) => {
+            let today = Clock::system().now().to_string();
+            let read = Declared::read(&text_of(path).map_err(misused)?, today.get(..10).unwrap_or_default());
+            read.map_err(|error| Stop::Misused(format!("{}: {error}", path.display())))?
+        }
+        None => Declared::default(),
+    };
+    let twin_body = match &options.twin_body {
+        Some(body) => serde_json::from_str(body).map_err(|error| Stop::Misused(format!("--twin-body: {error}")))?,
+        // So that whatever is sold can be delivered.
+        None => json!({"name": "Compare", "baseCurrency": "EUR", "settings": {"negativeStock": "allow"}}),
+    };
+    let (left, right) = sides(options).await?;
+    let requests = requests(options, [&left, &right])?;
+    let names =
+        [&left, &right].map(|side| format!("{}, {}{}", side.dialect.name, side.transport.origin(), side.dialect.base));
+    let relation = if options.left_business.is_some() { Relation::Apart } else { Relation::Same };
+    let mut pair = Pair::new(left, right, relation, declared, &ledger_core::ids::request_id());
+    let mut report = Report::of(&names[0], &names[1]);
+    let mut progress = Progress::of(options);
+
+    log_in(&mut pair, options, &mut report).await?;
+    if options.twin {
+        let made = pair.make_twins(&twin_body).await?;
+        report.add(&made);
+    } else {
+        choose_company(&mut pair, options).await?;
+    }
+    if options.explore {
+        let mut tell = |step: Step<'_>| {
+            report.add(step.compared);
+            progress.show(step.operation, step.of, step.compared, report.different());
+        };
+        explore(&mut pair, &options.only, &mut tell).await;
+    } else {
+        let count = requests.len();
+        for (place, request) in requests.iter().enumerate() {
+            let compared = pair.compare(request).await;
+            report.add(&compared);
+            progress.show(place, count, &compared, report.different());
+            if count == 1 && !options.json {
+                say(&shown(&compared));
+            }
+        }
+    }
+    if pair.is_on_twins()
+        && let Some(proof) = pair.prove().await
+    {
+        report.add(&proof);
+    }
+    progress.end();
+    report.unused = pair.declared.unused();
+    if report.asked() == 0 {
+        return Err(Stop::Misused("nothing to ask: name an operation, --file or --explore".into()));
+    }
+    Ok(report)
+}
+
+/// The two sides, before anybody logged in.
+async fn sides(options: &CompareOptions) -> Result<(Side, Side), Stop> {
+    if let (Some(left), Some(right)) = (&options.left, &options.right) {
+        let left = sides::at(left, options.left_dialect).await?;
+        return Ok((left, sides::at(right, options.right_dialect).await?));
+    }
+    let server = if let Some(url) = &options.server {
+        url.clone()
+    } else {
+        let loaded =
+            config::load(&options.common.source(Vec::new())).map_err(|error| Stop::Misused(error.to_string()))?;
+        format!("http://{}", loaded.settings.listen)
+    };
+    Ok(sides::both_of(&server).await?)
+}
+
+fn requests(options: &CompareOptions, sides: [&Side; 2]) -> Result<Vec<Neutral>, Stop> {
+    let misused = |why: String| Stop::Misused(why);
+    let dialects = sides.map(|side| &*side.dialect);
+    if let Some(path) = &options.file {
+        let (mut requests, left_out) = batch::read(&text_of(path).map_err(misused)?, &dialects).map_err(misused)?;
+        for one in left_out {
+            crate::console::warn(&format!("no operation of either dialect, left out: {one}"));
+        }
+        // A recording names the company that it was made in.
+        if options.twin || options.business.is_some() {
+            for request in requests.iter_mut().filter(|request| request.recorded.is_some()) {
+                request.business = None;
+            }
+        }
+        return Ok(requests);
+    }
+    let Some(operation) = &options.operation else { return Ok(Vec::new()) };
+    for dialect in dialects {
+        dialect.operation(operation).map_err(misused)?;
+    }
+    let body = options.body.as_deref().map(|body| match serde_json::from_str::<Value>(body) {
+        Ok(body) => (Some(body), None),
+        Err(_) => (None, Some(body.to_owned())),
+    });
+    let (body, text) = body.unwrap_or_default();
+    let query = Query(options.query.clone());
+    Ok(vec![Neutral { id: options.id.clone(), query, body, text, ..Neutral::of(operation) }])
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// A secret of the environment, where it is set.
+fn secret(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+async fn log_in(pair: &mut Pair, options: &CompareOptions, report: &mut Report) -> Result<(), Stop> {
+    let token = secret("DUET_COMPARE_TOKEN");
+    let right_token = secret("DUET_COMPARE_RIGHT_TOKEN").or_else(|| token.clone());
+    if let Some(token) = token {
+        (pair.left.token, pair.right.token) = (Some(token), right_token);
+        return Ok(());
+    }
+    let Some(user) = &options.user else {
+        return Err(Stop::Misused(
+            "say who asks: --user E-MAIL with DUET_COMPARE_PASSWORD, or DUET_COMPARE_TOKEN".into(),
+        ));
+    };
+    let password =
+        if options.password_stdin { Some(crate::admin::password(true)?.0) } else { secret("DUET_COMPARE_PASSWORD") };
+    let password =
+        password.ok_or_else(|| Stop::Misused("no password: set DUET_COMPARE_PASSWORD, or --password-stdin".into()))?;
+    let of_right = secret("DUET_COMPARE_RIGHT_PASSWORD");
+    if options.right_user.is_none() && of_right.is_none() {
+        report.add(&pair.log_in(user, &password).await?);
+        return Ok(());
+    }
+    let right_user = options.right_user.as_ref().unwrap_or(user);
+    pair.log_in_apart((user, &password), (right_user, of_right.as_ref().unwrap_or(&password))).await?;
+    Ok(())
+}
+
+/// The company that is asked about, where it is not made for it.
+async fn choose_company(pair: &mut Pair, options: &CompareOptions) -> Result<(), Stop> {
+    if let (Some(left), Some(right)) = (&options.left_business, &options.right_business) {
+        pair.stand_for_each_other(left, right);
+        return Ok(());
+    }
+    if let Some(business) = &options.business {
+        (pair.left.business, pair.right.business) = (Some(business.clone()), Some(business.clone()));
+        return Ok(());
+    }
+    let seen = pair.ask_left(&Neutral::of("businessesList").asking("pageSize", "2")).await?;
+    if let Some(first) = seen["items"].get(0)
+        && let Some(id) = first["id"].as_str()
+    {
+        if seen["pagination"]["totalCount"] != 1 {
+            let name = first["name"].as_str().unwrap_or_default();
+            crate::console::warn(&format!("asking about {name} ({id}); name another company with --business"));
+        }
+        (pair.left.business, pair.right.business) = (Some(id.to_owned()), Some(id.to_owned()));
+    }
+    Ok(())
+}
+
+/// One comparison, whole: both requests, both answers, the verdict.
+fn shown(compared: &Compared) -> String {
+    let mut text = String::new();
+    for (side, exchange) in [("left", &compared.left), ("right", &compared.right)] {
+        write!(text, "== {side}\n{}\n\n", exchange.curl).unwrap_or_default();
+        if let Some(answer) = &exchange.answer {
+            writeln!(text, "{}\n{}\n", answer.status, answer.pretty()).unwrap_or_default();
+        }
+    }
+    text + &one_in_text(compared) + "\n"
+}
+
+/// How far it is, on a terminal.
+struct Progress {
+    shown: bool,
+    last: String,
+}
+
+const BAR: usize = 24;
+
+impl Progress {
+    fn of(options: &CompareOptions) -> Self {
+        Self {
+            shown: std::io::stderr().is_terminal() && (options.explore || options.file.is_some()),
+            last: String::new(),
+        }
+    }
+
+    fn show(&mut self, done: usize, of: usize, compared: &Compared, different: u64) {
+        if !self.shown {
+            return;
+        }
+        let filled = BAR * (done + 1) / of.max(1);
+        let operation = &compared.request.operation;
+        let line = format!(
+            "[{}{}] {}/{of}  {different} different  {operation:<36.36}",
+            "#".repeat(filled.min(BAR)),
+            ".".repeat(BAR - filled.min(BAR)),
+            done + 1
+        );
+        if line != self.last {
+            let _closed = write!(std::io::stderr(), "\r{line}");
+            self.last = line;
+        }
+    }
+
+    fn end(&self) {
+        if self.shown {
+            let _closed = writeln!(std::io::stderr());
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! `/compare`: the page in the browser, and what it asks of the server.
+//!
+//! What it asks goes the way of every other request, as the user who signed in: the same limits, rights and log.
+
+use crate::config::Settings;
+use crate::documents::Documents;
+use crate::mount::Site;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use compare::declared::Declared;
+use compare::dialect::{Dialect, LOGIN};
+use compare::neutral::Neutral;
+use compare::pair::{Pair, Relation, Side};
+use compare::translate::Translator;
+use compare::wire::{Answer, Request as Wire, Sending, Transport};
+use compare::{explore, guide, page};
+use http_kit::failure::Failure;
+use http_kit::handler::failed_plainly;
+use http_kit::pages::Extra;
+use http_kit::request::Arrival;
+use ledger_core::error::{Error, FieldErrors};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What the page asks is below.
+pub(crate) const API: &str = "/compare/api/";
+
+const NOT_SIGNED_IN: Error = Error::Unauthenticated("Sign in first");
+
+/// As much as a recording may have, which is more than a body of the API.
+const LONGEST: usize = 8 << 20;
+const LONGEST_ANSWER: usize = 64 << 20;
+
+pub(crate) struct Page {
+    dialects: [Arc<Dialect>; 2],
+    translator: Translator,
+    shared: Option<String>,
+    /// By their e-mail addresses in small letters; everybody where there are none.
+    users: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SignIn {
+    login: String,
+    password: String,
+    totp_code: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    operation: String,
+    business: Option<String>,
+    id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    text: String,
+}
+
+impl Page {
+    /// There is something to compare where both dialects are served.
+    pub(crate) fn of(settings: &Settings, documents: &Documents) -> Option<Self> {
+        let [Some(a), Some(b)] = &documents.each else { return None };
+        let read = |document: &Value| match Dialect::of(document.clone(), None) {
+            Ok(dialect) => Some(dialect),
+            Err(why) => {
+                tracing::error!(why, "the page that compares cannot read our own document");
+                None
+            }
+        };
+        let (a, b) = (read(a)?, read(b)?);
+        let shared = settings.dialects.shared.clone();
+        let users = settings.compare_users.iter().map(|user| user.to_lowercase()).collect();
+        Some(Self {
+            dialects: [Arc::new(a.clone()), Arc::new(b.clone())],
+            translator: Translator { dialects: [a, b], shared: shared.clone() },
+            shared,
+            users,
+        })
+        .filter(|_| settings.compare_enabled)
+    }
+
+    pub(crate) fn pages(&self) -> Vec<Extra> {
+        let [a, b] = &self.dialects;
+        let guide = guide::body(a, b, self.shared.as_deref());
+        vec![
+            Extra {
+                path: "/compare",
+                title: "Compare",
+                about: "asks both dialects the same and shows where their answers differ; it translates requests, too.",
+                body: page::BODY.to_owned(),
+                style: page::STYLE,
+                script: Some(page::SCRIPT),
+            },
+            Extra {
+                path: "/moving",
+                title: "Moving a client",
+                about: "from one dialect to the other, call by call.",
+                body: format!(
+                    "<main>\n<h1>Moving a client</h1>\n<p>From one dialect to the other: what differs, what stays, and every call beside its twin.</p>\n{guide}</main>"
+                ),
+                style: page::GUIDE_STYLE,
+                script: None,
+            },
+        ]
+    }
+
+    pub(crate) async fn answer(
+        &self,
+        site: &Arc<Site>,
+        asked: &str,
+        request: Request,
+        arrival: &Arrival,
+        peer: IpAddr,
+    ) -> Response {
+        match self.answered(site, asked, request, peer).await {
+            Ok(response) => response,
+            Err(failure) => failed_plainly(arrival, failure),
+        }
+    }
+
+    async fn answered(
+        &self,
+        site: &Arc<Site>,
+        asked: &str,
+        request: Request,
+        peer: IpAddr,
+    ) -> Result<Response, Failure> {
+        if !matches!(asked, "sign-in" | "about" | "example" | "run" | "translate") {
+            return Err(Failure::not_found());
+        }
+        if request.method() != Method::POST {
+            let mut failure = Failure::method_not_allowed();
+            failure.headers.push((header::ALLOW, HeaderValue::from_static("POST")));
+            return Err(failure);
+        }
+        let (parts, body) = request.into_parts();
+        // A form of another page cannot say this, so none can speak for who is signed in.
+        let is_json = |form: &HeaderValue| form.to_str().is_ok_and(|form| form.starts_with("application/json"));
+        if !parts.headers.get(header::CONTENT_TYPE).is_some_and(is_json) {
+            return Err(Failure::unsupported_media_type("The body must be application/json"));
+        }
+        let inside: Arc<dyn Transport> = Arc::new(Inside::of(site, &parts.headers, peer));
+        let token =
+            parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        let user = match token {
+            _ if asked == "sign-in" => Value::Null,
+            Some(token) => self.user(&inside, token).await?,
+            None => return Err(NOT_SIGNED_IN.into()),
+        };
+        let bytes = to_bytes(body, LONGEST).await.map_err(|_| Failure::payload_too_large(LONGEST))?;
+        let token = token.unwrap_or_default();
+        match asked {
+            "sign-in" => self.sign_in(&inside, read(&bytes)?).await,
+            "about" => self.about(&inside, token, &user).await,
+            "example" => self.example(&inside, token, read(&bytes)?).await,
+            "run" => self.run(&inside, token, read(&bytes)?).await,
+            _ => {
+                let Text { text } = read(&bytes)?;
+                let translated = self.translator.translate(&text).map_err(|why| Error::field("text", why))?;
+                said(&translated)
+            }
+        }
+    }
+
+    async fn sign_in(&self, inside: &Arc<dyn Transport>, given: SignIn) -> Result<Response, Failure> {
+        let mut body = json!({"login": given.login, "password": given.password});
+        if let Some(code) = given.totp_code {
+            body["totpCode"] = code.into();
+        }
+        let [by_name, _] = &self.dialects;
+        let request = by_name.render(&Neutral::of(LOGIN).with(body), None, None).map_err(Error::internal)?;
+        let answer = inside.send(request).await.map_err(Error::internal)?;
+        let envelope: Value = serde_json::from_str(&answer.body).map_err(Error::internal)?;
+        let status = StatusCode::from_u16(answer.status).map_err(Error::internal)?;
+        if status.is_success() {
+            self.admit(&envelope["data"]["user"]["email"])?;
+            return said(&json!({"token": envelope["data"]["accessToken"]}));
+        }
+        // As the log-in refuses it, in nobody's dialect.
+        let mut errors = envelope["errors"].as_object().cloned().unwrap_or_default();
+        if let Some(messages) = errors.shift_remove(by_name.login_name()) {
+            errors.insert("login".into(), messages);
+        }
+        let mut response = said(&json!({"status": answer.status, "title": envelope["message"], "errors": errors}))?;
+        *response.status_mut() = status;
+        for name in ["retry-after", "www-authenticate", "x-error-code"] {
+            if let Some(value) = answer.header(name).and_then(|value| HeaderValue::from_str(value).ok()) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        Ok(response)
+    }
+
+    /// Who speaks, where they may use the page.
+    async fn user(&self, inside: &Arc<dyn Transport>, token: &str) -> Result<Value, Failure> {
+        let [_, raw] = &self.dialects;
+        let request = raw.render(&Neutral::of("profileGet"), None, Some(token)).map_err(Error::internal)?;
+        let answer = inside.send(request).await.map_err(Error::internal)?;
+        match answer.status {
+            200 => {}
+            410 => return Err(Failure::gone()),
+            429 => return Err(Error::RateLimited { retry_after_seconds: 1 }.into()),
+            _ => return Err(NOT_SIGNED_IN.into()),
+        }
+        let user: Value = serde_json::from_str(&answer.body).map_err(Error::internal)?;
+        self.admit(&user["email"])?;
+        Ok(user)
+    }
+
+    fn admit(&self, email: &Value) -> Result<(), Failure> {
+        let email = email.as_str().unwrap_or_default().to_lowercase();
+        if self.users.is_empty() || self.users.contains(&email) {
+            return Ok(());
+        }
+        let title = "This page is for the users whom Compare:Users names".to_owned();
+        Err(Error::NotAllowed { title, errors: FieldErrors::default() }.into())
+    }
+
+    async fn about(&self, inside: &Arc<dyn Transport>, token: &str, user: &Value) -> Result<Response, Failure> {
+        let [left, right] = &self.dialects;
+        let list = Neutral::of("businessesList").asking("pageSize", "500").asking("sort", "name");
+        let request = right.render(&list, None, Some(token)).map_err(Error::internal)?;
+        let answer = inside.send(request).await.map_err(Error::internal)?;
+        let page: Value = serde_json::from_str(&answer.body).map_err(Error::internal)?;
+        let businesses = page["items"].as_array().into_iter().flatten();
+        let businesses: Vec<Value> = businesses.map(|one| json!({"id": one["id"], "name": one["name"]})).collect();
+        let sides = self.dialects.each_ref().map(|one| json!({"name": one.name, "base": one.base, "wraps": one.wraps}));
+        said(&json!({
+            "user": {"email": user["email"]},
+            "businesses": businesses,
+            "sides": sides,
+            "operations": page::operations(left, right),
+        }))
+    }
+
+    fn pair(&self, inside: &Arc<dyn Transport>, token: &str) -> Pair {
+        let side = |dialect: &Arc<Dialect>| Side {
+            dialect: dialect.clone(),
+            transport: inside.clone(),
+            token: Some(token.to_owned()),
+            business: None,
+            rehearses: true,
+        };
+        let [left, right] = &self.dialects;
+        Pair::new(side(left), side(right), Relation::Same, Declared::default(), &ledger_core::ids::request_id())
+    }
+
+    /// A body to begin with, which fits the company.
+    async fn example(&self, inside: &Arc<dyn Transport>, token: &str, wanted: Wanted) -> Result<Response, Failure> {
+        self.dialects[0].operation(&wanted.operation).map_err(|why| Error::field("operation", why))?;
+        let mut pair = self.pair(inside, token);
+        (pair.left.business, pair.right.business) = (wanted.business.clone(), wanted.business);
+        let body = explore::example(&mut pair, &wanted.operation, wanted.id.as_deref()).await;
+        said(&json!({"body": body}))
+    }
+
+    async fn run(&self, inside: &Arc<dyn Transport>, token: &str, neutral: Neutral) -> Result<Response, Failure> {
+        self.dialects[0].operation(&neutral.operation).map_err(|why| Error::field("operation", why))?;
+        if neutral.operation == LOGIN {
+            return Err(Error::field("operation", "has its own form: sign in").into());
+        }
+        // Nobody's other token: the page speaks for who is signed in, and for nobody.
+        let neutral = Neutral {
+            authorization: neutral.authorization.filter(String::is_empty),
+            recorded: None,
+            kept_as: None,
+            ..neutral
+        };
+        let compared = self.pair(inside, token).compare(&neutral).await;
+        said(&compared)
+    }
+}
+
+fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(bytes).map_err(|error| Error::MalformedJson(error.to_string()).into())
+}
+
+fn said(value: &impl serde::Serialize) -> Result<Response, Failure> {
+    let text = serde_json::to_string(value).map_err(Error::internal)?;
+    Ok(([(header::CONTENT_TYPE, "application/json; charset=utf-8")], text).into_response())
+}
+
+/// Requests that never leave the process, and are answered like those that come from outside.
+struct Inside {
+    site: Arc<Site>,
+    peer: IpAddr,
+    /// What says whose books are meant, and where the request came from.
+    forwarded: HeaderMap,
+    origin: String,
+}
+
+impl Inside {
+    fn of(site: &Arc<Site>, headers: &HeaderMap, peer: IpAddr) -> Self {
+        let mut forwarded = HeaderMap::new();
+        for name in ["host", "x-forwarded-host", "x-forwarded-for", "user-agent"] {
+            for value in headers.get_all(name) {
+                if let Ok(name) = name.parse::<header::HeaderName>() {
+                    forwarded.append(name, value.clone());
+                }
+            }
+        }
+        let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let origin = text(header::ORIGIN).filter(|origin| origin.starts_with("http")).map(str::to_owned);
+        let origin = origin.unwrap_or_else(|| format!("http://{}", text(header::HOST).unwrap_or("localhost")));
+        Self { site: site.clone(), peer, forwarded, origin }
+    }
+
+    async fn exchange(&self, request: Wire) -> Result<Answer, String> {
+        let mut asked = Request::builder().method(request.method.as_str()).uri(&request.target);
+        for (name, value) in &request.headers {
+            asked = asked.header(name, value);
+        }
+        let mut asked = asked.body(Body::from(request.body.unwrap_or_default())).map_err(|error| error.to_string())?;
+        asked.headers_mut().extend(self.forwarded.clone());
+        let begun = Instant::now();
+        let (parts, body) = self.site.answer(asked, self.peer).await.into_parts();
+        let body = to_bytes(body, LONGEST_ANSWER).await.map_err(|error| error.to_string())?;
+        let headers = parts
+            .headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
+        Ok(Answer {
+            status: parts.status.as_u16(),
+            headers: headers.collect(),
+            body: String::from_utf8_lossy(&body).into_owned(),
+            micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+        })
+    }
+}
+
+impl Transport for Inside {
+    fn send(&self, request: Wire) -> Sending<'_> {
+        Box::pin(self.exchange(request))
+    }
+
+    fn origin(&self) -> &str {
+        &self.origin
+    }
+}
