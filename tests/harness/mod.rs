@@ -7,9 +7,11 @@ pub mod examples;
 pub mod http;
 pub mod postgres;
 pub mod process;
+pub mod proxy;
 pub mod server;
 pub mod shop;
 pub mod streams;
+pub mod twins;
 
 pub use http::Request;
 pub use server::{Company, Dialect, Engine, Options, Server};

@@ -2,7 +2,8 @@
 
 use super::http::{Answer, Request};
 use super::process::{Kept, fresh_folder};
-use super::{authority, postgres};
+use super::{authority, postgres, twins};
+use compare::meaning::Meaning;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -234,8 +235,14 @@ fn places(folder: &std::path::Path, database: &str) -> Vec<String> {
 
 /// Runs the program to its end.
 pub fn run(arguments: &[String], input: &str) -> Output {
+    run_with(arguments, input, &[])
+}
+
+/// ... with these in its environment.
+pub fn run_with(arguments: &[String], input: &str, environment: &[(&str, &str)]) -> Output {
     let mut child = Command::new(PROGRAM)
         .args(arguments)
+        .envs(environment.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -298,46 +305,27 @@ pub struct Said {
     pub data: Value,
     pub errors: Value,
     pub code: Option<String>,
+    pub meaning: Meaning,
     pub answer: Answer,
 }
 
 impl Said {
     pub fn of(dialect: Dialect, answer: Answer) -> Self {
+        let meaning = twins::meaning(dialect, &answer);
+        let is_json = answer.header("content-type") == Some("application/json; charset=utf-8");
+        assert!(is_json || answer.text.is_empty(), "{:?}", answer.headers);
         let code = answer.header("x-error-code").map(str::to_owned);
-        let ok = answer.status < 400;
-        let mut said = Self {
+        assert_eq!(answer.status < 400, code.is_none(), "a code with failures and only with them");
+        let part = |name: &str| meaning.tree[name].clone();
+        Self {
             status: answer.status,
-            title: String::new(),
-            data: Value::Null,
-            errors: Value::Null,
+            title: part("title").as_str().unwrap_or_default().to_owned(),
+            data: part("data"),
+            errors: part("errors"),
             code,
-            answer: answer.clone(),
-        };
-        if answer.status == 304 || answer.text.is_empty() {
-            return said;
+            meaning,
+            answer,
         }
-        assert_eq!(answer.header("content-type"), Some("application/json; charset=utf-8"));
-        let body = answer.json();
-        let keys: Vec<&str> = body.as_object().expect("an object").keys().map(String::as_str).collect();
-        match dialect {
-            Dialect::A => {
-                assert_eq!(keys, ["success", "message", "data", "errors"]);
-                assert_eq!(body["success"], ok);
-                said.title = body["message"].as_str().expect("a message").into();
-                said.data = body["data"].clone();
-                said.errors = if body["errors"].is_null() { json!({}) } else { body["errors"].clone() };
-                assert!(ok == body["errors"].is_null() || !ok, "{body}");
-            }
-            Dialect::B if ok => said.data = body,
-            Dialect::B => {
-                assert_eq!(keys, ["status", "title", "errors"]);
-                assert_eq!(body["status"], answer.status);
-                said.title = body["title"].as_str().expect("a title").into();
-                said.errors = body["errors"].clone();
-            }
-        }
-        assert_eq!(ok, said.code.is_none(), "a code with failures and only with them");
-        said
     }
 
     pub fn expect(self, status: u16) -> Self {

@@ -415,7 +415,7 @@ impl Explorer<'_, '_> {
     async fn valid_body(&mut self, operation: &Operation, attempt: usize) -> Value {
         let Some(body) = &operation.body else { return Value::Null };
         self.made += 1;
-        let mut value = body.example.clone();
+        let mut value = if body.example.is_object() { body.example.clone() } else { json!({}) };
         self.fit(&mut value, operation.stem(), attempt).await;
         let turn = self.made;
         if let Some(members) = value.as_object_mut() {
