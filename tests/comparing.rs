@@ -20,7 +20,8 @@ fn compare(server: &Server, arguments: &[&str]) -> Output {
     if !arguments.contains(&"--left") {
         words.extend(["--server".to_owned(), format!("http://{}", server.address)]);
     }
-    run_with(&words, "", &[("DUET_COMPARE_TOKEN", server.token())])
+    let token = server.token();
+    run_with(&words, "", &[("DUET_COMPARE_TOKEN", token), ("DUET_COMPARE_RIGHT_TOKEN", token)])
 }
 
 /// The report of a run that came to its end.
@@ -36,7 +37,8 @@ fn file(name: &str, text: &str) -> String {
 }
 
 fn lines(requests: &[Value]) -> String {
-    file("requests.jsonl", &requests.iter().map(|request| format!("{request}\n")).collect::<String>())
+    let lines: Vec<String> = requests.iter().map(Value::to_string).collect();
+    file("requests.jsonl", &lines.join("\n"))
 }
 
 /// What differs in a report, as operation and path.
@@ -113,9 +115,21 @@ fn explore(server: &Server) {
         "nothing is fetched"
     );
 
+    // What was rehearsed leaves nothing behind.
     let twins = server.send(&authorised(Request::new("GET", "/b/api/businesses?q=Compare&pageSize=1"), server.token()));
     let id = twins.expect(200).json()["items"][0]["id"].as_str().unwrap().to_owned();
-    let on_one = compare(server, &["--explore", "--json", "--business", &id]);
+    let company = Company { id, ..server.company() };
+    let state = || {
+        let count = |resource: &str| {
+            company.ask(Dialect::B, "GET", resource, "?pageSize=1", None).expect(200).data["pagination"].clone()
+        };
+        let proof = server.send(&company.request_at(Dialect::B, "GET", "verify")).expect(200).json();
+        (count("auditLog"), count("entries"), count("salesInvoices"), proof)
+    };
+    let before = state();
+    assert_eq!(before.3["ok"], true);
+    let on_one = compare(server, &["--explore", "--json", "--business", &company.id]);
+    assert_eq!(state(), before);
     let found = report(&on_one);
     assert_eq!(differing(&found), BTreeSet::new());
     assert_eq!((found["ok"].as_bool(), on_one.status.code()), (Some(true), Some(0)));
@@ -383,6 +397,26 @@ on_both_engines! {
         assert_eq!(found["pagination"]["totalCount"], 1);
     }
 
+    fn two_companies_that_are_alike_are_held_side_by_side(server) {
+        let (left, right) = (server.company(), server.company());
+        for (company, name) in [(&left, "Same"), (&right, "Same"), (&left, "Other"), (&right, "Right")] {
+            company.party(json!({"name": name, "code": name.len().to_string(), "contacts": [{"name": "Jo"}]}));
+        }
+        let requests = lines(&[
+            json!({"operation": "partiesList", "query": {"code": "4"}, "as": "same"}),
+            json!({"operation": "partiesGet", "id": "${same.items[0].id}"}),
+            json!({"operation": "partiesList", "query": {"code": "5"}}),
+            json!({"operation": "partiesCreate", "body": {"name": "New", "isCustomer": true}}),
+        ]);
+        let words = ["--left-business", &left.id, "--right-business", &right.id, "--file", &requests, "--json"];
+        let found = report(&compare(server, &words));
+        assert_eq!(differing(&found), BTreeSet::from(["partiesList data.items[0].name".to_owned()]));
+        assert_eq!(found["counts"]["equal"], 3);
+        for company in [left, right] {
+            assert_eq!(company.ask(Dialect::B, "GET", "parties", "", None).expect(200).data["pagination"]["totalCount"], 2);
+        }
+    }
+
     fn a_recording_of_one_company_is_played_again_on_twins(server) {
         // What a browser saw of dialect A, a week ago, in a company that is gone.
         let (business, party) = ("019a9f6e-6c00-7b10-9c44-0d2e4f6a8b01", "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02");
@@ -470,13 +504,24 @@ on_both_engines! {
     }
 }
 
+/// Arguments, environment, exit code and a part of what is said.
+type Misuse<'m> = (&'m [&'m str], &'m [(&'m str, &'m str)], i32, &'m str);
+
 #[test]
 fn what_makes_no_sense_is_said_before_anything_is_asked() {
     let server = Server::shared(Engine::Sqlite).unwrap();
     let token = [("DUET_COMPARE_TOKEN", server.token())];
     let address = format!("http://{}", server.address);
     let gone = file("requests.jsonl", "{\"operation\":\"partiesList\"}\n{\"operation\":\"partyList\"}\n");
-    let cases: [(&[&str], &[(&str, &str)], i32, &str); 8] = [
+    let elsewhere = proxy::start(server.address, Box::new(|_, _| {}));
+    let (left, right) = (format!("{address}/a/api"), format!("http://{elsewhere}/b/api"));
+    let cases: [Misuse<'_>; 9] = [
+        (
+            &["businessesList", "--left", &left, "--right", &right],
+            &token,
+            2,
+            "is another server: set DUET_COMPARE_RIGHT_TOKEN",
+        ),
         (&["partiesList", "--server", &address], &[], 2, "--user"),
         (&["partiesList", "--server", &address, "--user", "x@example.test"], &[], 2, "DUET_COMPARE_PASSWORD"),
         (

@@ -2,6 +2,7 @@
 
 use crate::harness::http::connect;
 use crate::harness::process::{eventually, fresh_folder};
+use crate::harness::server::run_with;
 use crate::harness::{Engine, Options, Request, Server};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -42,10 +43,8 @@ fn ask(address: SocketAddr, trusted: &CertificateDer<'static>, path: &str) -> Re
     })
 }
 
-#[test]
-fn a_certificate_is_renewed_without_a_connection_dropped() {
-    let folder = fresh_folder("tls");
-    let first = renew(&folder);
+/// A server that speaks TLS too, by the certificate in a folder, and where.
+fn started(folder: &Path) -> (Server, SocketAddr) {
     let file = |name: &str| folder.join(name).display().to_string();
     let settings = [
         format!("Server:Tls:Certificate={}", file("certificate.pem")),
@@ -56,7 +55,32 @@ fn a_certificate_is_renewed_without_a_connection_dropped() {
     let server = Server::start(Engine::Sqlite, Options { arguments, ..Options::default() }).unwrap();
     let line = server.greeting.iter().find(|line| line.contains("https://")).expect("where TLS is spoken");
     let secure: SocketAddr = line.rsplit("https://").next().unwrap().parse().unwrap();
+    (server, secure)
+}
 
+/// `duet compare` asks servers over TLS, and trusts whom the machine trusts.
+#[test]
+fn both_dialects_are_compared_over_tls() {
+    let folder = fresh_folder("tls");
+    renew(&folder);
+    let (server, secure) = started(&folder);
+    let words = ["compare", "businessesList", "--server", &format!("https://localhost:{}", secure.port())];
+    let words = words.map(str::to_owned);
+    let certificate = folder.join("certificate.pem").display().to_string();
+    let token = ("DUET_COMPARE_TOKEN", server.token());
+    let output = run_with(&words, "", &[token, ("SSL_CERT_FILE", &certificate)]);
+    let (told, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && told.contains("equal  businessesList"), "{told}{said}");
+    let output = run_with(&words, "", &[token]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("certificate"), "{said}");
+}
+
+#[test]
+fn a_certificate_is_renewed_without_a_connection_dropped() {
+    let folder = fresh_folder("tls");
+    let first = renew(&folder);
+    let (server, secure) = started(&folder);
     let answer = ask(secure, &first, "/healthz").unwrap();
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"), "{answer}");
     assert!(answer.contains("strict-transport-security: max-age=63072000"), "{answer}");

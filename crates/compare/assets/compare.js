@@ -210,6 +210,7 @@ function draw(compared, where) {
   const summary = make('div', { class: 'verdict', id: 'verdict', 'data-verdict': compared.verdict, role: 'status' }, badge(compared.verdict),
     make('span', {}, differences.length ? `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'}` : 'status, body, errors and headers say the same'),
     status >= 400 ? make('span', {}, `refused alike with ${status}`) : null,
+    status < 400 && compared.left.request.method !== 'GET' ? make('span', { class: 'hint' }, 'each side rehearsed for itself: identifiers and moments that it made stand for each other') : null,
     (compared.noise || []).length ? make('span', { class: 'hint' }, `moving by themselves, not counted: ${compared.noise.join(', ')}`) : null);
   const table = differences.length ? make('div', { class: 'wide' }, make('table', { class: 'differences' },
     make('thead', {}, make('tr', {}, ['path', 'what', 'left', 'right', 'declared'].map((name) => make('th', {}, name)))),

@@ -16,18 +16,27 @@ const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 
 /// A server that is asked over the network. Certificates are checked against the machine's own list.
 pub struct Remote {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: AnyClient,
     origin: String,
+}
+
+enum AnyClient {
+    Plain(Client<HttpConnector, Full<Bytes>>),
+    Secure(Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
 }
 
 impl Remote {
     /// `origin` is scheme, host and port.
     pub fn new(origin: &str) -> Result<Self, String> {
-        let tls = HttpsConnectorBuilder::new()
-            .with_native_roots()
-            .map_err(|error| format!("the machine's certificates cannot be read: {error}"))?;
-        let connector = tls.https_or_http().enable_http1().build();
-        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let builder = Client::builder(TokioExecutor::new());
+        let client = if origin.starts_with("https://") {
+            let tls = HttpsConnectorBuilder::new()
+                .with_native_roots()
+                .map_err(|error| format!("the machine's certificates cannot be read: {error}"))?;
+            AnyClient::Secure(builder.build(tls.https_only().enable_http1().build()))
+        } else {
+            AnyClient::Plain(builder.build_http())
+        };
         Ok(Self { client, origin: origin.trim_end_matches('/').to_owned() })
     }
 
@@ -42,7 +51,11 @@ impl Remote {
         let body = Full::new(Bytes::from(request.body.unwrap_or_default()));
         let said = said.body(body).map_err(|error| format!("the request cannot be sent: {error}"))?;
         let begun = Instant::now();
-        let answered = self.client.request(said).await.map_err(|error| root(&error))?;
+        let answered = match &self.client {
+            AnyClient::Plain(client) => client.request(said).await,
+            AnyClient::Secure(client) => client.request(said).await,
+        };
+        let answered = answered.map_err(|error| root(&error))?;
         let (parts, body) = answered.into_parts();
         let body = Limited::new(body, LONGEST_ANSWER)
             .collect()
@@ -62,12 +75,25 @@ impl Remote {
     }
 }
 
+/// How long to wait before a request may be repeated that was one too many.
+fn to_wait(answer: &Answer) -> Option<Duration> {
+    let asked: u64 = answer.header("retry-after").filter(|_| answer.status == 429)?.parse().ok()?;
+    Some(Duration::from_secs(asked)).filter(|asked| *asked <= PATIENCE)
+}
+
 impl Transport for Remote {
     fn send(&self, request: Request) -> Sending<'_> {
         Box::pin(async move {
-            match tokio::time::timeout(PATIENCE, self.exchange(request)).await {
-                Ok(answer) => answer,
-                Err(_) => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
+            loop {
+                let answer = match tokio::time::timeout(PATIENCE, self.exchange(request.clone())).await {
+                    Ok(answer) => answer?,
+                    Err(_) => return Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
+                };
+                // Thousands of requests a minute are ours to spread, and no difference between two sides.
+                match to_wait(&answer) {
+                    Some(wait) => tokio::time::sleep(wait.max(Duration::from_secs(1))).await,
+                    None => return Ok(answer),
+                }
             }
         })
     }
@@ -84,4 +110,22 @@ fn root(error: &dyn Error) -> String {
         root = cause;
     }
     root.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_too_often_waits_as_long_as_is_asked_but_not_for_a_quarter_of_an_hour() {
+        let answer = |status, after: &str| Answer {
+            status,
+            headers: vec![("retry-after".into(), after.into())],
+            ..Answer::default()
+        };
+        assert_eq!(to_wait(&answer(429, "7")), Some(Duration::from_secs(7)));
+        for (status, after) in [(429, "900"), (429, "soon"), (503, "1"), (200, "1")] {
+            assert_eq!(to_wait(&answer(status, after)), None);
+        }
+    }
 }

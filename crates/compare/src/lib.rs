@@ -18,6 +18,7 @@ pub mod neutral;
 pub mod page;
 pub mod pair;
 pub mod report;
+mod secrets;
 pub mod translate;
 pub mod twins;
 pub mod wire;

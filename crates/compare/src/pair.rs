@@ -9,6 +9,7 @@ use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
 use crate::difference::{Difference, Kind, Latitude, Verdict, between, between_values, declare};
 use crate::meaning::Meaning;
 use crate::neutral::Neutral;
+use crate::secrets;
 use crate::twins::Twins;
 use crate::wire::{Answer, Request, Transport};
 use serde::Serialize;
@@ -88,7 +89,7 @@ impl Compared {
     }
 }
 
-/// How often a read whose answers differ is asked again, to tell a difference from books that move meanwhile.
+/// How often a request whose answers differ is asked again, to tell a difference from books that move meanwhile.
 const TRIES: usize = 3;
 
 /// What is of a company and yet of others too: a person has one account in all of them.
@@ -193,10 +194,9 @@ impl Pair {
         };
         match (meant_left, meant_right) {
             (Ok(meant_left), Ok(meant_right)) => {
-                compared.differences =
-                    self.differences(writes || said.operation == LOGIN, &said, &meant_left, &meant_right);
-                if !compared.differences.is_empty() && !writes {
-                    self.settle(&mut compared, &said).await;
+                compared.differences = self.differences(writes, &said, &meant_left, &meant_right);
+                if !compared.differences.is_empty() && !acts {
+                    self.settle(&mut compared, writes).await;
                 }
                 if acts && meant_left.tree["status"].as_u64().is_some_and(|status| status < 400) {
                     compared.differences.extend(self.effects(&compared).await);
@@ -209,14 +209,23 @@ impl Pair {
                 }
                 compared.meaning = Some(meant_left);
             }
-            (left, right) => {
-                let why = |said: Result<Meaning, String>| said.err().map_or(Value::Null, Value::from);
-                compared.differences.push(Difference::new("answer", Kind::Unanswered, why(left), why(right)));
-            }
+            (left, right) => compared.differences.push(unanswered("answer", left, right)),
         }
-        declare(&mut compared.differences, &said.operation, &mut self.declared);
+        self.judged(compared)
+    }
+
+    /// The verdict, once all differences are known. What is shown from here on has no secret in it.
+    fn judged(&mut self, mut compared: Compared) -> Compared {
+        declare(&mut compared.differences, &compared.request.operation, &mut self.declared);
         compared.differences.sort_by_key(|one| one.kind);
         compared.verdict = Verdict::of(&compared.differences);
+        for exchange in [&mut compared.left, &mut compared.right] {
+            exchange.curl = secrets::masked(&exchange.curl);
+            exchange.request.body = exchange.request.body.as_deref().map(secrets::masked);
+            if let Some(answer) = &mut exchange.answer {
+                answer.body = secrets::masked(&answer.body);
+            }
+        }
         compared
     }
 
@@ -258,17 +267,20 @@ impl Pair {
         between(left, right, &mut Latitude::Own(&mut twins))
     }
 
-    /// Asks again where a read differs. What differs from one answer to the next of one side is noise.
-    async fn settle(&mut self, compared: &mut Compared, said: &Neutral) {
+    /// Asks again where a read or a rehearsal differs: others may have written meanwhile. What differs from one answer to the next of one side is noise.
+    async fn settle(&mut self, compared: &mut Compared, rehearses: bool) {
+        let said = compared.request.clone();
         for _ in 0..TRIES {
-            let (left, meant_left) = self.ask(true, said).await;
-            let (right, meant_right) = self.ask(false, said).await;
-            let (_, meant_again) = self.ask(true, said).await;
+            let (left, meant_left) = self.ask(true, &said).await;
+            let (right, meant_right) = self.ask(false, &said).await;
+            let (_, meant_again) = self.ask(true, &said).await;
             let (Ok(meant_left), Ok(meant_right), Ok(meant_again)) = (meant_left, meant_right, meant_again) else {
                 return;
             };
-            let noise = between(&meant_left, &meant_again, &mut Latitude::None);
-            let mut differences = self.differences(false, said, &meant_left, &meant_right);
+            let mut own = Twins::default();
+            let mut latitude = if rehearses { Latitude::Own(&mut own) } else { Latitude::None };
+            let noise = between(&meant_left, &meant_again, &mut latitude);
+            let mut differences = self.differences(rehearses, &said, &meant_left, &meant_right);
             let moves = |path: &str| noise.iter().any(|one| one.path == path);
             compared.noise = differences.iter().map(|one| one.path.clone()).filter(|path| moves(path)).collect();
             differences.retain(|one| !moves(&one.path));
@@ -303,10 +315,7 @@ impl Pair {
                     let last = left.as_array().and_then(|items| items.last()?["entryNumber"].as_u64());
                     self.entries = last.unwrap_or(self.entries);
                 }
-                (left, right) => {
-                    let why = |said: Result<Meaning, String>| said.err().map_or(Value::Null, Value::from);
-                    found.push(Difference::new(path, Kind::Unanswered, why(left), why(right)));
-                }
+                (left, right) => found.push(unanswered(path, left, right)),
             }
         }
         found
@@ -385,23 +394,29 @@ impl Pair {
 
     /// Logs in on both sides, each in its own words; their tokens are used from then on.
     pub async fn log_in(&mut self, login: &str, password: &str) -> Result<Compared, String> {
-        let body = json!({"login": login, "password": password});
-        let said = Neutral::of(LOGIN).with(body);
-        let mut compared = self.compare(&said).await;
-        for (exchange, side) in [(&compared.left, &mut self.left), (&compared.right, &mut self.right)] {
-            side.token = Some(token(exchange)?);
-        }
-        // What was sent and answered is nobody else's.
-        for exchange in [&mut compared.left, &mut compared.right] {
-            exchange.request.body = None;
-            exchange.curl = String::new();
-            if let Some(answer) = &mut exchange.answer {
-                answer.body = String::new();
-            }
-        }
-        compared.request.body = None;
-        Ok(compared)
+        let request = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));
+        let (left, meant_left) = self.ask(true, &request).await;
+        let (right, meant_right) = self.ask(false, &request).await;
+        self.left.token = Some(token(&left)?);
+        self.right.token = Some(token(&right)?);
+        let differences = between(&meant_left?, &meant_right?, &mut Latitude::Own(&mut Twins::default()));
+        let (verdict, noise) = (Verdict::Equal, Vec::new());
+        Ok(self.judged(Compared {
+            request: Neutral::of(LOGIN),
+            verdict,
+            differences,
+            noise,
+            left,
+            right,
+            meaning: None,
+        }))
     }
+}
+
+/// That at least one side could not be asked.
+fn unanswered(path: &str, left: Result<Meaning, String>, right: Result<Meaning, String>) -> Difference {
+    let why = |said: Result<Meaning, String>| said.err().map_or(Value::Null, Value::from);
+    Difference::new(path, Kind::Unanswered, why(left), why(right))
 }
 
 /// The token that a log-in was answered with.

@@ -245,8 +245,17 @@ fn secret(name: &str) -> Option<String> {
 
 async fn log_in(pair: &mut Pair, options: &CompareOptions, report: &mut Report) -> Result<(), Stop> {
     let token = secret("DUET_COMPARE_TOKEN");
-    let right_token = secret("DUET_COMPARE_RIGHT_TOKEN").or_else(|| token.clone());
+    // What is said to one server is nobody else's to hear.
+    let is_elsewhere = pair.left.transport.origin() != pair.right.transport.origin();
+    let of_right = |name: &str, left: Option<&String>| match secret(name) {
+        Some(own) => Ok(Some(own)),
+        None if is_elsewhere => {
+            Err(Stop::Misused(format!("{} is another server: set {name}", pair.right.transport.origin())))
+        }
+        None => Ok(left.cloned()),
+    };
     if let Some(token) = token {
+        let right_token = of_right("DUET_COMPARE_RIGHT_TOKEN", Some(&token))?;
         (pair.left.token, pair.right.token) = (Some(token), right_token);
         return Ok(());
     }
@@ -259,13 +268,13 @@ async fn log_in(pair: &mut Pair, options: &CompareOptions, report: &mut Report) 
         if options.password_stdin { Some(crate::admin::password(true)?.0) } else { secret("DUET_COMPARE_PASSWORD") };
     let password =
         password.ok_or_else(|| Stop::Misused("no password: set DUET_COMPARE_PASSWORD, or --password-stdin".into()))?;
-    let of_right = secret("DUET_COMPARE_RIGHT_PASSWORD");
-    if options.right_user.is_none() && of_right.is_none() {
-        report.add(&pair.log_in(user, &password).await?);
-        return Ok(());
-    }
+    let of_right = of_right("DUET_COMPARE_RIGHT_PASSWORD", Some(&password))?.unwrap_or_default();
     let right_user = options.right_user.as_ref().unwrap_or(user);
-    pair.log_in_apart((user, &password), (right_user, of_right.as_ref().unwrap_or(&password))).await?;
+    if right_user == user && of_right == password {
+        report.add(&pair.log_in(user, &password).await?);
+    } else {
+        pair.log_in_apart((user, &password), (right_user, &of_right)).await?;
+    }
     Ok(())
 }
 

@@ -317,7 +317,7 @@ impl Inside {
 
     async fn exchange(&self, request: Wire) -> Result<Answer, String> {
         let mut asked = Request::builder().method(request.method.as_str()).uri(&request.target);
-        for (name, value) in &request.headers {
+        for (name, value) in request.headers.iter().filter(|(name, _)| !is_of_the_way(name)) {
             asked = asked.header(name, value);
         }
         let mut asked = asked.body(Body::from(request.body.unwrap_or_default())).map_err(|error| error.to_string())?;
@@ -336,6 +336,13 @@ impl Inside {
             micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
         })
     }
+}
+
+/// Whether a header says where a request came from, or how it is carried: that is not for the one who asks to say.
+fn is_of_the_way(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let carried = ["host", "forwarded", "connection", "content-length", "transfer-encoding", "expect", "upgrade"];
+    name.starts_with("x-forwarded-") || carried.contains(&name.as_str())
 }
 
 impl Transport for Inside {
