@@ -115,7 +115,7 @@ mod tests {
             {"path": "headers.server", "operation": "parties*", "reason": "another server"}
         ]);
         let mut declared = declared(entries, "2026-11-21").unwrap();
-        let differs = |path: &str, kind| Difference::new(path, kind, Value::Null, Value::Null);
+        let differs = |path: &str, kind| Difference::new(path, kind, None, None);
         assert_eq!(declared.reason("itemsGet", &differs("data.total", Kind::Value)), Some("rounds half up"));
         assert_eq!(declared.reason("itemsGet", &differs("data.total", Kind::Type)), None);
         assert_eq!(declared.reason("itemsGet", &differs("headers.server", Kind::Value)), None);

@@ -31,17 +31,18 @@ pub enum Kind {
 pub struct Difference {
     pub path: String,
     pub kind: Kind,
-    #[serde(skip_serializing_if = "Value::is_null")]
-    pub left: Value,
-    #[serde(skip_serializing_if = "Value::is_null")]
-    pub right: Value,
+    /// What stands there on the left, where there is something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub right: Option<Value>,
     /// Why it is as it should be, where somebody said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Difference {
-    pub fn new(path: impl Into<String>, kind: Kind, left: Value, right: Value) -> Self {
+    pub fn new(path: impl Into<String>, kind: Kind, left: Option<Value>, right: Option<Value>) -> Self {
         Self { path: path.into(), kind, left, right, reason: None }
     }
 }
@@ -89,8 +90,8 @@ pub fn between(left: &Meaning, right: &Meaning, latitude: &mut Latitude<'_>) -> 
     let mut found = walk.found;
     for (meaning, is_left) in [(left, true), (right, false)] {
         for fault in &meaning.faults {
-            let why = Value::from(fault.why.clone());
-            let (left, right) = if is_left { (why, Value::Null) } else { (Value::Null, why) };
+            let why = Some(Value::from(fault.why.clone()));
+            let (left, right) = if is_left { (why, None) } else { (None, why) };
             found.push(Difference::new(fault.path.clone(), Kind::Form, left, right));
         }
     }
@@ -112,7 +113,7 @@ struct Walk<'l, 't> {
 impl Walk<'_, '_> {
     fn differ(&mut self, path: &str, kind: Kind, left: &Value, right: &Value) {
         let kind = if path == "status" { Kind::Status } else { kind };
-        self.found.push(Difference::new(path, kind, left.clone(), right.clone()));
+        self.found.push(Difference::new(path, kind, Some(left.clone()), Some(right.clone())));
     }
 
     fn values(&mut self, path: &str, left: &Value, right: &Value) {
@@ -122,11 +123,12 @@ impl Walk<'_, '_> {
                     let path = below(path, name);
                     match rights.get(name) {
                         Some(right) => self.values(&path, left, right),
-                        None => self.differ(&path, Kind::OnlyLeft, left, &Value::Null),
+                        None => self.found.push(Difference::new(path, Kind::OnlyLeft, Some(left.clone()), None)),
                     }
                 }
                 for (name, right) in rights.iter().filter(|(name, _)| !lefts.contains_key(*name)) {
-                    self.differ(&below(path, name), Kind::OnlyRight, &Value::Null, right);
+                    let path = below(path, name);
+                    self.found.push(Difference::new(path, Kind::OnlyRight, None, Some(right.clone())));
                 }
             }
             (Value::Array(lefts), Value::Array(rights)) => self.lists(path, lefts, rights),

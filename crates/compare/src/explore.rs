@@ -101,7 +101,7 @@ impl Explorer<'_, '_> {
     }
 
     fn is_missing(&mut self, id: &str, kind: Kind) {
-        let (left, right) = if kind == Kind::OnlyLeft { (id.into(), Value::Null) } else { (Value::Null, id.into()) };
+        let (left, right) = if kind == Kind::OnlyLeft { (Some(id.into()), None) } else { (None, Some(id.into())) };
         let mut differences = vec![Difference::new("operation", kind, left, right)];
         crate::difference::declare(&mut differences, id, &mut self.pair.declared);
         let compared = Compared {

@@ -243,7 +243,7 @@ impl Pair {
         let why = |side: &Side| {
             let why =
                 || format!("{} does not say that it knows dryRun; compare writes with --twin", side.transport.origin());
-            if side.rehearses { Value::Null } else { why().into() }
+            (!side.rehearses).then(|| why().into())
         };
         let differences = vec![Difference::new("answer", Kind::Unanswered, why(&self.left), why(&self.right))];
         let nothing = Exchange::default;
@@ -415,7 +415,7 @@ impl Pair {
 
 /// That at least one side could not be asked.
 fn unanswered(path: &str, left: Result<Meaning, String>, right: Result<Meaning, String>) -> Difference {
-    let why = |said: Result<Meaning, String>| said.err().map_or(Value::Null, Value::from);
+    let why = |said: Result<Meaning, String>| said.err().map(Value::from);
     Difference::new(path, Kind::Unanswered, why(left), why(right))
 }
 

@@ -201,15 +201,15 @@ pub fn one_in_text(compared: &Compared) -> String {
 }
 
 fn difference_in_text(difference: &Difference) -> String {
-    let short = |value: &Value| {
-        let text = value.to_string();
+    let short = |value: &Option<Value>| {
+        let text = value.as_ref().map_or_else(String::new, Value::to_string);
         if text.chars().count() > 120 { format!("{}...", text.chars().take(120).collect::<String>()) } else { text }
     };
     let (left, right) = (short(&difference.left), short(&difference.right));
     let said = match difference.kind {
         Kind::OnlyLeft => format!("only on the left: {left}"),
         Kind::OnlyRight => format!("only on the right: {right}"),
-        Kind::Form if difference.left.is_null() => format!("on the right: {right}"),
+        Kind::Form if difference.left.is_none() => format!("on the right: {right}"),
         Kind::Form => format!("on the left: {left}"),
         Kind::Size => format!("{left} elements, {right} elements"),
         Kind::Order => "the same elements in another order".to_owned(),
@@ -230,7 +230,7 @@ fn word(verdict: Verdict) -> &'static str {
 fn one_in_html(compared: &Compared) -> String {
     let class = if compared.verdict == Verdict::Different { "different" } else { "declared" };
     let row = |difference: &Difference| {
-        let cell = |value: &Value| if value.is_null() { String::new() } else { escape(&value.to_string()) };
+        let cell = |value: &Option<Value>| value.as_ref().map_or_else(String::new, |value| escape(&value.to_string()));
         format!(
             "<tr><th><code>{}</code></th><td>{}</td><td><code>{}</code></td><td><code>{}</code></td><td>{}</td></tr>\n",
             escape(&difference.path),
@@ -288,7 +288,7 @@ mod tests {
         };
         let differences = match verdict {
             Verdict::Equal => Vec::new(),
-            _ => vec![Difference::new("data.<b>", Kind::Value, json!(1), json!(2))],
+            _ => vec![Difference::new("data.<b>", Kind::Value, Some(json!(1)), Some(json!(2)))],
         };
         Compared {
             request: Neutral::of("partiesGet"),
