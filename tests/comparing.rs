@@ -194,7 +194,17 @@ const SEEDED: &[Seeded] = &[
                 changed(answer, |body| drop(body.as_object_mut().unwrap().remove("notes")));
             }
         },
-        reported: &["partiesGet data.notes"],
+        // It is missing beside the other dialect, and by the document of its own.
+        reported: &["partiesGet data.notes", "partiesGet body.notes"],
+    },
+    Seeded {
+        name: "a word that the document does not know",
+        fault: |request, answer| {
+            if is_get(request) {
+                changed(answer, |body| body["kind"] = "dog".into());
+            }
+        },
+        reported: &["partiesGet data.kind", "partiesGet body.kind"],
     },
     Seeded {
         name: "a number's digits",
@@ -352,6 +362,23 @@ fn what_is_declared_is_told_and_passes_and_what_never_occurs_fails() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains(why) && said.contains("differences.json"), "{said}");
     }
+}
+
+#[test]
+fn an_operation_that_only_one_side_knows_is_told() {
+    let server = Server::shared(Engine::Sqlite).unwrap();
+    let forgetful = |request: &Request, answer: &mut Answer| {
+        if request.path == "/swagger/b/swagger.json" {
+            changed(answer, |document| drop(document["paths"].as_object_mut().unwrap().remove("/locks/{id}")));
+        }
+    };
+    let wrapped = proxy::start(server.address, Box::new(forgetful));
+    let (left, right) = (format!("http://{}/a/api", server.address), format!("http://{wrapped}/b/api"));
+    let business = server.company().id;
+    let words = ["--explore", "--only", "locks", "--left", &left, "--right", &right, "--business", &business, "--json"];
+    let output = compare(server, &words);
+    assert_eq!(differing(&report(&output)), BTreeSet::from(["locksGet operation".to_owned()]));
+    assert_eq!(output.status.code(), Some(1));
 }
 
 /// A server that is not ours may take a rehearsal for the real thing.
@@ -550,7 +577,7 @@ fn what_makes_no_sense_is_said_before_anything_is_asked() {
 #[test]
 fn every_operation_is_translated_there_and_back() {
     let [a, b] = [documented(Dialect::A), documented(Dialect::B)];
-    let translator = Translator { dialects: [(**a).clone(), (**b).clone()], shared: Some("/api".into()) };
+    let translator = Translator { dialects: [a.clone(), b.clone()], shared: Some("/api".into()) };
     for operation in a.operations.values() {
         let neutral = Neutral {
             business: (operation.id != LOGIN && operation.stem() != "businesses" && operation.stem() != "profile")

@@ -73,7 +73,7 @@ impl<'s> Twins<'s> {
             transport: Arc::new(Wire(server.address, format!("http://{}", server.address))),
             token: Some(server.token().to_owned()),
             business: None,
-            rehearses: true,
+            documented: true,
         };
         // A UUID that nobody else has.
         let run = &left.id;

@@ -200,7 +200,7 @@ async function send() {
 // What came of it
 
 const WORDS = { equal: 'Equal', declared: 'Equal but for declared differences', different: 'Different' };
-const KINDS = { unanswered: 'not answered', status: 'status', onlyLeft: 'only on the left', onlyRight: 'only on the right', type: 'type', value: 'value', size: 'number of elements', order: 'order', format: 'format of a number', form: 'wrapping' };
+const KINDS = { unanswered: 'not answered', status: 'status', onlyLeft: 'only on the left', onlyRight: 'only on the right', type: 'type', value: 'value', size: 'number of elements', order: 'order', format: 'format of a number', form: 'wrapping', document: 'not as its document says' };
 const badge = (verdict) => make('span', { class: 'badge ' + verdict }, WORDS[verdict]);
 const text = (value) => (value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value));
 

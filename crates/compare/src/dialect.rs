@@ -6,6 +6,7 @@ use crate::wire::Request;
 use indexmap::IndexMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// The operation by which one logs in.
 pub const LOGIN: &str = "login";
@@ -53,6 +54,8 @@ pub struct Operation {
     /// The message that the envelope of a success carries.
     pub message: Option<String>,
     pub permission: Option<String>,
+    /// What it may answer, by status.
+    pub responses: Map<String, Value>,
     /// How long the stem of its name is.
     stem: usize,
 }
@@ -82,49 +85,53 @@ pub struct Dialect {
     pub name: String,
     /// The path that all of its operations are below.
     pub base: String,
-    pub operations: IndexMap<String, Operation>,
+    pub operations: Arc<IndexMap<String, Operation>>,
     /// Whether answers are wrapped in an envelope.
     pub wraps: bool,
     /// What the body of a log-in calls who logs in.
     login_name: String,
-    document: Value,
+    /// What the document's references lead to.
+    schemas: Arc<Map<String, Value>>,
 }
 
 impl Dialect {
     /// Reads a document of one dialect. `base` is used where the document says none.
-    pub fn of(document: Value, base: Option<&str>) -> Result<Self, String> {
+    pub fn of(mut document: Value, base: Option<&str>) -> Result<Self, String> {
         let title = document["info"]["title"].as_str().unwrap_or("a dialect");
         let said = document["servers"][0]["url"].as_str().unwrap_or_default();
         let base = base.unwrap_or(said).trim_end_matches('/').to_owned();
-        let mut dialect = Self {
-            name: title.rsplit(", ").next().map_or_else(String::new, capitalised),
-            base,
-            operations: IndexMap::new(),
-            wraps: false,
-            login_name: String::new(),
-            document: Value::Null,
-        };
+        let name = title.rsplit(", ").next().map_or_else(String::new, capitalised);
+        let mut operations = IndexMap::new();
         let paths = document["paths"].as_object().ok_or("the OpenAPI document has no paths")?;
         for (path, item) in paths {
             for (method, said) in item.as_object().into_iter().flatten() {
                 let Some(id) = said["operationId"].as_str() else { continue };
-                dialect.operations.insert(id.to_owned(), operation(id, method, path, said));
+                operations.insert(id.to_owned(), operation(id, method, path, said));
             }
         }
-        let stems: Vec<usize> = dialect.operations.keys().map(|id| stem(id, dialect.operations.keys())).collect();
-        for (operation, stem) in dialect.operations.values_mut().zip(stems) {
+        // Failures are said once for all operations.
+        for response in operations.values_mut().flat_map(|operation: &mut Operation| operation.responses.values_mut()) {
+            let reference = response["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+            if let Some(said) = reference.and_then(|pointer| document.pointer(pointer)) {
+                *response = said.clone();
+            }
+        }
+        let stems: Vec<usize> = operations.keys().map(|id| stem(id, operations.keys())).collect();
+        for (operation, stem) in operations.values_mut().zip(stems) {
             operation.stem = stem;
         }
-        let login = dialect.operations.get(LOGIN).ok_or("the OpenAPI document has no operation named login")?;
+        let login: &Operation = operations.get(LOGIN).ok_or("the OpenAPI document has no operation named login")?;
         let answered = &paths[&login.path][&login.method.to_lowercase()]["responses"]["200"];
         let example = &answered["content"]["application/json"]["example"];
-        dialect.wraps = example.get("success").is_some() && example.get("data").is_some();
+        let wraps = example.get("success").is_some() && example.get("data").is_some();
         let body = login.body.as_ref().map(|body| body.example.clone()).unwrap_or_default();
-        let names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-        let name = names.into_iter().find(|name| *name != "password").ok_or("the log-in takes no name")?;
-        name.clone_into(&mut dialect.login_name);
-        dialect.document = document;
-        Ok(dialect)
+        let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name);
+        let login_name = names.find(|name| *name != "password").ok_or("the log-in takes no name")?.clone();
+        let schemas = match document.pointer_mut("/components/schemas").map(Value::take) {
+            Some(Value::Object(schemas)) => schemas,
+            Some(_) | None => Map::new(),
+        };
+        Ok(Self { name, base, operations: Arc::new(operations), wraps, login_name, schemas: Arc::new(schemas) })
     }
 
     /// The same dialect below another base.
@@ -150,8 +157,8 @@ impl Dialect {
 
     /// A schema, followed to where it is said.
     pub fn resolve<'d>(&'d self, schema: &'d Value) -> &'d Value {
-        let reference = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
-        if let Some(said) = reference.and_then(|pointer| self.document.pointer(pointer)) {
+        let reference = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/components/schemas/"));
+        if let Some(said) = reference.and_then(|name| self.schemas.get(name)) {
             return self.resolve(said);
         }
         // A reference with something beside it.
@@ -162,6 +169,11 @@ impl Dialect {
             }
         }
         schema
+    }
+
+    /// What the document's references lead to.
+    pub fn schemas(&self) -> &Map<String, Value> {
+        &self.schemas
     }
 
     /// The request in this dialect's words, for whoever has the token.
@@ -312,6 +324,7 @@ fn operation(id: &str, method: &str, path: &str, said: &Value) -> Operation {
         body,
         message: messages.next().map(str::to_owned),
         permission: said["x-required-permission"].as_str().map(str::to_owned),
+        responses: said["responses"].as_object().cloned().unwrap_or_default(),
         stem: id.len(),
     }
 }

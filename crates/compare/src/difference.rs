@@ -24,6 +24,8 @@ pub enum Kind {
     Format,
     /// An answer is not wrapped as its dialect promises.
     Form,
+    /// An answer is not what its own document says.
+    Document,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -89,10 +91,12 @@ pub fn between(left: &Meaning, right: &Meaning, latitude: &mut Latitude<'_>) -> 
     walk.values("", &left.tree, &right.tree);
     let mut found = walk.found;
     for (meaning, is_left) in [(left, true), (right, false)] {
-        for fault in &meaning.faults {
-            let why = Some(Value::from(fault.why.clone()));
+        let of_form = meaning.faults.iter().map(|fault| (Kind::Form, &fault.path, &fault.why));
+        let of_document = meaning.untrue.iter().map(|(path, why)| (Kind::Document, path, why));
+        for (kind, path, why) in of_form.chain(of_document) {
+            let why = Some(Value::from(why.clone()));
             let (left, right) = if is_left { (why, None) } else { (None, why) };
-            found.push(Difference::new(fault.path.clone(), Kind::Form, left, right));
+            found.push(Difference::new(path.clone(), kind, left, right));
         }
     }
     found

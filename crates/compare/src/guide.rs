@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 /// The body of the page.
 pub fn body(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
     let mut tags: IndexMap<&str, Vec<(&Operation, &Operation)>> = IndexMap::new();
-    for (id, in_a) in &a.operations {
+    for (id, in_a) in a.operations.iter() {
         if let Some(in_b) = b.operations.get(id) {
             tags.entry(&in_a.tag).or_default().push((in_a, in_b));
         }

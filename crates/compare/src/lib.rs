@@ -7,6 +7,7 @@
 
 pub mod batch;
 pub mod client;
+pub mod conformity;
 pub mod curl;
 pub mod declared;
 pub mod dialect;

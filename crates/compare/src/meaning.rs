@@ -15,6 +15,8 @@ pub struct Meaning {
     pub tree: Value,
     /// Where the answer is not what its dialect promises.
     pub faults: Vec<Fault>,
+    /// Where it is not what the dialect's own document says.
+    pub untrue: Vec<(String, String)>,
 }
 
 /// A broken promise about the form of an answer.
@@ -27,7 +29,7 @@ pub struct Fault {
 impl Meaning {
     /// `operation` is what was asked for, where that is known: a log-in means something else than a record.
     pub fn of(dialect: &Dialect, operation: Option<&Operation>, answer: &Answer) -> Self {
-        let mut meaning = Self { tree: Value::Null, faults: Vec::new() };
+        let mut meaning = Self { tree: Value::Null, faults: Vec::new(), untrue: Vec::new() };
         let body = meaning.body(answer);
         let (title, errors, data) = if answer.is_success() {
             let data = if dialect.wraps { meaning.unwrapped(operation, body) } else { body };

@@ -3,6 +3,7 @@
 //! After a write that was real, the entries and the rows of the audit log that came of it are compared too: two equal
 //! answers with different postings are what matters most.
 
+use crate::conformity;
 use crate::curl;
 use crate::declared::Declared;
 use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
@@ -24,8 +25,9 @@ pub struct Side {
     pub transport: Arc<dyn Transport>,
     pub token: Option<String>,
     pub business: Option<String>,
-    /// Whether the server itself says that it knows `dryRun`. Another one might take a rehearsal for the real thing.
-    pub rehearses: bool,
+    /// Whether the document is the server's own: then it knows `dryRun`, where another one might take a rehearsal for
+    /// the real thing, and its answers are held against it.
+    pub documented: bool,
 }
 
 /// What the two sides are to each other.
@@ -178,7 +180,7 @@ impl Pair {
             said.query.set("dryRun", "true");
         }
         let acts = writes && said.query.get("dryRun").is_none_or(|asked| asked == "false");
-        if writes && !acts && !(self.left.rehearses && self.right.rehearses) {
+        if writes && !acts && !(self.left.documented && self.right.documented) {
             return self.not_rehearsed(said);
         }
         let (left, meant_left) = self.ask(true, &said).await;
@@ -243,7 +245,7 @@ impl Pair {
         let why = |side: &Side| {
             let why =
                 || format!("{} does not say that it knows dryRun; compare writes with --twin", side.transport.origin());
-            (!side.rehearses).then(|| why().into())
+            (!side.documented).then(|| why().into())
         };
         let differences = vec![Difference::new("answer", Kind::Unanswered, why(&self.left), why(&self.right))];
         let nothing = Exchange::default;
@@ -346,7 +348,11 @@ impl Pair {
         match sent {
             Ok(answer) => {
                 let operation = side.dialect.operation(&neutral.operation);
-                let meaning = Meaning::of(&side.dialect, operation.ok(), &answer);
+                let mut meaning = Meaning::of(&side.dialect, operation.as_ref().ok().copied(), &answer);
+                // Another server's answers are not for our document to judge.
+                if let (Ok(operation), true) = (operation, side.documented) {
+                    meaning.untrue = conformity::faults_of(&side.dialect, operation, &answer);
+                }
                 (Exchange { request, answer: Some(answer), failed: None, curl }, Ok(meaning))
             }
             Err(why) => {

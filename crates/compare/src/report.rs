@@ -209,8 +209,8 @@ fn difference_in_text(difference: &Difference) -> String {
     let said = match difference.kind {
         Kind::OnlyLeft => format!("only on the left: {left}"),
         Kind::OnlyRight => format!("only on the right: {right}"),
-        Kind::Form if difference.left.is_none() => format!("on the right: {right}"),
-        Kind::Form => format!("on the left: {left}"),
+        Kind::Form | Kind::Document if difference.left.is_none() => format!("on the right: {right}"),
+        Kind::Form | Kind::Document => format!("on the left: {left}"),
         Kind::Size => format!("{left} elements, {right} elements"),
         Kind::Order => "the same elements in another order".to_owned(),
         Kind::Unanswered | Kind::Status | Kind::Type | Kind::Value | Kind::Format => format!("{left} | {right}"),

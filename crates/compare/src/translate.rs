@@ -7,10 +7,11 @@ use crate::neutral::Neutral;
 use crate::wire::Request;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// The two dialects, and the base below which requests of either are taken.
 pub struct Translator {
-    pub dialects: [Dialect; 2],
+    pub dialects: [Arc<Dialect>; 2],
     pub shared: Option<String>,
 }
 
@@ -211,7 +212,7 @@ mod tests {
 
     fn translator() -> Translator {
         let (a, b) = two();
-        Translator { dialects: [a, b], shared: Some("/api".into()) }
+        Translator { dialects: [a, b].map(Arc::new), shared: Some("/api".into()) }
     }
 
     fn one(text: &str) -> Translated {

@@ -69,9 +69,9 @@ struct Text {
 impl Page {
     /// There is something to compare where both dialects are served.
     pub(crate) fn of(settings: &Settings, documents: &Documents) -> Option<Self> {
-        let [Some(a), Some(b)] = &documents.each else { return None };
+        let ([Some(a), Some(b)], true) = (&documents.each, settings.compare_enabled) else { return None };
         let read = |document: &Value| match Dialect::of(document.clone(), None) {
-            Ok(dialect) => Some(dialect),
+            Ok(dialect) => Some(Arc::new(dialect)),
             Err(why) => {
                 tracing::error!(why, "the page that compares cannot read our own document");
                 None
@@ -80,13 +80,9 @@ impl Page {
         let (a, b) = (read(a)?, read(b)?);
         let shared = settings.dialects.shared.clone();
         let users = settings.compare_users.iter().map(|user| user.to_lowercase()).collect();
-        Some(Self {
-            dialects: [Arc::new(a.clone()), Arc::new(b.clone())],
-            translator: Translator { dialects: [a, b], shared: shared.clone() },
-            shared,
-            users,
-        })
-        .filter(|_| settings.compare_enabled)
+        let dialects = [a, b];
+        let translator = Translator { dialects: dialects.clone(), shared: shared.clone() };
+        Some(Self { dialects, translator, shared, users })
     }
 
     pub(crate) fn pages(&self) -> Vec<Extra> {
@@ -249,7 +245,7 @@ impl Page {
             transport: inside.clone(),
             token: Some(token.to_owned()),
             business: None,
-            rehearses: true,
+            documented: true,
         };
         let [left, right] = &self.dialects;
         Pair::new(side(left), side(right), Relation::Same, Declared::default(), &ledger_core::ids::request_id())

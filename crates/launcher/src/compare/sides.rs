@@ -87,8 +87,8 @@ pub(super) async fn at(url: &str, letter: Option<Letter>) -> Result<Side, String
     Err(format!("cannot find out what {url} speaks; say it with --left-dialect or --right-dialect"))
 }
 
-fn side(transport: &Arc<dyn Transport>, dialect: Dialect, rehearses: bool) -> Side {
-    Side { dialect: Arc::new(dialect), transport: transport.clone(), token: None, business: None, rehearses }
+fn side(transport: &Arc<dyn Transport>, dialect: Dialect, documented: bool) -> Side {
+    Side { dialect: Arc::new(dialect), transport: transport.clone(), token: None, business: None, documented }
 }
 
 async fn document(transport: &dyn Transport, letter: Letter) -> Result<Option<Value>, String> {

@@ -9,6 +9,7 @@ use compare::translate::Translator;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 #[derive(Args, Clone)]
 pub(crate) struct TranslateOptions {
@@ -45,7 +46,7 @@ pub(crate) fn run(options: &TranslateOptions) -> ExitCode {
     let of_both = Letter::A.built_in(&base(&dialects.a, "/a/api"));
     let translator = of_both.and_then(|a| {
         let b = Letter::B.built_in(&base(&dialects.b, "/b/api"))?;
-        Ok(Translator { dialects: [a, b], shared: dialects.shared.or(Some("/api".into())) })
+        Ok(Translator { dialects: [a, b].map(Arc::new), shared: dialects.shared.or(Some("/api".into())) })
     });
     let translated = match translator.and_then(|translator| translator.translate(&text)) {
         Ok(translated) => translated,

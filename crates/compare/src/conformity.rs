@@ -1,0 +1,224 @@
+//! Whether an answer is what the document of its dialect says: its status, its form, its schema.
+//!
+//! Of JSON Schema it knows what documents of APIs are made of, in the words of OpenAPI 3.0 and 3.1.
+
+use crate::dialect::{Dialect, Operation};
+use crate::wire::Answer;
+use serde_json::{Map, Value};
+
+/// Where an answer is not what the document says, each with its place.
+pub fn faults_of(dialect: &Dialect, operation: &Operation, answer: &Answer) -> Vec<(String, String)> {
+    let Some(response) = operation.responses.get(&answer.status.to_string()) else {
+        return vec![("status".to_owned(), format!("the document does not say {}", answer.status))];
+    };
+    if answer.header("content-encoding").is_some() {
+        return Vec::new();
+    }
+    let form = answer.header("content-type").and_then(|form| form.split(';').next()).unwrap_or_default();
+    let at_body = |why: String| vec![("body".to_owned(), why)];
+    match response["content"].as_object() {
+        None if answer.body.is_empty() => Vec::new(),
+        None => at_body("the document says of no body".into()),
+        Some(forms) => match forms.get(form) {
+            None => at_body(format!("the document does not say {form:?}")),
+            Some(media) if form == "application/json" => match serde_json::from_str(&answer.body) {
+                Ok(body) => faults(dialect.schemas(), &media["schema"], &body),
+                Err(error) => at_body(format!("it is no JSON: {error}")),
+            },
+            Some(_) => Vec::new(),
+        },
+    }
+}
+
+/// What of a value a schema does not allow, each with its place. References lead to `schemas`.
+pub fn faults(schemas: &Map<String, Value>, schema: &Value, value: &Value) -> Vec<(String, String)> {
+    let mut faults = Vec::new();
+    Schemas(schemas).check(schema, value, "body", &mut faults);
+    faults
+}
+
+/// A place and what is wrong there.
+type Faults = Vec<(String, String)>;
+
+/// As many as are told of one answer.
+const MOST: usize = 10;
+
+struct Schemas<'d>(&'d Map<String, Value>);
+
+impl<'d> Schemas<'d> {
+    /// What a reference leads to.
+    fn referred(&self, reference: &Value) -> Option<&'d Value> {
+        self.0.get(reference.as_str()?.strip_prefix("#/components/schemas/")?)
+    }
+
+    /// What of the value the schema does not allow.
+    fn check(&self, schema: &'d Value, value: &Value, place: &str, faults: &mut Faults) {
+        if faults.len() >= MOST {
+            return;
+        }
+        let Some(members) = schema.as_object() else {
+            if schema == &Value::Bool(false) {
+                faults.push(at(place, "nothing is allowed here"));
+            }
+            return;
+        };
+        // In the words of 3.0.
+        if value.is_null() && members.get("nullable") == Some(&Value::Bool(true)) {
+            return;
+        }
+        for (word, said) in members {
+            match word.as_str() {
+                "$ref" => match self.referred(said) {
+                    Some(schema) => self.check(schema, value, place, faults),
+                    None => faults.push(at(place, format!("{said} leads nowhere"))),
+                },
+                "type" => {
+                    let mut kinds = said.as_array().into_iter().flatten().chain(Some(said)).filter_map(Value::as_str);
+                    if !kinds.any(|kind| is(value, kind)) {
+                        faults.push(at(place, format!("{value} is no {said}")));
+                    }
+                }
+                "const" if said != value => faults.push(at(place, format!("{value} is not {said}"))),
+                "enum" if !said.as_array().is_some_and(|all| all.contains(value)) => {
+                    faults.push(at(place, format!("{value} is none of {said}")));
+                }
+                "allOf" => {
+                    for part in said.as_array().into_iter().flatten() {
+                        self.check(part, value, place, faults);
+                    }
+                }
+                "anyOf" | "oneOf" => {
+                    let alternatives = said.as_array().map(Vec::as_slice).unwrap_or_default();
+                    let tried = alternatives.iter().map(|one| {
+                        let mut faults = Faults::new();
+                        self.check(one, value, place, &mut faults);
+                        faults
+                    });
+                    let tried: Vec<Faults> = tried.collect();
+                    let fitting = tried.iter().filter(|faults| faults.is_empty()).count();
+                    if fitting == 0 {
+                        // Told by the one that it comes nearest to.
+                        faults.push(at(place, format!("none of {} alternatives fits", alternatives.len())));
+                        faults.extend(tried.into_iter().min_by_key(Vec::len).into_iter().flatten());
+                    } else if word == "oneOf" && fitting > 1 {
+                        faults.push(at(place, format!("{fitting} alternatives fit where one must")));
+                    }
+                }
+                "minLength" | "maxLength" | "minimum" | "maximum" => check_bound(word, said, value, place, faults),
+                _ => {}
+            }
+        }
+        self.check_object(schema, value, place, faults);
+        self.check_array(schema, value, place, faults);
+    }
+
+    fn check_object(&self, schema: &'d Value, value: &Value, place: &str, faults: &mut Faults) {
+        let Some(members) = value.as_object() else { return };
+        for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if !members.contains_key(name) {
+                faults.push(at(&format!("{place}.{name}"), "is missing"));
+            }
+        }
+        for (name, member) in members {
+            let place = format!("{place}.{name}");
+            match (schema["properties"].get(name), schema.get("additionalProperties")) {
+                (None, Some(Value::Bool(false))) => faults.push(at(&place, "the document does not say it")),
+                (Some(said), _) | (None, Some(said)) => self.check(said, member, &place, faults),
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn check_array(&self, schema: &'d Value, value: &Value, place: &str, faults: &mut Faults) {
+        let Some(elements) = value.as_array() else { return };
+        let count = elements.len() as u64;
+        if schema["minItems"].as_u64().is_some_and(|least| count < least) {
+            faults.push(at(place, format!("{count} are too few")));
+        }
+        if schema["maxItems"].as_u64().is_some_and(|most| count > most) {
+            faults.push(at(place, format!("{count} are too many")));
+        }
+        let first = schema["prefixItems"].as_array().map(Vec::as_slice).unwrap_or_default();
+        for (index, element) in elements.iter().enumerate() {
+            let Some(said) = first.get(index).or_else(|| schema.get("items")) else { continue };
+            self.check(said, element, &format!("{place}[{index}]"), faults);
+        }
+    }
+}
+
+fn at(place: &str, why: impl Into<String>) -> (String, String) {
+    (place.to_owned(), why.into())
+}
+
+fn check_bound(word: &str, said: &Value, value: &Value, place: &str, faults: &mut Faults) {
+    let figure = match (word, value) {
+        ("minLength" | "maxLength", Value::String(text)) => Some(text.chars().count().to_string()),
+        ("minimum" | "maximum", Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    let (Some(figure), Some(bound)) = (figure, said.as_i64()) else { return };
+    // The part before the point is enough to compare with whole bounds.
+    let Some(whole) = figure.split('.').next().and_then(|whole| whole.parse::<i64>().ok()) else { return };
+    if (word.starts_with("min") && whole < bound) || (word.starts_with("max") && whole > bound) {
+        faults.push(at(place, format!("{figure} is beyond {word} {bound}")));
+    }
+}
+
+fn is(value: &Value, kind: &str) -> bool {
+    match kind {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "number" => value.is_number(),
+        "integer" => value.is_number() && !value.to_string().contains(['.', 'e', 'E']),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_schema_does_not_allow_has_its_place() {
+        let schemas = json!({
+            "Party": {
+                "type": "object", "additionalProperties": false, "required": ["id", "lines"],
+                "properties": {
+                    "id": {"type": "string", "maxLength": 4},
+                    "kind": {"enum": ["company", "person"]},
+                    "notes": {"type": ["string", "null"]},
+                    "old": {"type": "string", "nullable": true},
+                    "lines": {"type": "array", "maxItems": 2, "items": {"$ref": "#/components/schemas/Line"}}
+                }
+            },
+            "Line": {"type": "object", "properties": {"count": {"type": "integer", "minimum": 1}}}
+        });
+        let schemas = schemas.as_object().unwrap();
+        let places = |value: Value| {
+            let faults = faults(schemas, &json!({"$ref": "#/components/schemas/Party"}), &value);
+            faults.into_iter().map(|(place, _)| place).collect::<Vec<_>>()
+        };
+        let good = json!({"id": "p", "kind": "person", "notes": null, "old": null, "lines": [{"count": 1}]});
+        assert_eq!(places(good.clone()), Vec::<String>::new());
+        for (pointer, value, expected) in [
+            ("/id", json!("longer"), "body.id"),
+            ("/id", json!(7), "body.id"),
+            ("/kind", json!("dog"), "body.kind"),
+            ("/lines", json!([{}, {}, {}]), "body.lines"),
+            ("/lines/0/count", json!(0), "body.lines[0].count"),
+            ("/lines/0/count", json!(1.5), "body.lines[0].count"),
+        ] {
+            let mut bad = good.clone();
+            *bad.pointer_mut(pointer).unwrap() = value;
+            assert_eq!(places(bad), [expected]);
+        }
+        assert_eq!(places(json!({"id": "p", "lines": [], "colour": "red"})), ["body.colour"]);
+        assert_eq!(places(json!({"lines": []})), ["body.id"]);
+        let nowhere = faults(schemas, &json!({"$ref": "#/components/schemas/Nobody"}), &good);
+        assert!(nowhere[0].1.contains("leads nowhere"));
+    }
+}
