@@ -3,7 +3,7 @@
 use crate::harness::examples::creatable;
 use crate::harness::server::{DIALECTS, OWNER_EMAIL, OWNER_PASSWORD, authorised};
 use crate::harness::twins::Twins;
-use crate::harness::{Dialect, Request, on_both_engines};
+use crate::harness::{Company, Dialect, Request, on_both_engines};
 use compare::neutral::Neutral;
 use ledger_core::resource::operation::{ResourceOperations, Verb};
 use serde_json::{Value, json};
@@ -51,6 +51,27 @@ on_both_engines! {
                 twins.equal(&Neutral::of(&format!("{resource}Get")).on(id));
             }
         }
+    }
+
+    fn twins_have_the_same_books_until_one_of_them_goes_on(server) {
+        let mut twins = Twins::of(server);
+        let digest = |company: &Company<'_>| {
+            let proof = server.send(&company.request_at(Dialect::B, "GET", "verify")).expect(200).json();
+            assert_eq!(proof["ok"], true);
+            proof["digest"].as_str().unwrap().to_owned()
+        };
+        let empty = digest(&twins.left);
+        for resource in ["journals", "salesInvoices", "receipts"] {
+            let (body, other) = (twins.left.example(resource), twins.right.example(resource));
+            twins.pair.learn(&body, &other);
+            twins.equal(&Neutral::of(&format!("{resource}Create")).with(body));
+        }
+        twins.equal(&Neutral::of("verificationRun"));
+        let alike = digest(&twins.left);
+        assert_eq!(alike, digest(&twins.right));
+        assert_ne!(alike, empty);
+        twins.left.make("journals");
+        assert_ne!(digest(&twins.left), alike);
     }
 
     fn either_dialect_reads_what_the_other_wrote_to_the_letter(server) {

@@ -4,7 +4,7 @@
 const $ = (id) => document.getElementById(id);
 const API = '/compare/api/';
 const SAVED = 'duet-compare-saved';
-const state = { token: sessionStorage.getItem('duet-compare-token'), operations: [], wraps: {}, last: null };
+const state = { token: sessionStorage.getItem('duet-compare-token'), operations: [], sides: [] };
 
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -187,7 +187,6 @@ async function send() {
   $('send').textContent = 'Asking both…';
   try {
     const said = request();
-    state.last = said;
     draw(await ask('run', said), $('result'));
   } catch (error) {
     trouble('form-trouble', error);
@@ -409,9 +408,9 @@ function keys(event) {
     event.preventDefault();
     $('operation').focus();
     $('operation').select();
-  } else if (event.altKey && ['1', '2', '3'].includes(event.key)) {
+  } else if (event.altKey && ['Digit1', 'Digit2', 'Digit3'].includes(event.code)) {
     event.preventDefault();
-    location.hash = ['#request', '#list', '#translate'][event.key - 1];
+    location.hash = ['#request', '#list', '#translate'][event.code.slice(-1) - 1];
   }
 }
 
@@ -427,6 +426,10 @@ $('export').addEventListener('click', exportList);
 $('import').addEventListener('change', importList);
 $('do-translate').addEventListener('click', translate);
 document.addEventListener('keydown', keys);
-addEventListener('hashchange', show);
+addEventListener('hashchange', () => {
+  show();
+  const first = { '#list': 'run-all', '#translate': 'source' }[location.hash] || 'operation';
+  if (state.token) $(first).focus();
+});
 if (state.token) enter().catch(() => signOut());
 else show();

@@ -40,6 +40,7 @@ fn report(proofs: &[Proof], engine: Option<&Check>) -> String {
     for proof in proofs {
         lines.push(format!("{}  {}", proof.business_id, proof.name));
         lines.extend(proof.verdict.checks.iter().flat_map(check_lines));
+        lines.push(format!("  digest {}", proof.verdict.digest));
     }
     if let Some(check) = engine {
         lines.push("the database".into());

@@ -54,7 +54,7 @@ pub(crate) struct CompareOptions {
     /// How the twins are made
     #[arg(long, value_name = "JSON", requires = "twin")]
     twin_body: Option<String>,
-    /// The company; the first that the user sees when absent
+    /// The company, in place of those that a file names; the first that the user sees when absent
     #[arg(long, value_name = "ID")]
     business: Option<String>,
     /// The company on the left, where the sides have one each
@@ -213,9 +213,9 @@ fn requests(options: &CompareOptions, sides: [&Side; 2]) -> Result<Vec<Neutral>,
         for one in left_out {
             crate::console::warn(&format!("no operation of either dialect, left out: {one}"));
         }
-        // A recording names the company that it was made in.
-        if options.twin || options.business.is_some() {
-            for request in requests.iter_mut().filter(|request| request.recorded.is_some()) {
+        // A recording names the company that it was made in, a saved list the one that it was saved in.
+        if options.twin || options.business.is_some() || options.left_business.is_some() {
+            for request in &mut requests {
                 request.business = None;
             }
         }

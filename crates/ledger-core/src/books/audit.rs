@@ -4,6 +4,7 @@
 //! out or put in later breaks the chain from there on. The chain's head stands in `books` as well, so that
 //! records cut off its end are missed too.
 
+use crate::books::digest::Digest;
 use crate::books::tables::{audit_log, books};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -83,16 +84,10 @@ pub(crate) fn row(
     row
 }
 
-/// SHA-256 over every column, each told apart from its neighbours by its length.
+/// A digest of every column.
 fn hash(row: &audit_log::Model) -> String {
-    let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
-    let mut feed = |part: Option<&str>| match part {
-        Some(text) => {
-            digest.update(format!("{}:", text.len()).as_bytes());
-            digest.update(text.as_bytes());
-        }
-        None => digest.update(b"-:"),
-    };
+    let mut digest = Digest::default();
+    let mut feed = |part: Option<&str>| digest.feed(part);
     feed(Some(&row.previous_hash));
     feed(Some(&row.business_id.to_string()));
     feed(Some(&row.sequence.to_string()));
@@ -109,7 +104,7 @@ fn hash(row: &audit_log::Model) -> String {
     feed(row.version_to.map(|version| version.to_string()).as_deref());
     feed(row.before.as_deref());
     feed(row.after.as_deref());
-    crate::ledger::hex(digest.finish().as_ref())
+    digest.finish()
 }
 
 /// What a walk along the chain came to.

@@ -9,6 +9,7 @@ pub mod audit;
 pub(crate) mod balances;
 pub(crate) mod chart;
 pub(crate) mod desk;
+pub(crate) mod digest;
 pub mod export;
 pub(crate) mod numbering;
 pub(crate) mod open_items;

@@ -7,6 +7,7 @@ mod progress;
 mod subledgers;
 
 use crate::books::audit;
+use crate::books::digest::Digest;
 use crate::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, audit_log, books,
     documents, entries, entry_lines, party_balances,
@@ -38,6 +39,9 @@ pub struct Verdict {
     pub ok: bool,
     /// The checks, each with its two figures.
     pub checks: Vec<Check>,
+    /// SHA-256 of the whole ledger without its identifiers: numbers, dates, accounts by their codes, amounts, words.
+    /// Companies with the same digest have the same books.
+    pub digest: String,
 }
 
 /// One identity of the books.
@@ -127,6 +131,11 @@ struct Walk {
     entries: usize,
     debit: Wide,
     credit: Wide,
+    /// The accounts by their codes.
+    codes: HashMap<RecordId, String>,
+    /// What else lines name, by the order in which they first do.
+    ordinals: HashMap<RecordId, usize>,
+    digest: Digest,
     reversals: usize,
     mirrored: usize,
     unbalanced: Findings,
@@ -144,7 +153,14 @@ impl Walk {
             .filter(locks::Column::HardLockDate.is_not_null())
             .all(&cx.db)
             .await?;
-        let mut walk = Self::default();
+        let codes = accounts::Entity::find()
+            .select_only()
+            .columns([accounts::Column::Id, accounts::Column::Code])
+            .filter(accounts::Column::BusinessId.eq(business.id))
+            .into_tuple::<(RecordId, String)>()
+            .all(&cx.db)
+            .await?;
+        let mut walk = Self { codes: codes.into_iter().collect(), ..Self::default() };
         let mut last = 0;
         loop {
             let headers = entries::Entity::find()
@@ -183,6 +199,7 @@ impl Walk {
             rest = after;
             self.judge_orphans(orphans);
             self.judge_entry(header, own);
+            self.digest_entry(header, own);
             for line in own {
                 self.add(line, base_decimals);
             }
@@ -221,6 +238,38 @@ impl Walk {
             self.unbalanced.add(format!("entry {number} says {} and has debits of {}", header.total, shown(debit)));
         } else if lines.iter().any(|line| line.date != header.date) {
             self.unbalanced.add(format!("entry {number} has lines of another date"));
+        }
+    }
+
+    /// Adds an entry to the digest, without anything that tells one company from its twin.
+    fn digest_entry(&mut self, header: &entries::Model, lines: &[entry_lines::Model]) {
+        let Self { digest, codes, ordinals, .. } = self;
+        let mut feed = |part: Option<String>| digest.feed(part.as_deref());
+        for part in [header.number.to_string(), header.date.to_string(), header.total.units().to_string()] {
+            feed(Some(part));
+        }
+        feed(Some(header.kind.to_string()));
+        feed(Some(header.document_kind.to_string()));
+        feed(header.document_number.clone());
+        feed(header.narration.clone());
+        feed(Some(lines.len().to_string()));
+        for line in lines {
+            let mut ordinal = |id: RecordId| {
+                let next = ordinals.len();
+                ordinals.entry(id).or_insert(next).to_string()
+            };
+            let account = codes.get(&line.account_id).cloned().unwrap_or_else(|| ordinal(line.account_id));
+            let ids = [line.party_id, line.item_id, line.tax_code_id].map(|id| id.map(&mut ordinal));
+            feed(Some(account));
+            ids.into_iter().for_each(&mut feed);
+            feed(Some(line.amount.units().to_string()));
+            feed(Some(line.currency.clone()));
+            feed(Some(line.currency_amount.units().to_string()));
+            feed(line.description.clone());
+            feed(line.due_date.map(|day| day.to_string()));
+            feed(line.quantity.map(|quantity| quantity.units().to_string()));
+            feed(line.tax_component.clone());
+            feed(line.tax_base.map(|base| base.units().to_string()));
         }
     }
 
@@ -342,7 +391,7 @@ pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
     checks.push(Check::of("V12", "Nothing was posted behind a hard lock", locked.0.len(), 0, locked));
     let odd = take(&mut walk.odd_amounts);
     checks.push(Check::of("V14", "Every amount is whole in its currency", odd.0.len(), 0, odd));
-    Ok(Verdict { ok: checks.iter().all(|check| check.ok), checks })
+    Ok(Verdict { ok: checks.iter().all(|check| check.ok), checks, digest: walk.digest.finish() })
 }
 
 fn months_balance(lines: &Walk) -> Check {
