@@ -55,6 +55,13 @@ pub struct Exchange {
     pub curl: String,
 }
 
+impl Exchange {
+    /// The token that a log-in was answered with.
+    fn token(&self) -> Result<String, String> {
+        token(self.answer.as_ref().ok_or_else(|| self.failed.clone().unwrap_or_default())?)
+    }
+}
+
 /// One request, asked of both sides.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -391,7 +398,7 @@ impl Pair {
     pub async fn log_in_apart(&mut self, left: (&str, &str), right: (&str, &str)) -> Result<(), String> {
         for (of_left, (login, password)) in [(true, left), (false, right)] {
             let said = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));
-            let token = token(&self.ask(of_left, &said).await.0)?;
+            let token = self.ask(of_left, &said).await.0.token()?;
             let side = if of_left { &mut self.left } else { &mut self.right };
             side.token = Some(token);
         }
@@ -403,8 +410,8 @@ impl Pair {
         let request = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));
         let (left, meant_left) = self.ask(true, &request).await;
         let (right, meant_right) = self.ask(false, &request).await;
-        self.left.token = Some(token(&left)?);
-        self.right.token = Some(token(&right)?);
+        self.left.token = Some(left.token()?);
+        self.right.token = Some(right.token()?);
         let differences = between(&meant_left?, &meant_right?, &mut Latitude::Own(&mut Twins::default()));
         let (verdict, noise) = (Verdict::Equal, Vec::new());
         Ok(self.judged(Compared {
@@ -426,8 +433,7 @@ fn unanswered(path: &str, left: Result<Meaning, String>, right: Result<Meaning, 
 }
 
 /// The token that a log-in was answered with.
-pub fn token(exchange: &Exchange) -> Result<String, String> {
-    let answer = exchange.answer.as_ref().ok_or_else(|| exchange.failed.clone().unwrap_or_default())?;
+pub fn token(answer: &Answer) -> Result<String, String> {
     let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
     let places = ["/data/accessToken", "/token", "/accessToken", "/data/token"];
     let token = places.into_iter().find_map(|place| body.pointer(place)?.as_str());

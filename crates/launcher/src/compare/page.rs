@@ -11,8 +11,9 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use compare::declared::Declared;
 use compare::dialect::{Dialect, LOGIN};
+use compare::meaning::Meaning;
 use compare::neutral::Neutral;
-use compare::pair::{Pair, Relation, Side};
+use compare::pair::{self, Pair, Relation, Side};
 use compare::translate::Translator;
 use compare::wire::{Answer, Request as Wire, Sending, Transport};
 use compare::{explore, guide, page};
@@ -168,27 +169,35 @@ impl Page {
         }
     }
 
+    /// What one of the dialects means: the first that is not gone.
+    async fn ask(&self, inside: &Arc<dyn Transport>, neutral: &Neutral, token: Option<&str>) -> Result<Said, Failure> {
+        for dialect in &self.dialects {
+            let request = dialect.render(neutral, None, token).map_err(Error::internal)?;
+            let answer = inside.send(request).await.map_err(Error::internal)?;
+            if answer.status != StatusCode::GONE.as_u16() {
+                let meaning = Meaning::of(dialect, dialect.operation(&neutral.operation).ok(), &answer);
+                return Ok(Said { answer, meaning });
+            }
+        }
+        Err(Failure::gone())
+    }
+
     async fn sign_in(&self, inside: &Arc<dyn Transport>, given: SignIn) -> Result<Response, Failure> {
         let mut body = json!({"login": given.login, "password": given.password});
         if let Some(code) = given.totp_code {
             body["totpCode"] = code.into();
         }
-        let [by_name, _] = &self.dialects;
-        let request = by_name.render(&Neutral::of(LOGIN).with(body), None, None).map_err(Error::internal)?;
-        let answer = inside.send(request).await.map_err(Error::internal)?;
-        let envelope: Value = serde_json::from_str(&answer.body).map_err(Error::internal)?;
-        let status = StatusCode::from_u16(answer.status).map_err(Error::internal)?;
-        if status.is_success() {
-            self.admit(&envelope["data"]["user"]["email"])?;
-            return said(&json!({"token": envelope["data"]["accessToken"]}));
+        let Said { answer, meaning } = self.ask(inside, &Neutral::of(LOGIN).with(body), None).await?;
+        if answer.is_success() {
+            let token = pair::token(&answer).map_err(Error::internal)?;
+            self.user(inside, &token).await?;
+            return said(&json!({"token": token}));
         }
         // As the log-in refuses it, in nobody's dialect.
-        let mut errors = envelope["errors"].as_object().cloned().unwrap_or_default();
-        if let Some(messages) = errors.shift_remove(by_name.login_name()) {
-            errors.insert("login".into(), messages);
-        }
-        let mut response = said(&json!({"status": answer.status, "title": envelope["message"], "errors": errors}))?;
-        *response.status_mut() = status;
+        let refusal =
+            json!({"status": answer.status, "title": meaning.tree["title"], "errors": meaning.tree["errors"]});
+        let mut response = said(&refusal)?;
+        *response.status_mut() = StatusCode::from_u16(answer.status).map_err(Error::internal)?;
         for name in ["retry-after", "www-authenticate", "x-error-code"] {
             if let Some(value) = answer.header(name).and_then(|value| HeaderValue::from_str(value).ok()) {
                 response.headers_mut().insert(name, value);
@@ -199,16 +208,13 @@ impl Page {
 
     /// Who speaks, where they may use the page.
     async fn user(&self, inside: &Arc<dyn Transport>, token: &str) -> Result<Value, Failure> {
-        let [_, raw] = &self.dialects;
-        let request = raw.render(&Neutral::of("profileGet"), None, Some(token)).map_err(Error::internal)?;
-        let answer = inside.send(request).await.map_err(Error::internal)?;
+        let Said { answer, meaning } = self.ask(inside, &Neutral::of("profileGet"), Some(token)).await?;
         match answer.status {
             200 => {}
-            410 => return Err(Failure::gone()),
             429 => return Err(Error::RateLimited { retry_after_seconds: 1 }.into()),
             _ => return Err(NOT_SIGNED_IN.into()),
         }
-        let user: Value = serde_json::from_str(&answer.body).map_err(Error::internal)?;
+        let user = meaning.data().clone();
         self.admit(&user["email"])?;
         Ok(user)
     }
@@ -225,9 +231,8 @@ impl Page {
     async fn about(&self, inside: &Arc<dyn Transport>, token: &str, user: &Value) -> Result<Response, Failure> {
         let [left, right] = &self.dialects;
         let list = Neutral::of("businessesList").asking("pageSize", "500").asking("sort", "name");
-        let request = right.render(&list, None, Some(token)).map_err(Error::internal)?;
-        let answer = inside.send(request).await.map_err(Error::internal)?;
-        let page: Value = serde_json::from_str(&answer.body).map_err(Error::internal)?;
+        let listed = self.ask(inside, &list, Some(token)).await?;
+        let page = listed.meaning.data();
         let businesses = page["items"].as_array().into_iter().flatten();
         let businesses: Vec<Value> = businesses.map(|one| json!({"id": one["id"], "name": one["name"]})).collect();
         let sides = self.dialects.each_ref().map(|one| json!({"name": one.name, "base": one.base, "wraps": one.wraps}));
@@ -275,6 +280,12 @@ impl Page {
         let compared = self.pair(inside, token).compare(&neutral).await;
         said(&compared)
     }
+}
+
+/// An answer, and what it means.
+struct Said {
+    answer: Answer,
+    meaning: Meaning,
 }
 
 fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Failure> {
