@@ -201,7 +201,10 @@ async function send() {
 const WORDS = { equal: 'Equal', declared: 'Equal but for declared differences', different: 'Different' };
 const KINDS = { unanswered: 'not answered', status: 'status', onlyLeft: 'only on the left', onlyRight: 'only on the right', type: 'type', value: 'value', size: 'number of elements', order: 'order', format: 'format of a number', form: 'wrapping', document: 'not as its document says' };
 const badge = (verdict) => make('span', { class: 'badge ' + verdict }, WORDS[verdict]);
-const text = (value) => (value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value));
+const text = (value) => {
+  const words = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+  return words.length > 300 ? words.slice(0, 300) + '…' : words;
+};
 
 function draw(compared, where) {
   const differences = compared.differences;

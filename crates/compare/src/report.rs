@@ -201,10 +201,7 @@ pub fn one_in_text(compared: &Compared) -> String {
 }
 
 fn difference_in_text(difference: &Difference) -> String {
-    let short = |value: &Option<Value>| {
-        let text = value.as_ref().map_or_else(String::new, Value::to_string);
-        if text.chars().count() > 120 { format!("{}...", text.chars().take(120).collect::<String>()) } else { text }
-    };
+    let short = |value: &Option<Value>| shortened(value.as_ref(), 120);
     let (left, right) = (short(&difference.left), short(&difference.right));
     let said = match difference.kind {
         Kind::OnlyLeft => format!("only on the left: {left}"),
@@ -219,6 +216,12 @@ fn difference_in_text(difference: &Difference) -> String {
     format!("{}: {said}{reason}", difference.path)
 }
 
+/// A value as JSON, or the beginning of it.
+fn shortened(value: Option<&Value>, most: usize) -> String {
+    let text = value.map_or_else(String::new, Value::to_string);
+    if text.chars().count() > most { format!("{}...", text.chars().take(most).collect::<String>()) } else { text }
+}
+
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Equal => "equal",
@@ -230,7 +233,7 @@ fn word(verdict: Verdict) -> &'static str {
 fn one_in_html(compared: &Compared) -> String {
     let class = if compared.verdict == Verdict::Different { "different" } else { "declared" };
     let row = |difference: &Difference| {
-        let cell = |value: &Option<Value>| value.as_ref().map_or_else(String::new, |value| escape(&value.to_string()));
+        let cell = |value: &Option<Value>| escape(&shortened(value.as_ref(), 600));
         format!(
             "<tr><th><code>{}</code></th><td>{}</td><td><code>{}</code></td><td><code>{}</code></td><td>{}</td></tr>\n",
             escape(&difference.path),
@@ -242,7 +245,7 @@ fn one_in_html(compared: &Compared) -> String {
     };
     let rows: String = compared.differences.iter().map(row).collect();
     format!(
-        "<details class=\"case {class}\"><summary><span class=\"badge {class}\">{}</span> <code>{}</code> {}</summary>\n<table class=\"differences\"><thead><tr><th>path</th><th>kind</th><th>left</th><th>right</th><th>reason</th></tr></thead>\n{rows}</table>\n<div class=\"pair\">{}{}</div></details>\n",
+        "<details class=\"case {class}\"><summary><span class=\"badge {class}\">{}</span> <code>{}</code> {}</summary>\n<div class=\"wide\"><table class=\"differences\"><thead><tr><th>path</th><th>kind</th><th>left</th><th>right</th><th>reason</th></tr></thead>\n{rows}</table></div>\n<div class=\"pair\">{}{}</div></details>\n",
         word(compared.verdict),
         escape(&compared.request.operation),
         escape(&compared.request.name),
