@@ -75,6 +75,9 @@ impl Remote {
     }
 }
 
+/// How often a request is repeated that was one too many.
+const MOST_WAITS: usize = 5;
+
 /// How long to wait before a request may be repeated that was one too many.
 fn to_wait(answer: &Answer) -> Option<Duration> {
     let asked: u64 = answer.header("retry-after").filter(|_| answer.status == 429)?.parse().ok()?;
@@ -84,17 +87,18 @@ fn to_wait(answer: &Answer) -> Option<Duration> {
 impl Transport for Remote {
     fn send(&self, request: Request) -> Sending<'_> {
         Box::pin(async move {
-            loop {
+            for waited in 0.. {
                 let answer = match tokio::time::timeout(PATIENCE, self.exchange(request.clone())).await {
                     Ok(answer) => answer?,
                     Err(_) => return Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
                 };
                 // Thousands of requests a minute are ours to spread, and no difference between two sides.
-                match to_wait(&answer) {
+                match to_wait(&answer).filter(|_| waited < MOST_WAITS) {
                     Some(wait) => tokio::time::sleep(wait.max(Duration::from_secs(1))).await,
                     None => return Ok(answer),
                 }
             }
+            Err("nobody answered".to_owned())
         })
     }
 

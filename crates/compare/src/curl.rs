@@ -9,8 +9,8 @@ pub const TOKEN: &str = "$TOKEN";
 pub fn without_token(request: &Request) -> Request {
     let mut request = request.clone();
     for (name, value) in &mut request.headers {
-        if name.eq_ignore_ascii_case("authorization") && value.starts_with("Bearer ") {
-            *value = format!("Bearer {TOKEN}");
+        if name.eq_ignore_ascii_case("authorization") {
+            *value = if value.starts_with("Bearer ") { format!("Bearer {TOKEN}") } else { "***".to_owned() };
         }
     }
     request

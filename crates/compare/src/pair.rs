@@ -204,7 +204,8 @@ impl Pair {
         match (meant_left, meant_right) {
             (Ok(meant_left), Ok(meant_right)) => {
                 compared.differences = self.differences(writes, &said, &meant_left, &meant_right);
-                if !compared.differences.is_empty() && !acts {
+                // A log-in that fails is counted against whoever tries, so it is asked once.
+                if !compared.differences.is_empty() && !acts && said.operation != LOGIN {
                     self.settle(&mut compared, writes).await;
                 }
                 if acts && meant_left.tree["status"].as_u64().is_some_and(|status| status < 400) {
@@ -228,6 +229,12 @@ impl Pair {
         declare(&mut compared.differences, &compared.request.operation, &mut self.declared);
         compared.differences.sort_by_key(|one| one.kind);
         compared.verdict = Verdict::of(&compared.differences);
+        secrets::mask_request(&mut compared.request);
+        for difference in &mut compared.differences {
+            for value in [&mut difference.left, &mut difference.right].into_iter().flatten() {
+                secrets::mask(&difference.path, value);
+            }
+        }
         for exchange in [&mut compared.left, &mut compared.right] {
             exchange.curl = secrets::masked(&exchange.curl);
             exchange.request.body = exchange.request.body.as_deref().map(secrets::masked);
@@ -276,7 +283,8 @@ impl Pair {
         between(left, right, &mut Latitude::Own(&mut twins))
     }
 
-    /// Asks again where a read or a rehearsal differs: others may have written meanwhile. What differs from one answer to the next of one side is noise.
+    /// Asks again where a read or a rehearsal differs: others may have written meanwhile. What differs from one answer to
+    /// the next of one side is noise; what is wrong with an answer by itself never is.
     async fn settle(&mut self, compared: &mut Compared, rehearses: bool) {
         let said = compared.request.clone();
         for _ in 0..TRIES {
@@ -288,11 +296,13 @@ impl Pair {
             };
             let mut own = Twins::default();
             let mut latitude = if rehearses { Latitude::Own(&mut own) } else { Latitude::None };
-            let noise = between(&meant_left, &meant_again, &mut latitude);
-            let mut differences = self.differences(rehearses, &said, &meant_left, &meant_right);
-            let moves = |path: &str| noise.iter().any(|one| one.path == path);
-            compared.noise = differences.iter().map(|one| one.path.clone()).filter(|path| moves(path)).collect();
-            differences.retain(|one| !moves(&one.path));
+            let noise = between_values("", &meant_left.tree, &meant_again.tree, &mut latitude);
+            let differences = self.differences(rehearses, &said, &meant_left, &meant_right);
+            let moves = |one: &Difference| {
+                !matches!(one.kind, Kind::Form | Kind::Document) && noise.iter().any(|moving| moving.path == one.path)
+            };
+            let (moving, differences): (Vec<_>, Vec<_>) = differences.into_iter().partition(moves);
+            compared.noise = moving.into_iter().map(|one| one.path).collect();
             (compared.left, compared.right, compared.differences) = (left, right, differences);
             if noise.is_empty() || compared.differences.is_empty() {
                 return;

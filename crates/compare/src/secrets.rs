@@ -1,8 +1,32 @@
 //! Takes what nobody else may read out of what is shown.
 
+use crate::neutral::Neutral;
+use serde_json::Value;
+
 /// Members of a body that hold a secret.
 const SECRET: [&str; 6] = ["password", "currentPassword", "newPassword", "secret", "token", "accessToken"];
 const MASK: &str = "***";
+
+/// Takes the secrets out of a value that stands at a path.
+pub(crate) fn mask(path: &str, value: &mut Value) {
+    match value {
+        Value::String(text) if SECRET.contains(&path.rsplit('.').next().unwrap_or_default()) => MASK.clone_into(text),
+        Value::Object(members) => members.iter_mut().for_each(|(name, member)| mask(name, member)),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| mask("", element)),
+        _ => {}
+    }
+}
+
+/// ... and out of a request.
+pub(crate) fn mask_request(request: &mut Neutral) {
+    if let Some(body) = &mut request.body {
+        mask("", body);
+    }
+    request.text = request.text.as_deref().map(masked);
+    if let Some(authorization) = request.authorization.as_mut().filter(|given| !given.is_empty()) {
+        MASK.clone_into(authorization);
+    }
+}
 
 /// A body, or a command with one in it, without the secrets. Everything else stays as it is written.
 pub(crate) fn masked(text: &str) -> String {
@@ -38,6 +62,29 @@ fn value_of(rest: &str) -> Option<std::ops::Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_reported_of_a_difference_or_a_request_is_masked_too() {
+        let at = |path: &str, mut value: Value| {
+            mask(path, &mut value);
+            value
+        };
+        assert_eq!(at("data.secret", json!("duet_x")), json!("***"));
+        assert_eq!(
+            at("data", json!({"items": [{"secret": "x", "name": "y"}]})),
+            json!({"items": [{"secret": "***", "name": "y"}]})
+        );
+        assert_eq!(at("errors.password", json!(["is required"])), json!(["is required"]));
+        assert_eq!(at("data.name", json!("secret")), json!("secret"));
+        let body = json!({"password": "p", "name": "n"});
+        let mut request = Neutral { authorization: Some("Basic x".into()), ..Neutral::of("usersCreate").with(body) };
+        mask_request(&mut request);
+        assert_eq!(
+            (request.body, request.authorization.as_deref()),
+            (Some(json!({"password": "***", "name": "n"})), Some("***"))
+        );
+    }
 
     #[test]
     fn secrets_are_masked_and_nothing_else() {
