@@ -115,11 +115,12 @@ function choose(id, request) {
     const value = Array.isArray(given[one.name]) ? given[one.name].join(',') : given[one.name];
     const list = 'values-' + one.name;
     return make('label', { title: one.description }, make('span', {}, one.name),
-      make('input', { 'data-query': one.name, value: value || '', list: one.values.length ? list : null, autocomplete: 'off' }),
+      make('input', { 'data-query': one.name, value: value || '', list: one.values.length ? list : null,
+        placeholder: one.required ? 'required' : null, autocomplete: 'off' }),
       one.values.length ? make('datalist', { id: list }, one.values.map((word) => make('option', { value: word }))) : null);
   }));
   $('query-field').hidden = parameters.length === 0;
-  $('query-field').open = Object.keys(given).some((name) => name !== 'dryRun');
+  $('query-field').open = Object.keys(given).some((name) => name !== 'dryRun') || parameters.some((one) => one.required);
   $('headers').value = Object.entries(request.headers || {}).map(([name, value]) => `${name}: ${value}`).join('\n');
   $('headers-field').open = Boolean($('headers').value);
   $('body-field').hidden = !known.body;

@@ -27,6 +27,7 @@ pub enum CompanyIn {
 pub struct Parameter {
     pub name: String,
     pub description: String,
+    pub required: bool,
     pub schema: Value,
 }
 
@@ -302,6 +303,7 @@ fn operation(id: &str, method: &str, path: &str, said: &Value) -> Operation {
     let query = at("query").map(|parameter| Parameter {
         name: text(&parameter["name"]),
         description: text(&parameter["description"]),
+        required: parameter["required"] == true,
         schema: parameter["schema"].clone(),
     });
     let headers = at("header").map(|parameter| text(&parameter["name"])).filter(|name| name != BUSINESS_HEADER);

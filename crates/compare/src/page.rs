@@ -21,7 +21,12 @@ pub fn operations(left: &Dialect, right: &Dialect) -> Value {
                     Some("boolean") => json!(["true", "false"]),
                     _ => schema.get("enum").cloned().unwrap_or_else(|| json!([])),
                 };
-                json!({"name": parameter.name, "description": parameter.description, "values": values})
+                json!({
+                    "name": parameter.name,
+                    "description": parameter.description,
+                    "required": parameter.required,
+                    "values": values,
+                })
             });
             json!({
                 "id": one.id,

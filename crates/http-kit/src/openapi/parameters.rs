@@ -82,7 +82,9 @@ fn filter_parameter(filter: &Filter) -> Parameter {
         Reads::OneOf(values) => (json!({"type": "string", "enum": values}), None),
         Reads::AnyOf(values) => (json!({"type": "array", "items": {"type": "string", "enum": values}}), Some(false)),
     };
-    query_parameter(filter.name, filter.about, schema, explode)
+    let mut parameter = query_parameter(filter.name, filter.about, schema, explode);
+    parameter.parameter_data_mut().required = filter.required;
+    parameter
 }
 
 fn parameter_data(name: &str, description: &str, required: bool, schema: Value) -> ParameterData {

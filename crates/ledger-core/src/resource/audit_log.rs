@@ -149,12 +149,8 @@ pub(crate) fn example() -> serde_json::Value {
 }
 
 const EXPORT: &[Parameter] = &[
-    Parameter {
-        name: "after",
-        about: "Only records after this place in the chain; 0 when absent.",
-        reads: Reads::Whole,
-    },
-    Parameter { name: "limit", about: "At most so many records, 10000 when absent and at most.", reads: Reads::Whole },
+    Parameter::new("after", "Only records after this place in the chain; 0 when absent.", Reads::Whole),
+    Parameter::new("limit", "At most so many records, 10000 when absent and at most.", Reads::Whole),
 ];
 
 /// As many records as one export brings.

@@ -53,8 +53,8 @@ impl Record for CurrencyView {
 }
 
 const PARAMETERS: [Parameter; 2] = [
-    Parameter { name: "code", about: "The currency with this code.", reads: Reads::Text },
-    Parameter { name: "isActive", about: "Only currencies with a rate, or only others.", reads: Reads::Flag },
+    Parameter::new("code", "The currency with this code.", Reads::Text),
+    Parameter::new("isActive", "Only currencies with a rate, or only others.", Reads::Flag),
 ];
 
 impl Resource for Currencies {

@@ -65,9 +65,9 @@ struct Uses {
 }
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "dialect", about: "Only calls in this dialect.", reads: Reads::OneOf(&["A", "B"]) },
-    Parameter { name: "userId", about: "Only calls of this user.", reads: Reads::Identifier },
-    Parameter { name: "since", about: "Only what was called at or after this time.", reads: Reads::Time },
+    Parameter::new("dialect", "Only calls in this dialect.", Reads::OneOf(&["A", "B"])),
+    Parameter::new("userId", "Only calls of this user.", Reads::Identifier),
+    Parameter::new("since", "Only what was called at or after this time.", Reads::Time),
 ];
 
 fn read<'c>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {

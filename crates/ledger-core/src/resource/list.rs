@@ -43,6 +43,18 @@ pub struct Parameter {
     pub name: &'static str,
     pub about: &'static str,
     pub reads: Reads,
+    pub required: bool,
+}
+
+impl Parameter {
+    pub(crate) const fn new(name: &'static str, about: &'static str, reads: Reads) -> Self {
+        Self { name, about, reads, required: false }
+    }
+
+    /// Nothing can be answered without it.
+    pub(crate) const fn required(name: &'static str, about: &'static str, reads: Reads) -> Self {
+        Self { name, about, reads, required: true }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,6 +179,11 @@ impl ListQuery {
                 }
             }
         }
+        for parameter in offer.parameters.iter().filter(|parameter| parameter.required) {
+            if !pairs.iter().any(|(name, _)| name == parameter.name) {
+                faults.add(parameter.name, "is required");
+            }
+        }
         if faults.is_empty() { Ok(query) } else { Err(faults) }
     }
 
@@ -271,14 +288,26 @@ mod tests {
     use super::*;
 
     const OFFERED: &[Parameter] = &[
-        Parameter { name: "isCustomer", about: "", reads: Reads::Flag },
-        Parameter { name: "status", about: "", reads: Reads::AnyOf(&["active", "archived"]) },
+        Parameter::new("isCustomer", "", Reads::Flag),
+        Parameter::new("status", "", Reads::AnyOf(&["active", "archived"])),
     ];
 
     fn parse(pairs: &[(&str, &str)]) -> Result<ListQuery, FieldErrors> {
         let pairs: Vec<_> = pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         let offer = Offer { parameters: OFFERED, paged: true, sorts: Some(&["name", "createdAt"]), in_time: true };
         ListQuery::parse(&offer, &pairs)
+    }
+
+    #[test]
+    fn what_must_be_given_is_missed_beside_every_other_fault() {
+        let offered = [Parameter::required("itemId", "", Reads::Identifier), Parameter::new("to", "", Reads::Day)];
+        let offer = Offer { parameters: &offered, paged: false, sorts: None, in_time: false };
+        let asked = |name: &str, text: &str| ListQuery::parse(&offer, &[(name.to_owned(), text.to_owned())]);
+        let faults = asked("to", "soon").unwrap_err();
+        let mut names: Vec<&str> = faults.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["itemId", "to"]);
+        assert!(asked("itemId", "none").is_ok());
     }
 
     #[test]

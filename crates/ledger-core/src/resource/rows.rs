@@ -36,7 +36,7 @@ pub(crate) enum Compares<C> {
 
 impl<C> Filter<C> {
     const fn of(name: &'static str, about: &'static str, reads: Reads, compares: Compares<C>) -> Self {
-        Self { parameter: Parameter { name, about, reads }, compares }
+        Self { parameter: Parameter::new(name, about, reads), compares }
     }
 
     pub(crate) const fn equal(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {

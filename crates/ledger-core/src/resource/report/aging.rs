@@ -2,7 +2,8 @@
 
 use super::Report;
 use super::asked::{
-    AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, PARTY, TO, TO_DATE,
+    AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, PARTY, THE_PARTY,
+    TO, TO_DATE,
 };
 use super::form::{Example, Form, Holds, Shown};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
@@ -463,7 +464,7 @@ impl Report for PartyStatement {
     const TITLE: &'static str = "Statement of a party";
     const ABOUT: &'static str = "What was open with a party before some days, what happened on them, and what is open \
                                  then. What it owes is positive.";
-    const PARAMETERS: &'static [Parameter] = &[PARTY, FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    const PARAMETERS: &'static [Parameter] = &[THE_PARTY, FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
         columns: &[
             ("date", "Date", Holds::Day),
@@ -495,7 +496,7 @@ impl Report for PartyStatement {
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Stated> {
         let business = cx.business_id()?;
-        let party = asked.party.ok_or_else(|| Error::field("partyId", "is required: whose statement is it?"))?;
+        let party = asked.party.ok_or_else(|| Error::field("partyId", "is required"))?;
         let found = parties::Entity::find_by_id((business, party)).one(&cx.db).await?;
         if found.is_none() {
             return Err(Error::field("partyId", "names no party"));

@@ -93,66 +93,67 @@ wire_enum! {
     }
 }
 
-const fn parameter(name: &'static str, about: &'static str, reads: Reads) -> Parameter {
-    Parameter { name, about, reads }
-}
-
 pub(super) const FROM: Parameter =
-    parameter("from", "The first day; the first of the fiscal year of `to` when absent.", Reads::Day);
-pub(super) const TO: Parameter = parameter("to", "The last day; today when absent.", Reads::Day);
-pub(super) const FROM_DATE: Parameter = parameter("fromDate", "Another name for `from`.", Reads::Day);
-pub(super) const TO_DATE: Parameter = parameter("toDate", "Another name for `to`.", Reads::Day);
-pub(super) const AS_OF: Parameter = parameter("asOf", "The end of this day; today when absent.", Reads::Day);
-pub(super) const DATE: Parameter = parameter("date", "Another name for `asOf`.", Reads::Day);
-pub(super) const KNOWN_AT: Parameter = parameter("knownAt", "Only what was recorded by this time.", Reads::Time);
+    Parameter::new("from", "The first day; the first of the fiscal year of `to` when absent.", Reads::Day);
+pub(super) const TO: Parameter = Parameter::new("to", "The last day; today when absent.", Reads::Day);
+pub(super) const FROM_DATE: Parameter = Parameter::new("fromDate", "Another name for `from`.", Reads::Day);
+pub(super) const TO_DATE: Parameter = Parameter::new("toDate", "Another name for `to`.", Reads::Day);
+pub(super) const AS_OF: Parameter = Parameter::new("asOf", "The end of this day; today when absent.", Reads::Day);
+pub(super) const DATE: Parameter = Parameter::new("date", "Another name for `asOf`.", Reads::Day);
+pub(super) const KNOWN_AT: Parameter = Parameter::new("knownAt", "Only what was recorded by this time.", Reads::Time);
 pub(super) const INCLUDE_ZERO: Parameter =
-    parameter("includeZero", "Whether rows without figures are shown; `false` when absent.", Reads::Flag);
-pub(super) const PERIODS: Parameter = parameter(
+    Parameter::new("includeZero", "Whether rows without figures are shown; `false` when absent.", Reads::Flag);
+pub(super) const PERIODS: Parameter = Parameter::new(
     "periods",
     "How many periods stand side by side, 1 to 24, each as long as the one asked for and an `interval` earlier than the \
      one before it; 1 when absent.",
     Reads::Whole,
 );
 pub(super) const INTERVAL: Parameter =
-    parameter("interval", "How far apart `periods` are; `month` when absent.", Reads::OneOf(Interval::TEXTS));
-pub(super) const COMPARE_WITH: Parameter = parameter(
+    Parameter::new("interval", "How far apart `periods` are; `month` when absent.", Reads::OneOf(Interval::TEXTS));
+pub(super) const COMPARE_WITH: Parameter = Parameter::new(
     "compareWith",
     "What stands beside the period that is asked for. Not beside `periods`.",
     Reads::OneOf(Beside::TEXTS),
 );
 pub(super) const FORMAT: Parameter =
-    parameter("format", "In what form it is answered; `json` when absent.", Reads::OneOf(Format::TEXTS));
-pub(super) const BUCKETS: Parameter = parameter(
+    Parameter::new("format", "In what form it is answered; `json` when absent.", Reads::OneOf(Format::TEXTS));
+pub(super) const BUCKETS: Parameter = Parameter::new(
     "buckets",
     "The days at which something is how late, each more than the one before it; `30,60,90` when absent.",
     Reads::Text,
 );
-pub(super) const AGING_BY: Parameter = parameter(
+pub(super) const AGING_BY: Parameter = Parameter::new(
     "agingBy",
     "Whether it is late by its due date or by its own; `dueDate` when absent.",
     Reads::OneOf(AgingBy::TEXTS),
 );
-pub(super) const PARTY: Parameter = parameter("partyId", "Only this party.", Reads::Identifier);
-pub(super) const ACCOUNT: Parameter = parameter("accountId", "Only this account.", Reads::Identifier);
-pub(super) const TYPE: Parameter = parameter("type", "Which orders; `all` when absent.", Reads::OneOf(Orders::TEXTS));
-pub(super) const METHOD: Parameter = parameter(
+/// Whose statement it is.
+pub(super) const THE_PARTY: Parameter = Parameter::required("partyId", "The party.", Reads::Identifier);
+pub(super) const PARTY: Parameter = Parameter::new("partyId", "Only this party.", Reads::Identifier);
+pub(super) const ACCOUNT: Parameter = Parameter::new("accountId", "Only this account.", Reads::Identifier);
+pub(super) const TYPE: Parameter =
+    Parameter::new("type", "Which orders; `all` when absent.", Reads::OneOf(Orders::TEXTS));
+pub(super) const METHOD: Parameter = Parameter::new(
     "method",
     "Whether it begins with the profit, or tells what money came from and went to; `indirect` when absent.",
     Reads::OneOf(Method::TEXTS),
 );
-pub(super) const TAX_CODE: Parameter = parameter("taxCodeId", "Only this tax code.", Reads::Identifier);
-pub(super) const BASIS: Parameter = parameter(
+pub(super) const TAX_CODE: Parameter = Parameter::new("taxCodeId", "Only this tax code.", Reads::Identifier);
+pub(super) const BASIS: Parameter = Parameter::new(
     "basis",
     "Whether what invoices earn counts when they are written or when they are settled; `accrual` when absent. What goods \
      that were sold turn out to have cost counts with the bill that says so.",
     Reads::OneOf(Basis::TEXTS),
 );
-pub(super) const GROUP_BY: Parameter = parameter(
+pub(super) const GROUP_BY: Parameter = Parameter::new(
     "groupBy",
     "Splits the days into columns of so long. Not beside `periods` or `compareWith`.",
     Reads::OneOf(Interval::TEXTS),
 );
-pub(super) const ITEM: Parameter = parameter("itemId", "Only this item.", Reads::Identifier);
+/// Whose movements they are.
+pub(super) const THE_ITEM: Parameter = Parameter::required("itemId", "The item.", Reads::Identifier);
+pub(super) const ITEM: Parameter = Parameter::new("itemId", "Only this item.", Reads::Identifier);
 
 /// What is asked of a report, with what it leaves out.
 #[derive(Debug, Clone, PartialEq, Eq)]

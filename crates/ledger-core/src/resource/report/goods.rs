@@ -2,7 +2,9 @@
 
 use super::Report;
 use super::aging::{documents_of, names_of};
-use super::asked::{AS_OF, Asked, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, ITEM, KNOWN_AT, PARTY, TO, TO_DATE};
+use super::asked::{
+    AS_OF, Asked, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, ITEM, KNOWN_AT, PARTY, THE_ITEM, TO, TO_DATE,
+};
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Own, Row, RowType, Sheet};
 use crate::books::balances::{balances, sum};
@@ -332,7 +334,7 @@ impl Report for StockLedger {
     const OPERATION: &'static str = "StockLedger";
     const TITLE: &'static str = "Ledger of an item";
     const ABOUT: &'static str = "Every movement of an item over some days, and what was there after it.";
-    const PARAMETERS: &'static [Parameter] = &[ITEM, FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    const PARAMETERS: &'static [Parameter] = &[THE_ITEM, FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
         columns: &[
             ("date", "Date", Holds::Day),
@@ -361,7 +363,7 @@ impl Report for StockLedger {
     type Facts = Ledger;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Ledger> {
-        let item = asked.item.ok_or_else(|| Error::field("itemId", "is required: whose movements are they?"))?;
+        let item = asked.item.ok_or_else(|| Error::field("itemId", "is required"))?;
         let business = cx.business_id()?;
         if items::Entity::find_by_id((business, item)).one(&cx.db).await?.is_none() {
             return Err(Error::field("itemId", "names no item"));

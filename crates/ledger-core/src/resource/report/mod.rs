@@ -121,6 +121,8 @@ pub struct ReportParameter {
     name: &'static str,
     /// What it says.
     description: &'static str,
+    /// Whether it must be given.
+    required: bool,
     /// The words that it may be, where it is one of some.
     values: Vec<&'static str>,
 }
@@ -170,6 +172,7 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
     let parameters = R::PARAMETERS.iter().map(|parameter| ReportParameter {
         name: parameter.name,
         description: parameter.about,
+        required: parameter.required,
         values: match parameter.reads {
             Reads::OneOf(words) => words.to_vec(),
             _ => Vec::new(),
@@ -292,7 +295,7 @@ impl Resource for Reports {
             does: Does::Reads(Reading::json::<ReportList>(list, || {
                 json!({"items": [{
                     "name": "pl", "title": "Profit and loss", "description": "What was earned and what it cost.",
-                    "parameters": [{"name": "from", "description": "The first day.", "values": []}]
+                    "parameters": [{"name": "from", "description": "The first day.", "required": false, "values": []}]
                 }]})
             })),
         };
