@@ -23,8 +23,38 @@ pub struct Step<'c> {
     pub compared: &'c Compared,
 }
 
-/// Asks everything; `tell` hears of each comparison.
-pub async fn explore(pair: &mut Pair, operations: &[String], tell: &mut (dyn FnMut(Step<'_>) + Send)) {
+/// One of the parts that an exploration can be asked in. What operations need in order to succeed is in each of them;
+/// everything else, of which there is far more, is in one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Counted from zero.
+    number: usize,
+    of: usize,
+}
+
+impl Part {
+    pub const ALL: Self = Self { number: 0, of: 1 };
+
+    fn has(self, place: usize) -> bool {
+        place % self.of == self.number
+    }
+}
+
+impl std::str::FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| text.parse::<usize>().ok().filter(|number| (1..=1000).contains(number));
+        let part = text.split_once('/').and_then(|(part, of)| Some((number(part)?, number(of)?)));
+        match part {
+            Some((part, of)) if part <= of => Ok(Self { number: part - 1, of }),
+            _ => Err("must be such as 1/3, the first of three parts".to_owned()),
+        }
+    }
+}
+
+/// Asks everything, or a part of it; `tell` hears of each comparison.
+pub async fn explore(pair: &mut Pair, operations: &[String], part: Part, tell: &mut (dyn FnMut(Step<'_>) + Send)) {
     let left: Vec<Operation> = pair.left.dialect.operations.values().cloned().collect();
     let wanted = |id: &str| operations.is_empty() || operations.iter().any(|name| id.starts_with(name.as_str()));
     let known_right = |id: &str| pair.right.dialect.operations.contains_key(id);
@@ -34,7 +64,7 @@ pub async fn explore(pair: &mut Pair, operations: &[String], tell: &mut (dyn FnM
     missing.extend(left.iter().filter(|one| !known_right(&one.id)).map(|one| (one.id.clone(), Kind::OnlyLeft)));
     missing.retain(|(id, _)| wanted(id));
     let left: Vec<Operation> = left.into_iter().filter(|one| wanted(&one.id) && known_right(&one.id)).collect();
-    let mut explorer = Explorer { pair, tell, at: (0, left.len()), records: HashMap::new(), made: 0, depth: 0 };
+    let mut explorer = Explorer { at: (0, left.len()), part, ..Explorer::new(pair, tell) };
     for (id, kind) in missing {
         explorer.is_missing(&id, kind);
     }
@@ -61,7 +91,7 @@ pub async fn explore(pair: &mut Pair, operations: &[String], tell: &mut (dyn FnM
 pub async fn example(pair: &mut Pair, operation: &str, id: Option<&str>) -> Value {
     let Ok(operation) = pair.left.dialect.operation(operation).cloned() else { return Value::Null };
     let mut tell = |_: Step<'_>| {};
-    let mut explorer = Explorer { pair, tell: &mut tell, at: (0, 1), records: HashMap::new(), made: 0, depth: 0 };
+    let mut explorer = Explorer::new(pair, &mut tell);
     if let (Some(id), "PUT") = (id, operation.method.as_str()) {
         let read = explorer.compare(&Neutral::of(&format!("{}Get", operation.stem())).on(id)).await;
         if read.data().is_object() {
@@ -91,13 +121,29 @@ struct Explorer<'p, 't> {
     made: u32,
     /// How deep records are made that other records need.
     depth: u32,
+    part: Part,
+    /// How many requests of an operation were spread over the parts.
+    spread: usize,
 }
 
-impl Explorer<'_, '_> {
+impl<'p, 't> Explorer<'p, 't> {
+    fn new(pair: &'p mut Pair, tell: &'t mut (dyn FnMut(Step<'_>) + Send)) -> Self {
+        let records = HashMap::new();
+        Self { pair, tell, at: (0, 1), records, made: 0, depth: 0, part: Part::ALL, spread: 0 }
+    }
+
     async fn compare(&mut self, neutral: &Neutral) -> Compared {
         let compared = self.pair.compare(neutral).await;
         (self.tell)(Step { operation: self.at.0, of: self.at.1, compared: &compared });
         compared
+    }
+
+    /// One of the requests that nothing else waits for: asked if it is in this part.
+    async fn spread(&mut self, neutral: &Neutral) {
+        self.spread += 1;
+        if self.part.has(self.spread - 1) {
+            self.compare(neutral).await;
+        }
     }
 
     fn is_missing(&mut self, id: &str, kind: Kind) {
@@ -117,6 +163,7 @@ impl Explorer<'_, '_> {
     }
 
     async fn operation(&mut self, operation: &Operation) {
+        self.spread = 0;
         self.strangers(operation).await;
         if operation.writes() || operation.id == LOGIN {
             self.writing(operation).await;
@@ -140,14 +187,14 @@ impl Explorer<'_, '_> {
             ("with another scheme", "Basic eDp5"),
         ] {
             let neutral = Neutral { authorization: Some(authorization.into()), ..ask(name) };
-            self.compare(&neutral).await;
+            self.spread(&neutral).await;
         }
         if operation.company != CompanyIn::Nowhere {
             for (name, business) in
                 [("of a company that is not there", NOBODY), ("of no company's identifier", "nonsense")]
             {
                 let neutral = Neutral { business: Some(business.into()), ..ask(name) };
-                self.compare(&neutral).await;
+                self.spread(&neutral).await;
             }
         }
     }
@@ -164,7 +211,7 @@ impl Explorer<'_, '_> {
             let compared = self.compare(neutral).await;
             if let Some(tag) = compared.left.answer.as_ref().and_then(|answer| answer.header("etag")) {
                 let again = neutral.clone().named("not changed since").header("If-None-Match", tag);
-                self.compare(&again).await;
+                self.spread(&again).await;
             }
             if place > 0 {
                 continue;
@@ -174,15 +221,15 @@ impl Explorer<'_, '_> {
                 for value in self.answers_to(&parameter.name, &parameter.schema).await {
                     let mut asked = neutral.clone().named(&format!("{}={value}", parameter.name));
                     asked.query.set(&parameter.name, &value);
-                    self.compare(&asked).await;
+                    self.spread(&asked).await;
                 }
                 let twice = neutral.clone().named(&format!("{} twice", parameter.name));
-                self.compare(&twice.asking(&parameter.name, "1").asking(&parameter.name, "2")).await;
+                self.spread(&twice.asking(&parameter.name, "1").asking(&parameter.name, "2")).await;
             }
-            self.compare(&neutral.clone().named("an unknown parameter").asking("nonsense", "1")).await;
+            self.spread(&neutral.clone().named("an unknown parameter").asking("nonsense", "1")).await;
             if operation.takes("page") {
-                self.compare(&neutral.clone().named("a page past the end").asking("page", "9999")).await;
-                self.compare(&neutral.named("small pages").asking("pageSize", "1").asking("page", "2")).await;
+                self.spread(&neutral.clone().named("a page past the end").asking("page", "9999")).await;
+                self.spread(&neutral.named("small pages").asking("pageSize", "1").asking("page", "2")).await;
             }
         }
     }
@@ -191,9 +238,8 @@ impl Explorer<'_, '_> {
     async fn sensible(&mut self, operation: &Operation) -> Neutral {
         let mut neutral = Neutral::of(&operation.id);
         for parameter in &operation.query {
-            // A report about one party or one item says nothing without it.
-            if let Some(stem) = self.refers_to(&parameter.name, operation.stem())
-                && (parameter.description.to_lowercase().contains("required") || operation.id.contains("Statement"))
+            if parameter.required
+                && let Some(stem) = self.refers_to(&parameter.name, operation.stem())
                 && let Some(id) = self.an_id(&stem, 0).await
             {
                 neutral.query.set(&parameter.name, &id);
@@ -211,7 +257,7 @@ impl Explorer<'_, '_> {
                 Some(body) => neutral.with(body.example.clone()),
                 None => neutral,
             };
-            self.compare(&neutral).await;
+            self.spread(&neutral).await;
         }
     }
 
@@ -269,16 +315,16 @@ impl Explorer<'_, '_> {
                 let bodies = self.bodies(operation, &id).await;
                 if variant == 0 {
                     for (name, body) in self.broken_together(operation) {
-                        self.compare(&Neutral::of(&operation.id).named(&name).on(&id).with(body)).await;
+                        self.spread(&Neutral::of(&operation.id).named(&name).on(&id).with(body)).await;
                     }
                     let ask = Neutral::of(&operation.id).on(&id).header("If-Match", &format!("\"{NOBODY}-9\""));
-                    self.compare(&with(
+                    self.spread(&with(
                         ask.named("somebody else was faster"),
                         bodies.first().and_then(|(_, body)| body.clone()),
                     ))
                     .await;
-                    self.compare(&Neutral::of(&operation.id).on(&id).named("rehearsed").asking("dryRun", "true")).await;
-                    self.compare(
+                    self.spread(&Neutral::of(&operation.id).on(&id).named("rehearsed").asking("dryRun", "true")).await;
+                    self.spread(
                         &Neutral::of(&operation.id)
                             .on(&id)
                             .named("a key too long")
@@ -298,16 +344,16 @@ impl Explorer<'_, '_> {
             let valid = self.create(operation).await;
             let schema = self.pair.left.dialect.resolve(&body.schema).clone();
             for (name, broken) in self.broken_bodies(&schema, &valid, "") {
-                self.compare(&Neutral::of(&operation.id).named(&name).with(broken)).await;
+                self.spread(&Neutral::of(&operation.id).named(&name).with(broken)).await;
             }
             for (name, broken) in self.broken_together(operation) {
-                self.compare(&Neutral::of(&operation.id).named(&name).with(broken)).await;
+                self.spread(&Neutral::of(&operation.id).named(&name).with(broken)).await;
             }
-            self.compare(
+            self.spread(
                 &Neutral::of(&operation.id).named("rehearsed maybe").with(valid.clone()).asking("dryRun", "maybe"),
             )
             .await;
-            self.compare(
+            self.spread(
                 &Neutral::of(&operation.id)
                     .named("a key too long")
                     .with(valid)
@@ -603,10 +649,10 @@ impl Explorer<'_, '_> {
             ("a zero letter", format!("{{\"{first}\": \"a\\u0000b\"}}")),
             ("half a letter", format!("{{\"{first}\": \"\\ud800\"}}")),
         ] {
-            self.compare(&Neutral { text: Some(text), ..ask(name) }).await;
+            self.spread(&Neutral { text: Some(text), ..ask(name) }).await;
         }
         let typed = Neutral { text: Some("{}".into()), ..ask("another type of content") };
-        self.compare(&typed.header("Content-Type", "text/plain")).await;
+        self.spread(&typed.header("Content-Type", "text/plain")).await;
     }
 
     /// Bodies in which every member is wrong at once.
@@ -732,4 +778,21 @@ fn beyond(said: &Value) -> Vec<Value> {
         _ => {}
     }
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Part;
+
+    #[test]
+    fn parts_together_are_everything_once() {
+        let parts: Vec<Part> = ["1/3", "2/3", "3/3"].iter().map(|text| text.parse().unwrap()).collect();
+        for place in 0..20 {
+            assert_eq!(parts.iter().filter(|part| part.has(place)).count(), 1);
+            assert!(Part::ALL.has(place));
+        }
+        for text in ["", "3", "0/3", "4/3", "1/0", "-1/3", "1/x", "1/1001"] {
+            assert!(text.parse::<Part>().is_err(), "{text}");
+        }
+    }
 }

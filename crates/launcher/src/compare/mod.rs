@@ -10,7 +10,7 @@ use crate::console::{failed, misused, say};
 use clap::Args;
 use compare::batch;
 use compare::declared::Declared;
-use compare::explore::{Step, explore};
+use compare::explore::{Part, Step, explore};
 use compare::neutral::{Neutral, Query};
 use compare::pair::{Compared, Pair, Relation, Side};
 use compare::report::{Report, one_in_text};
@@ -48,6 +48,9 @@ pub(crate) struct CompareOptions {
     /// With --explore: only operations whose names begin so
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "explore")]
     only: Vec<String>,
+    /// With --explore: one of N parts, such as 1/3; each makes every operation succeed, together they ask everything
+    #[arg(long, value_name = "K/N", requires = "explore")]
+    part: Option<Part>,
     /// Make a company on each side, and write into them for real
     #[arg(long, conflicts_with_all = ["business", "left_business", "right_business"])]
     twin: bool,
@@ -164,7 +167,7 @@ async fn compared(options: &CompareOptions) -> Result<Report, Stop> {
             report.add(step.compared);
             progress.show(step.operation, step.of, step.compared, report.different());
         };
-        explore(&mut pair, &options.only, &mut tell).await;
+        explore(&mut pair, &options.only, options.part.unwrap_or(Part::ALL), &mut tell).await;
     } else {
         let count = requests.len();
         for (place, request) in requests.iter().enumerate() {
