@@ -1,7 +1,7 @@
 //! A real Chromium, driven over `WebDriver`.
 
-use super::http::Request;
-use super::process::{Kept, eventually, free_port, say_loudly};
+use super::http::{Answer, Request};
+use super::process::{Kept, PATIENCE, eventually, free_port, say_loudly};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -42,6 +42,7 @@ impl Browser {
         ];
         let wanted = json!({"capabilities": {"alwaysMatch": {
             "browserName": "chrome",
+            "timeouts": {"script": PATIENCE.as_millis(), "pageLoad": PATIENCE.as_millis()},
             "goog:chromeOptions": {"args": arguments},
             "goog:loggingPrefs": {"browser": "ALL"}
         }}});
@@ -50,13 +51,17 @@ impl Browser {
         Some(Self { _driver: driver, address, session })
     }
 
-    fn command(&self, method: &str, path: &str, body: Option<Value>) -> Value {
+    fn send(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
         let request = Request::new(method, &format!("/session/{}{path}", self.session));
         let request = match body {
             Some(body) => request.json(&body),
             None => request,
         };
-        request.send(self.address).expect(200).json()["value"].take()
+        request.send(self.address)
+    }
+
+    fn command(&self, method: &str, path: &str, body: Option<Value>) -> Value {
+        self.send(method, path, body).expect(200).json()["value"].take()
     }
 
     pub fn open(&self, url: &str) {
@@ -67,10 +72,18 @@ impl Browser {
         self.command("POST", "/execute/sync", Some(json!({"script": script, "args": []})))
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression is true. The page itself looks, and nobody asks it again and again meanwhile.
     pub fn wait(&self, expression: &str) {
-        let script = format!("return !!({expression})");
-        eventually(expression, || (self.run(&script) == true).then_some(()));
+        let script = format!(
+            "const done = arguments[0]; const look = () => {{ if ({expression}) done(true); else setTimeout(look, 20); }}; look();"
+        );
+        // A page that goes away takes its looking with it.
+        eventually(expression, || {
+            let answer = self.send("POST", "/execute/async", Some(json!({"script": script, "args": []})));
+            let leaves = answer.text.contains("document unloaded") || answer.text.contains("navigat");
+            assert!(answer.status == 200 || leaves, "{expression}: {}", answer.text);
+            (answer.status == 200).then_some(())
+        });
     }
 
     fn element(&self, css: &str) -> String {

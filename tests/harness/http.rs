@@ -1,5 +1,6 @@
 //! A plain HTTP/1.1 client that can also be rude.
 
+use super::process::PATIENCE;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -62,7 +63,7 @@ impl Request {
 
 pub fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("the server listens");
-    stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout");
+    stream.set_read_timeout(Some(PATIENCE + Duration::from_secs(10))).expect("a timeout");
     stream
 }
 

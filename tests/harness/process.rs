@@ -85,16 +85,19 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-/// Asks again and again until there is an answer, for as long as a slow machine may need.
+/// As long as a slow machine may need for anything.
+pub const PATIENCE: Duration = Duration::from_mins(3);
+
+/// Asks again and again until there is an answer.
 pub fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_mins(1) {
+    while begun.elapsed() < PATIENCE {
         if let Some(answer) = ask() {
             return answer;
         }
         std::thread::yield_now();
     }
-    panic!("{what} did not happen within a minute");
+    panic!("{what} did not happen within {PATIENCE:?}");
 }
 
 /// What a program makes of a text; nothing where it is not installed.
