@@ -12,6 +12,8 @@ use compare::translate::Translator;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Output;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs `duet compare` as the owner.
 fn compare(server: &Server, arguments: &[&str]) -> Output {
@@ -89,7 +91,7 @@ const DO_NOT_SUCCEED: [&str; 15] = [
 ];
 
 /// Every operation of the documents, with valid and broken bodies, on twins that are written into for real. The left
-/// one of them. Each exploration of these suites asks one third of what is broken, and together they ask all of it.
+/// one of them. Each exploration of these suites asks another third of what is broken, for it takes minutes to ask all.
 fn explore_twins<'s>(server: &'s Server, part: &str) -> Company<'s> {
     let html = file("report.html", "");
     let on_twins = compare(server, &["--explore", "--part", part, "--twin", "--json", "--html", &html]);
@@ -368,6 +370,26 @@ fn a_fault_that_stays_is_no_noise_on_whichever_side_it_is() {
         let expected: BTreeSet<String> = of("partiesGet").into_iter().chain(of("partiesCreate")).collect();
         assert_eq!(differing(&found), expected, "{name}");
     }
+}
+
+/// Who tries in vain is kept out after a while, so nobody tries twice because the answers differ.
+#[test]
+fn a_log_in_is_asked_once() {
+    let server = Server::shared(Engine::Sqlite).unwrap();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = asked.clone();
+    let fault = move |request: &Request, answer: &mut Answer| {
+        if request.path.ends_with("/login") {
+            counter.fetch_add(1, Ordering::Relaxed);
+            changed(answer, |body| body["title"] = "Try again".into());
+        }
+    };
+    let wrapped = proxy::start(server.address, Box::new(fault));
+    let (left, right) = (format!("http://{}/a/api", server.address), format!("http://{wrapped}/b/api"));
+    let requests = lines(&[json!({"operation": "login", "body": {"password": "some"}})]);
+    let found = report(&compare(server, &["--left", &left, "--right", &right, "--file", &requests, "--json"]));
+    assert!(differing(&found).contains("login title"), "{found}");
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
 
 #[test]

@@ -78,8 +78,11 @@ impl Remote {
 /// How often a request is repeated that was one too many.
 const MOST_WAITS: usize = 5;
 
-/// How long to wait before a request may be repeated that was one too many.
-fn to_wait(answer: &Answer) -> Option<Duration> {
+/// How long to wait before a request may be repeated that was one too many, and was waited for so often before.
+fn to_wait(answer: &Answer, waited: usize) -> Option<Duration> {
+    if waited == MOST_WAITS {
+        return None;
+    }
     let asked: u64 = answer.header("retry-after").filter(|_| answer.status == 429)?.parse().ok()?;
     Some(Duration::from_secs(asked)).filter(|asked| *asked <= PATIENCE)
 }
@@ -87,18 +90,17 @@ fn to_wait(answer: &Answer) -> Option<Duration> {
 impl Transport for Remote {
     fn send(&self, request: Request) -> Sending<'_> {
         Box::pin(async move {
-            for waited in 0.. {
+            let mut waited = 0;
+            loop {
                 let answer = match tokio::time::timeout(PATIENCE, self.exchange(request.clone())).await {
                     Ok(answer) => answer?,
                     Err(_) => return Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
                 };
                 // Thousands of requests a minute are ours to spread, and no difference between two sides.
-                match to_wait(&answer).filter(|_| waited < MOST_WAITS) {
-                    Some(wait) => tokio::time::sleep(wait.max(Duration::from_secs(1))).await,
-                    None => return Ok(answer),
-                }
+                let Some(wait) = to_wait(&answer, waited) else { return Ok(answer) };
+                tokio::time::sleep(wait.max(Duration::from_secs(1))).await;
+                waited += 1;
             }
-            Err("nobody answered".to_owned())
         })
     }
 
@@ -121,15 +123,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_asks_too_often_waits_as_long_as_is_asked_but_not_for_a_quarter_of_an_hour() {
+    fn who_asks_too_often_waits_as_long_as_is_asked_but_neither_for_ever_nor_for_a_quarter_of_an_hour() {
         let answer = |status, after: &str| Answer {
             status,
             headers: vec![("retry-after".into(), after.into())],
             ..Answer::default()
         };
-        assert_eq!(to_wait(&answer(429, "7")), Some(Duration::from_secs(7)));
+        for (waited, wait) in [(0, Some(7)), (MOST_WAITS - 1, Some(7)), (MOST_WAITS, None)] {
+            assert_eq!(to_wait(&answer(429, "7"), waited), wait.map(Duration::from_secs));
+        }
         for (status, after) in [(429, "900"), (429, "soon"), (503, "1"), (200, "1")] {
-            assert_eq!(to_wait(&answer(status, after)), None);
+            assert_eq!(to_wait(&answer(status, after), 0), None);
         }
     }
 }
