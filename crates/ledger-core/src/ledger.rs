@@ -21,6 +21,8 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::feed::{Feed, Feeds};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::installation::{self, Installation};
+use crate::keys::Keys;
 use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key};
 use crate::resource::body::{canonical, strict};
@@ -37,11 +39,14 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OnceCell;
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
     pub database: DatabaseOptions,
     pub tokens: TokenOptions,
+    /// What is made of the master key.
+    pub keys: Keys,
     /// How many writes may wait in a lane before more are turned away.
     pub write_queue: usize,
     /// What answers that are kept for their repetition may weigh.
@@ -55,8 +60,9 @@ pub struct Ledger {
     clock: Clock,
     tokens: Tokens,
     passwords: Passwords,
-    /// Signs what is kept to know a repeated request by.
-    fingerprints: ring::hmac::Key,
+    keys: Keys,
+    /// Known once the database was asked whether the master key is its own.
+    installation: OnceCell<Installation>,
     in_flight: InFlight,
     remembered: Remembered,
     answers: Answers,
@@ -201,7 +207,8 @@ impl Ledger {
             clock: options.clock,
             tokens: Tokens::new(&options.tokens),
             passwords: Passwords::of_process()?,
-            fingerprints: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &options.tokens.secret),
+            keys: options.keys,
+            installation: OnceCell::new(),
             in_flight: InFlight::default(),
             remembered: Remembered::default(),
             answers: Answers::new(options.answer_bytes),
@@ -211,8 +218,28 @@ impl Ledger {
         }))
     }
 
+    /// Brings the schema up to date, and makes the installation known to a database that is new.
     pub async fn migrate(&self) -> Result<()> {
-        Ok(self.database.migrate().await?)
+        self.database.migrate().await?;
+        if !installation::is_kept(&self.database.read).await? {
+            let row = installation::fresh(&self.keys, self.clock.now())?;
+            self.write(None, move |transaction, _| {
+                let row = row.clone();
+                Box::pin(async move { installation::keep(transaction, row).await })
+            })
+            .await?;
+        }
+        self.installation().await.map(|_| ())
+    }
+
+    /// What is secret in this installation. An error where the master key is not that of the database.
+    async fn installation(&self) -> Result<&Installation> {
+        self.installation.get_or_try_init(|| installation::read(&self.database.read, &self.keys)).await
+    }
+
+    /// Whether the master key is that of the database.
+    pub async fn check_master_key(&self) -> Result<()> {
+        self.installation().await.map(|_| ())
     }
 
     pub async fn pending_migrations(&self) -> Result<usize> {
@@ -603,7 +630,9 @@ impl Ledger {
         }
         let company = business.as_ref().map(|business| business.id);
         let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
-            Some(key) => Some(Claim { user: principal.user, key, command: self.digest(&call, company)?, company }),
+            Some(key) => {
+                Some(Claim { user: principal.user, key, command: self.digest(&call, company).await?, company })
+            }
             None => None,
         };
         // Held until the lane has answered.
@@ -921,8 +950,8 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
 impl Ledger {
     /// What was asked, as a digest: the same for both dialects and for any order of a body's members. Whoever reads it in
     /// the database cannot try passwords on it.
-    fn digest(&self, call: &Call, company: Option<BusinessId>) -> Result<String> {
-        Ok(hex(ring::hmac::sign(&self.fingerprints, command(call, company)?.as_bytes()).as_ref()))
+    async fn digest(&self, call: &Call, company: Option<BusinessId>) -> Result<String> {
+        Ok(hex(ring::hmac::sign(&self.installation().await?.fingerprints, command(call, company)?.as_bytes()).as_ref()))
     }
 }
 

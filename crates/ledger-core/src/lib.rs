@@ -17,6 +17,8 @@ pub mod feed;
 pub mod field;
 mod idempotency;
 pub mod ids;
+mod installation;
+pub mod keys;
 pub mod ledger;
 pub mod money;
 mod remembered;
