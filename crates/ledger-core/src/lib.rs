@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod answers;
+pub mod aside;
 pub mod auth;
 pub mod books;
 pub mod clock;
@@ -19,6 +20,7 @@ mod idempotency;
 pub mod ids;
 pub mod ledger;
 pub mod money;
+pub mod quoting;
 mod remembered;
 pub mod resource;
 mod rules;

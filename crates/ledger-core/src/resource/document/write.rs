@@ -26,6 +26,7 @@ use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
+use crate::quoting::quoted;
 use crate::resource::ResourceKey;
 use crate::resource::address;
 use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
@@ -402,7 +403,7 @@ async fn check_external_id<D: Document>(cx: &Cx<'_>, head: &Head, except: Option
         title: format!("Another of the {} already has this value", D::ABOUT.many),
         errors: FieldErrors::one(
             "externalId",
-            format!("{external_id} is already used by another of the {}", D::ABOUT.many),
+            format!("{} is already used by another of the {}", quoted(external_id), D::ABOUT.many),
         ),
     }))
 }
