@@ -38,6 +38,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+mod joining;
+
 /// What a ledger is opened with.
 pub struct LedgerOptions {
     pub database: DatabaseOptions,
@@ -137,7 +139,7 @@ impl Reply {
     /// What may be kept of it.
     fn without_secrets(&self) -> Result<Self> {
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator"] {
+        for name in ["secret", "authenticator", "invitationCode"] {
             if let Some(secret) = body.get_mut(name) {
                 *secret = serde_json::Value::Null;
             }
@@ -601,7 +603,10 @@ impl Ledger {
         if let Some(password) = prepared.confirmed_by() {
             self.confirm(principal, password.to_owned(), call.origin.address).await?;
         }
-        let company = business.as_ref().map(|business| business.id);
+        let company = match prepared.opened_by() {
+            Some(code) => Some(self.invited_to(principal, code, call.origin.address).await?),
+            None => business.as_ref().map(|business| business.id),
+        };
         let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
             Some(key) => Some(Claim { user: principal.user, key, command: self.digest(&call, company)?, company }),
             None => None,
@@ -615,7 +620,10 @@ impl Ledger {
             kind: call.resource.reply_kind(call.verb),
             user: principal.user,
             key: principal.key.clone(),
-            shows_secrets: matches!(call.resource.key, ResourceKey::ApiKeys | ResourceKey::Profile),
+            shows_secrets: matches!(
+                call.resource.key,
+                ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
+            ),
             business,
             expectation: call.expectation,
             origin: Origin { user: Some(principal.user), ..call.origin },
