@@ -346,7 +346,11 @@ on_both_engines! {
             let wrong = me(server, dialect, &member.token, "POST", "/invitations", Some(&json!({"invitationCode": "join_x"})));
             assert!(wrong["body"]["errors"].get("invitationCode").is_some(), "{wrong}");
             assert_eq!(me(server, dialect, &member.token, "POST", "/invitations?dryRun=true", Some(&body))["status"], 200);
-            let seen = me(server, dialect, &member.token, "POST", "/invitations", Some(&body));
+            let own = if dialect == Dialect::A { "/a/api/Users/me" } else { "/b/api/auth/me" };
+            let accept = Request::new("POST", &format!("{own}/invitations")).json(&body).header("Idempotency-Key", &other.id);
+            let seen = json!({"body": server.send(&authorised(accept.clone(), &member.token)).expect(200).json()});
+            let again = server.send(&authorised(accept, &member.token)).expect(200);
+            assert_eq!((again.header("idempotency-replayed"), &again.json()), (Some("true"), &seen["body"]));
             assert_eq!(payload(&seen)["memberships"].as_array().unwrap().len(), 2);
             assert_eq!(me(server, dialect, &member.token, "POST", "/invitations", Some(&body))["status"], 400);
             let member = Company { id: other.id.clone(), ..member };

@@ -23,6 +23,7 @@ mod m0010_document_counts;
 mod m0011_orders_and_goods;
 mod m0012_people;
 mod m0013_dialect_usage;
+mod m0014_installation;
 mod m0017_invitations;
 
 pub struct Migrator;
@@ -44,6 +45,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0011_orders_and_goods::Migration),
             Box::new(m0012_people::Migration),
             Box::new(m0013_dialect_usage::Migration),
+            Box::new(m0014_installation::Migration),
             Box::new(m0017_invitations::Migration),
         ]
     }

@@ -21,6 +21,7 @@ use ledger_core::error::{Error, Unavailable};
 use ledger_core::feed::Feed;
 use ledger_core::ids::RecordId;
 use ledger_core::ledger::{Answer, Call, Ledger, Reply, ReplyKind};
+use ledger_core::quoting::quoted;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
@@ -369,7 +370,7 @@ async fn try_accept<D: Dialect>(
     request: Request,
 ) -> Result<Response, Failure> {
     let bytes = body_of_anybody(shell, request).await?;
-    let acceptance = ledger_core::resource::body::read_plain(&bytes, check_acceptance)?;
+    let acceptance = ledger_core::resource::body::read_plain(bytes, check_acceptance).await?;
     let origin = origin::<D>(arrival);
     let ledger = shell.ledger.clone();
     let accepted = unhurried(shell.limits.request, Unavailable::CommitOutcomeUnknown, async move {
@@ -393,7 +394,7 @@ fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
 async fn body_of_anybody(shell: &Shell, request: Request) -> Result<Bytes, Failure> {
     let (parts, body) = request.into_parts();
     if let Some((name, _)) = request::query(&parts)?.first() {
-        return Err(Error::field(name, "is not a known parameter").into());
+        return Err(Error::field(&quoted(name), "is not a known parameter").into());
     }
     request::json_body(&parts, body, &shell.limits).await
 }
@@ -404,7 +405,7 @@ async fn try_login<D: Dialect>(
     request: Request,
 ) -> Result<Response, Failure> {
     let bytes = body_of_anybody(shell, request).await?;
-    let credentials = ledger_core::resource::body::read_plain(&bytes, D::credentials)?;
+    let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
     let ledger = shell.ledger.clone();
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {

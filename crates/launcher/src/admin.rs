@@ -9,6 +9,7 @@ use ledger_core::clock::Clock;
 use ledger_core::database::DatabaseOptions;
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
+use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
 use std::io::Read;
 use std::path::Path;
@@ -52,6 +53,10 @@ pub(crate) async fn open(settings: &Settings, memory: Memory) -> Result<Arc<Ledg
         Some(secret) => secret.expose().as_bytes().to_vec(),
         None => kept_secret(&settings.data.join("token-secret"))?,
     };
+    let master = match &settings.master_key {
+        Some(key) => key.expose().as_bytes().to_vec(),
+        None => kept_secret(&settings.data.join("master-key"))?,
+    };
     let options = LedgerOptions {
         database: DatabaseOptions {
             url: settings.database.expose().to_owned(),
@@ -65,6 +70,7 @@ pub(crate) async fn open(settings: &Settings, memory: Memory) -> Result<Arc<Ledg
             audience: settings.token_audience.clone(),
             lifetime: settings.token_lifetime,
         },
+        keys: Keys::of(&master),
         write_queue: settings.write_queue,
         answer_bytes: memory.answers,
         clock: Clock::system(),
@@ -79,10 +85,10 @@ pub(crate) fn make_private_folder(folder: &Path) -> Result<(), String> {
     made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))
 }
 
-/// The secret that tokens are signed with, made at the first start and readable by its owner alone.
+/// A secret of this installation, made at the first start and readable by its owner alone.
 fn kept_secret(path: &Path) -> Result<Vec<u8>, String> {
     use std::os::unix::fs::OpenOptionsExt;
-    let cannot = |error: std::io::Error| format!("cannot keep the token secret in {}: {error}", path.display());
+    let cannot = |error: std::io::Error| format!("cannot keep a secret in {}: {error}", path.display());
     match std::fs::read(path) {
         Ok(secret) if secret.len() >= 32 => return Ok(secret),
         Ok(_) => return Err(format!("{} is too short for a secret; remove it to have a new one made", path.display())),

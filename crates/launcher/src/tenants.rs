@@ -284,6 +284,7 @@ pub(crate) fn tenant_settings(settings: &Settings, host: &str) -> Option<Setting
         pool_size: settings.pool_size.min(4),
         readers: settings.readers.min(2),
         token_secret: None,
+        master_key: None,
         token_issuer: host.to_owned(),
         token_audience: host.to_owned(),
         data,
@@ -332,6 +333,7 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
     let own = Settings {
         database: Secret::of(new.database.clone().unwrap_or_else(own)),
         token_secret: None,
+        master_key: None,
         token_issuer: host.clone(),
         token_audience: host.clone(),
         data: data.clone(),

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod answers;
+pub mod aside;
 pub mod auth;
 pub mod books;
 pub mod clock;
@@ -17,8 +18,11 @@ pub mod feed;
 pub mod field;
 mod idempotency;
 pub mod ids;
+mod installation;
+pub mod keys;
 pub mod ledger;
 pub mod money;
+pub mod quoting;
 mod remembered;
 pub mod resource;
 mod rules;

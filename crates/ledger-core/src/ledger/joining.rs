@@ -1,18 +1,27 @@
 //! How somebody who was invited comes in.
 
-use super::Ledger;
+use super::{Ledger, Reply};
 use crate::access::Principal;
 use crate::auth::invitation::{self, Acceptance, Accepted};
 use crate::auth::throttle::{self, Subjects};
 use crate::auth::user;
 use crate::books::audit::Origin;
 use crate::error::{Error, Result};
+use crate::idempotency::{self, Claim};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::invitation::{NewAccount, REFUSED, open, wrong_code};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 impl Ledger {
+    /// The first answer to a request that is repeated: its code is used up, and it is no guess all the same.
+    pub(super) async fn answered_before(&self, claim: Option<&Claim>) -> Result<Option<Reply>> {
+        match claim {
+            Some(claim) => idempotency::recall(&self.database.read, claim, self.clock.now()).await,
+            None => Ok(None),
+        }
+    }
+
     /// The company that a code opens to somebody who is signed in. They may guess as often as at a log-in.
     pub(super) async fn invited_to(
         &self,

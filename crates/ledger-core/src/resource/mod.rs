@@ -21,6 +21,7 @@ pub mod fiscal_year;
 pub mod invitation;
 pub mod item;
 pub mod journal;
+pub(crate) mod json;
 pub mod list;
 pub mod lock;
 pub(crate) mod master;

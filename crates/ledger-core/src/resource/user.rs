@@ -14,6 +14,7 @@ use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::quoting::quoted;
 use crate::resource::address::text;
 use crate::resource::api_key;
 use crate::resource::extra::{Extra, action};
@@ -375,7 +376,10 @@ async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
         return Err(Error::Conflict(Conflict {
             code: "duplicate",
             title: "Another of the users already has this value".into(),
-            errors: FieldErrors::one("email", format!("{} is already used by another of the users", draft.email)),
+            errors: FieldErrors::one(
+                "email",
+                format!("{} is already used by another of the users", quoted(&draft.email)),
+            ),
         }));
     }
     let id = UserId(cx.new_id());
