@@ -8,6 +8,7 @@ mod audit;
 mod comparing;
 mod configuration;
 mod documentation;
+mod edge;
 mod errors;
 mod findings;
 mod goods_model;
