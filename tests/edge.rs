@@ -272,7 +272,7 @@ fn a_body_of_any_size_beyond_the_limit_is_told_so() {
 }
 
 /// The lines of a report that is long enough to be handed over in portions.
-fn long_company(server: &Server) -> Company<'_> {
+pub fn long_company(server: &Server) -> Company<'_> {
     let company = server.company();
     let lines: Vec<(&str, &str)> = (0..400).flat_map(|_| [("6200", "1.00"), ("1010", "-1.00")]).collect();
     for month in 1..=4 {
