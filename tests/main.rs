@@ -23,6 +23,7 @@ mod parity;
 mod people;
 mod periods;
 mod promises;
+mod references;
 mod reliability;
 mod reports;
 mod security;
