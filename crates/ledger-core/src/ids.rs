@@ -59,7 +59,7 @@ identifier! {
     RecordId,
 }
 
-fn random_bytes<const N: usize>() -> Result<[u8; N]> {
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0_u8; N];
     ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut bytes).map_err(Error::internal)?;
     Ok(bytes)
@@ -72,7 +72,7 @@ pub fn request_id() -> String {
     uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
 }
 
-/// A secret to sign tokens with.
+/// A secret that others are made of or signed with.
 pub fn random_secret() -> Result<Vec<u8>> {
     random_bytes::<64>().map(Vec::from)
 }

@@ -22,6 +22,8 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::feed::{Feed, Feeds};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::installation::{self, Installation};
+use crate::keys::Keys;
 use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key};
@@ -39,11 +41,16 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OnceCell;
+
+mod joining;
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
     pub database: DatabaseOptions,
     pub tokens: TokenOptions,
+    /// What is made of the master key.
+    pub keys: Keys,
     /// How many writes may wait in a lane before more are turned away.
     pub write_queue: usize,
     /// What answers that are kept for their repetition may weigh.
@@ -57,8 +64,9 @@ pub struct Ledger {
     clock: Clock,
     tokens: Tokens,
     passwords: Passwords,
-    /// Signs what is kept to know a repeated request by.
-    fingerprints: ring::hmac::Key,
+    keys: Keys,
+    /// Known once the database was asked whether the master key is its own.
+    installation: OnceCell<Installation>,
     in_flight: InFlight,
     remembered: Remembered,
     answers: Answers,
@@ -139,7 +147,7 @@ impl Reply {
     /// What may be kept of it.
     fn without_secrets(&self) -> Result<Self> {
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator"] {
+        for name in ["secret", "authenticator", "invitationCode"] {
             if let Some(secret) = body.get_mut(name) {
                 *secret = serde_json::Value::Null;
             }
@@ -203,7 +211,8 @@ impl Ledger {
             clock: options.clock,
             tokens: Tokens::new(&options.tokens),
             passwords: Passwords::of_process()?,
-            fingerprints: ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &options.tokens.secret),
+            keys: options.keys,
+            installation: OnceCell::new(),
             in_flight: InFlight::default(),
             remembered: Remembered::default(),
             answers: Answers::new(options.answer_bytes),
@@ -213,8 +222,28 @@ impl Ledger {
         }))
     }
 
+    /// Brings the schema up to date, and makes the installation known to a database that is new.
     pub async fn migrate(&self) -> Result<()> {
-        Ok(self.database.migrate().await?)
+        self.database.migrate().await?;
+        if !installation::is_kept(&self.database.read).await? {
+            let row = installation::fresh(&self.keys, self.clock.now())?;
+            self.write(None, move |transaction, _| {
+                let row = row.clone();
+                Box::pin(async move { installation::keep(transaction, row).await })
+            })
+            .await?;
+        }
+        self.installation().await.map(|_| ())
+    }
+
+    /// What is secret in this installation. An error where the master key is not that of the database.
+    async fn installation(&self) -> Result<&Installation> {
+        self.installation.get_or_try_init(|| installation::read(&self.database.read, &self.keys)).await
+    }
+
+    /// Whether the master key is that of the database.
+    pub async fn check_master_key(&self) -> Result<()> {
+        self.installation().await.map(|_| ())
     }
 
     pub async fn pending_migrations(&self) -> Result<usize> {
@@ -252,8 +281,8 @@ impl Ledger {
         let subjects = Subjects::new(&name, address);
         let turn = self.passwords.turn().await?;
         // Judged while holding the turn, so that a burst of guesses cannot slip past the count.
-        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
-        let found = user::find_by_name(&self.database.read, &name, by).await?;
+        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
+        let found = user::find_by_name(&self.database.door, &name, by).await?;
         // Somebody who was never given a password takes as long as everybody else.
         let hash = found.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
         let matches = self.passwords.verify(turn, password, hash).await?;
@@ -272,7 +301,7 @@ impl Ledger {
     }
 
     async fn second_factor(&self, user: UserId, code: Option<&str>) -> Result<Factor> {
-        let signed = sign_in::find(&self.database.read, user).await?.filter(|signed| signed.totp_on);
+        let signed = sign_in::find(&self.database.door, user).await?.filter(|signed| signed.totp_on);
         let Some(sign_in::Model { totp_secret: Some(secret), totp_step, .. }) = signed else {
             return Ok(Factor::NotAsked);
         };
@@ -282,10 +311,10 @@ impl Ledger {
 
     /// Whether somebody who is signed in knows their password. They may guess as often as at a log-in.
     async fn confirm(&self, principal: &Principal, password: String, address: Option<IpAddr>) -> Result<()> {
-        let user = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
+        let user = user::find(&self.database.door, principal.user).await?.ok_or(Error::NotFound)?;
         let subjects = Subjects::new(&user.email, address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
         let turn = self.passwords.turn().await?;
-        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
+        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
         if self.passwords.verify(turn, password, Some(user.password_hash)).await? {
             return Ok(());
         }
@@ -345,10 +374,10 @@ impl Ledger {
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
             Some(id) => {
-                let (changes, version) = self.remembered.changes_and_books(&self.database.read, id).await?;
+                let (changes, version) = self.remembered.changes_and_books(&self.database.door, id).await?;
                 (changes, version.map(|version| (id, version)))
             }
-            None => (self.remembered.changes(&self.database.read).await?, None),
+            None => (self.remembered.changes(&self.database.door).await?, None),
         };
         let key = match claims {
             Some(_) => None,
@@ -363,7 +392,7 @@ impl Ledger {
             Some(known)
         } else {
             let ledger = self.clone();
-            let find = async move { ledger.remembered.user(&ledger.database.read, changes, id).await };
+            let find = async move { ledger.remembered.user(&ledger.database.door, changes, id).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
         let user = user
@@ -389,7 +418,7 @@ impl Ledger {
             Some(known)
         } else {
             let (ledger, secret) = (self.clone(), secret.to_owned());
-            let find = async move { ledger.remembered.key(&ledger.database.read, changes, &secret).await };
+            let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
         let key = found.ok_or(UNKNOWN)?;
@@ -450,7 +479,7 @@ impl Ledger {
             };
             let snapshot = ledger.database.snapshot().await?;
             let written = (csv.write)(&Cx::reading_within(asked, &snapshot), &query, &outlet).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             written
         })
         .await
@@ -538,7 +567,7 @@ impl Ledger {
         if matches!(call.resource.key, ResourceKey::Verification | ResourceKey::Reports) {
             let snapshot = self.database.snapshot().await?;
             let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, query).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             let (media, produced) = read?;
             let reply = Reply::plain(ReplyKind::Found, produced.text);
             return Ok(Reply { media, pagination: produced.pagination, ..reply });
@@ -575,7 +604,7 @@ impl Ledger {
         };
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
         let only = principal.key_in(id)?;
-        let business = self.remembered.company(&self.database.read, principal.changes, principal.user, id).await?;
+        let business = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await?;
         let business = business.narrowed(only);
         let (key, action) = call.resource.needs(call.verb);
         business.require(key, action)?;
@@ -613,10 +642,21 @@ impl Ledger {
         if let Some(password) = prepared.confirmed_by() {
             self.confirm(principal, password.to_owned(), call.origin.address).await?;
         }
-        let claim = key.zip(command).map(|(key, command)| {
-            let command = hex(ring::hmac::sign(&self.fingerprints, command.as_bytes()).as_ref());
-            Claim { user: principal.user, key, command, company }
-        });
+        let claim = match key.zip(command) {
+            Some((key, command)) => {
+                let fingerprints = &self.installation().await?.fingerprints;
+                let command = hex(ring::hmac::sign(fingerprints, command.as_bytes()).as_ref());
+                Some(Claim { user: principal.user, key, command, company })
+            }
+            None => None,
+        };
+        let company = match prepared.opened_by() {
+            Some(code) => match self.answered_before(claim.as_ref()).await? {
+                Some(reply) => return Ok(reply),
+                None => Some(self.invited_to(principal, code, call.origin.address).await?),
+            },
+            None => company,
+        };
         // Held until the lane has answered.
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
         // A rehearsal is undone by its savepoint, whatever it wrote.
@@ -626,7 +666,10 @@ impl Ledger {
             kind: call.resource.reply_kind(call.verb),
             user: principal.user,
             key: principal.key.clone(),
-            shows_secrets: matches!(call.resource.key, ResourceKey::ApiKeys | ResourceKey::Profile),
+            shows_secrets: matches!(
+                call.resource.key,
+                ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
+            ),
             business,
             expectation: call.expectation,
             origin: Origin { user: Some(principal.user), ..call.origin },
@@ -649,7 +692,7 @@ impl Ledger {
     /// Something of our own that must be written, in the lane like everything else.
     async fn write<W>(&self, company: Option<BusinessId>, work: W) -> Result<()>
     where
-        W: for<'t> Fn(&'t sea_orm::DatabaseTransaction, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
+        W: for<'t> Fn(&'t crate::database::Session, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
             + Send
             + Sync
             + 'static,
@@ -689,7 +732,7 @@ impl Ledger {
                 point: Point::default(),
             };
             let verdict = verify::run(&Cx::reading_within(asked, &snapshot)).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
         }
         Ok(proofs)
@@ -714,7 +757,7 @@ impl Ledger {
             point: Point::default(),
         };
         let written = export::write(&Cx::reading_within(asked, &snapshot), format, keep).await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         written
     }
 
@@ -858,7 +901,7 @@ struct Write {
 }
 
 impl Write {
-    async fn run(&self, transaction: &sea_orm::DatabaseTransaction, desk: &Desk) -> Result<Reply> {
+    async fn run(&self, transaction: &crate::database::Session, desk: &Desk) -> Result<Reply> {
         let asked = Asked {
             user: self.user,
             key: self.key.as_deref(),

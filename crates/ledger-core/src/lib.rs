@@ -18,6 +18,8 @@ pub mod feed;
 pub mod field;
 mod idempotency;
 pub mod ids;
+mod installation;
+pub mod keys;
 pub mod ledger;
 pub mod money;
 pub mod quoting;

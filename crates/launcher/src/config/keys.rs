@@ -73,6 +73,7 @@ pub(super) const KEYS: &[Key] = &[
     secret("JwtSettings:Secret"),
     text("JwtSettings:Issuer"),
     text("JwtSettings:Audience"),
+    secret("Security:MasterKey"),
     text("Bootstrap:Email"),
     text("Bootstrap:Username"),
     secret("Bootstrap:Password"),

@@ -66,14 +66,14 @@ fn weaknesses(settings: &Settings) -> Vec<String> {
         found
             .push(format!("Urls: {} is public and speaks plain HTTP; put a proxy with TLS before it", settings.listen));
     }
-    if let Some(secret) = &settings.token_secret {
+    for (key, secret) in [("JwtSettings:Secret", &settings.token_secret), ("Security:MasterKey", &settings.master_key)]
+    {
+        let Some(secret) = secret else { continue };
         let mut bytes = secret.expose().as_bytes().to_vec();
         bytes.sort_unstable();
         bytes.dedup();
         if bytes.len() < 10 {
-            found.push(
-                "JwtSettings:Secret: too few different characters to be random; leave it out to have one made".into(),
-            );
+            found.push(format!("{key}: too few different characters to be random; leave it out to have one made"));
         }
     }
     if settings.bootstrap_password.as_ref().is_some_and(|password| password.expose().chars().count() < 12) {

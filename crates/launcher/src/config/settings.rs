@@ -101,6 +101,8 @@ pub struct Settings {
     pub auto_migrate: bool,
     pub token_lifetime: Duration,
     pub token_secret: Option<Secret>,
+    /// What the secrets of the database are under.
+    pub master_key: Option<Secret>,
     pub token_issuer: String,
     pub token_audience: String,
     pub bootstrap_email: Option<String>,
@@ -168,6 +170,10 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     if token_secret.as_ref().is_some_and(|secret| secret.len() < 32) {
         reader.refuse("JwtSettings:Secret", "at least 32 bytes");
     }
+    let master_key = reader.text("Security:MasterKey");
+    if master_key.as_ref().is_some_and(|key| key.len() < 32) {
+        reader.refuse("Security:MasterKey", "at least 32 bytes");
+    }
     let body_limit = reader.size("Limits:Body");
     let header_timeout = reader.duration("Limits:Header");
     let body_idle = reader.duration("Limits:BodyIdle");
@@ -203,6 +209,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         auto_migrate: auto_migrate?,
         token_lifetime: Duration::from_mins(u64::from(minutes?)),
         token_secret: token_secret.map(Secret),
+        master_key: master_key.map(Secret),
         token_issuer: reader.text("JwtSettings:Issuer")?,
         token_audience: reader.text("JwtSettings:Audience")?,
         bootstrap_email: reader.text("Bootstrap:Email"),
@@ -299,6 +306,7 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Database:Readers", old.readers != new.readers),
         ("Database:AutoMigrate", old.auto_migrate != new.auto_migrate),
         ("JwtSettings:Secret", old.token_secret != new.token_secret),
+        ("Security:MasterKey", old.master_key != new.master_key),
         ("JwtSettings:Issuer", old.token_issuer != new.token_issuer),
         ("JwtSettings:Audience", old.token_audience != new.token_audience),
         ("Bootstrap:Email", old.bootstrap_email != new.bootstrap_email),
