@@ -25,6 +25,7 @@ mod parity;
 mod people;
 mod periods;
 mod promises;
+mod references;
 mod reliability;
 mod reports;
 mod security;
