@@ -81,7 +81,11 @@ fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
     for folder in ["crates", "migrations/src"] {
         absent(folder, &["f64", "f32", "Decimal column"], &[]);
         absent(folder, &["Utc::now", "SystemTime::now", "Local::now", "now_v7"], &["clock.rs"]);
-        absent(folder, &[".unwrap()", ".expect("], &["launcher/src/config/tests", "src/database/tests"]);
+        absent(
+            folder,
+            &[".unwrap()", ".expect("],
+            &["launcher/src/config/tests", "src/database/tests", "sqlite-kit/src/tests"],
+        );
     }
 }
 
