@@ -73,6 +73,7 @@ pub(crate) async fn open(settings: &Settings, memory: Memory) -> Result<Arc<Ledg
         keys: Keys::of(&master),
         write_queue: settings.write_queue,
         answer_bytes: memory.answers,
+        read_time: settings.read_time,
         clock: Clock::system(),
     };
     let shown = crate::config::without_password(settings.database.expose());

@@ -69,6 +69,7 @@ impl Books {
         let take = |shell: &Shell| {
             shell.ledger.set_token_lifetime(settings.token_lifetime);
             shell.quotas.set_per_minute(settings.requests_per_minute);
+            shell.ledger.set_read_time(settings.read_time);
         };
         match self {
             Self::One(shell) => take(shell),

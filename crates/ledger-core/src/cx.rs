@@ -13,6 +13,7 @@ use crate::books::tables::{EntryRef, documents};
 use crate::clock::{Clock, Instant};
 use crate::day::Day;
 use crate::error::{Error, Result};
+use crate::fair::Pace;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
@@ -40,6 +41,8 @@ pub struct Point {
     pub as_of: Option<Day>,
     /// Only what was recorded by then.
     pub known_at: Option<Instant>,
+    /// No entry after this one: what is read in several snapshots tells the same books in each.
+    pub until: Option<i64>,
 }
 
 pub struct Cx<'a> {
@@ -53,6 +56,7 @@ pub struct Cx<'a> {
     expectation: &'a Expectation,
     origin: &'a Origin,
     desk: Option<&'a Desk>,
+    pace: Option<&'a Pace>,
 }
 
 /// What a context is made of besides its connection.
@@ -83,7 +87,20 @@ impl<'a> Cx<'a> {
 
     fn over(asked: Asked<'a>, db: DatabaseExecutor<'a>, desk: Option<&'a Desk>) -> Self {
         let Asked { user, key, business, clock, expectation, origin, point } = asked;
-        Self { db, user, now: clock.now(), point, key, business, clock, expectation, origin, desk }
+        Self { db, user, now: clock.now(), point, key, business, clock, expectation, origin, desk, pace: None }
+    }
+
+    /// One that gives way to others between the portions of what it reads.
+    pub(crate) fn at_pace(self, pace: &'a Pace) -> Self {
+        Self { pace: Some(pace), ..self }
+    }
+
+    /// Lets others go first, where this is a long read.
+    pub(crate) async fn pause(&self) -> Result<()> {
+        match self.pace {
+            Some(pace) => pace.pause().await,
+            None => Ok(()),
+        }
     }
 
     /// The company in scope. A resource of a company is never reached without one.

@@ -85,6 +85,7 @@ pub(super) const KEYS: &[Key] = &[
     plain("Limits:WriteQueue"),
     plain("Limits:RequestsPerMinute"),
     plain("Limits:RequestsAtOnce"),
+    text("Limits:ReadTime"),
     text("Logging:Level"),
     text("Logging:Format"),
     list("Cors:Origins"),

@@ -117,6 +117,8 @@ pub struct Settings {
     /// Of one user or key; any number where it is 0.
     pub requests_per_minute: u64,
     pub requests_at_once: usize,
+    /// What the reads of one user or key may take of a minute.
+    pub read_time: Duration,
     pub log_level: String,
     pub log_format: LogFormat,
     pub cors_origins: Vec<String>,
@@ -182,6 +184,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let write_queue = reader.number("Limits:WriteQueue", 1, 1_000_000);
     let requests_per_minute = reader.number("Limits:RequestsPerMinute", 0, 100_000_000);
     let requests_at_once = reader.number("Limits:RequestsAtOnce", 1, 1_000_000);
+    let read_time = reader.duration("Limits:ReadTime");
     let levels = ["trace", "debug", "info", "warn", "error"].map(|level| (level, level));
     let log_level = reader.choice("Logging:Level", &levels);
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
@@ -223,6 +226,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         write_queue: usize::try_from(write_queue?).ok()?,
         requests_per_minute: u64::from(requests_per_minute?),
         requests_at_once: usize::try_from(requests_at_once?).ok()?,
+        read_time: read_time?,
         log_level: log_level?.to_owned(),
         log_format: log_format?,
         cors_origins,
@@ -291,7 +295,7 @@ fn dialects(reader: &mut Reader<'_>) -> Dialects {
 }
 
 /// Keys that differ and are read only at the start. The others a running server takes: the dialects, the token's
-/// lifetime, the requests per minute, the log level, the CORS origins, the page that compares.
+/// lifetime, the requests and the time for reads per minute, the log level, the CORS origins, the page that compares.
 pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str> {
     let (old, new) = (old.as_ref(), new.as_ref());
     let changed = [
