@@ -5,6 +5,7 @@
 mod access;
 mod accounts;
 mod audit;
+mod bodies;
 mod comparing;
 mod configuration;
 mod documentation;

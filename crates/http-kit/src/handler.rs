@@ -21,6 +21,7 @@ use ledger_core::fair::present;
 use ledger_core::feed::Feed;
 use ledger_core::ids::RecordId;
 use ledger_core::ledger::{Answer, Call, Errand, Ledger, Reply, ReplyKind};
+use ledger_core::quoting::quoted;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
@@ -382,10 +383,10 @@ async fn try_login<D: Dialect>(
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
     if let Some((name, _)) = request::query(&parts)?.first() {
-        return Err(Error::field(name, "is not a known parameter").into());
+        return Err(Error::field(&quoted(name), "is not a known parameter").into());
     }
     let bytes = request::json_body(&parts, body, &shell.limits).await?;
-    let credentials = ledger_core::resource::body::read_plain(&bytes, D::credentials)?;
+    let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
     let ledger = shell.ledger.clone();
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {

@@ -6,6 +6,7 @@
 mod progress;
 mod subledgers;
 
+use crate::aside;
 use crate::books::audit;
 use crate::books::digest::Digest;
 use crate::books::tables::{
@@ -17,7 +18,6 @@ use crate::cx::Cx;
 use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::Result;
-use crate::fair::aside;
 use crate::idempotency;
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
@@ -169,7 +169,7 @@ impl Walk {
         let mut last = 0;
         loop {
             let (headers, lines, end) = next_entries(cx, last).await?;
-            aside(|| walk.judge(&headers, &lines, business.currency_decimals, last));
+            aside::computed(|| walk.judge(&headers, &lines, business.currency_decimals, last));
             walk.judge_reversals(cx, &headers, &lines).await?;
             for header in &headers {
                 walk.judge_lock(header, &hard);

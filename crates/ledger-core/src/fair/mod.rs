@@ -302,15 +302,6 @@ impl<T> Drop for Tethered<T> {
     }
 }
 
-/// Computes something that takes longer than a moment, without holding up what else this thread would do.
-pub(crate) fn aside<T>(compute: impl FnOnce() -> T) -> T {
-    use tokio::runtime::{Handle, RuntimeFlavor};
-    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(compute),
-        _ => compute(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

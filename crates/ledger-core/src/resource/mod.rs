@@ -20,6 +20,7 @@ pub mod extra;
 pub mod fiscal_year;
 pub mod item;
 pub mod journal;
+pub(crate) mod json;
 pub mod list;
 pub mod lock;
 pub(crate) mod master;

@@ -13,6 +13,7 @@ use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::quoting::quoted;
 use crate::resource::address::text;
 use crate::resource::list::{FilterValue, ListQuery, Page, Reads};
 use crate::resource::master::RecordKeeping;
@@ -359,7 +360,10 @@ async fn join(cx: &Cx<'_>, draft: &Draft, known: Model) -> Result<UserId> {
         return Err(Error::Conflict(Conflict {
             code: "duplicate",
             title: "Another of the users already has this value".into(),
-            errors: FieldErrors::one("email", format!("{} is already used by another of the users", draft.email)),
+            errors: FieldErrors::one(
+                "email",
+                format!("{} is already used by another of the users", quoted(&draft.email)),
+            ),
         }));
     }
     if draft.password_hash.is_some() {

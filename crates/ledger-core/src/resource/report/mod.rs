@@ -21,13 +21,13 @@ mod tax;
 mod trade;
 
 use crate::access::Action;
+use crate::aside;
 use crate::books::balances::last_known;
 use crate::books::tables::books;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
-use crate::fair::aside;
 use crate::feed::Portions;
 use crate::ids::{BusinessId, RecordId};
 use crate::resource::extra::{Csv, Does, Extra, NoWords, On, Produced, Reading, Weight};
@@ -213,7 +213,7 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
             None => books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?.map_or(0, |row| row.entry_number),
         };
         let facts = R::gather(cx, &asked).await?;
-        let sheet = aside(|| R::fold(facts, &asked))?;
+        let sheet = aside::computed(|| R::fold(facts, &asked))?;
         let business = cx.business()?;
         let pagination = sheet.count.map(|count| Pagination::of(query, count));
         let view = ReportView {
@@ -231,7 +231,7 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
             checks: sheet.checks,
             pagination,
         };
-        Ok(Produced { pagination, ..aside(|| Produced::json(&view))? })
+        Ok(Produced { pagination, ..aside::computed(|| Produced::json(&view))? })
     })
 }
 
@@ -268,7 +268,7 @@ impl<R: Report> Portions for Written<R> {
                 asked.last_record = Some(record);
             }
             let facts = R::gather(cx, &asked).await?;
-            let (text, next) = aside(|| {
+            let (text, next) = aside::computed(|| {
                 let sheet = R::fold(facts, &asked)?;
                 let mut text = if first { csv::head(&sheet) } else { String::new() };
                 csv::write_rows(&mut text, &sheet.rows);
