@@ -92,7 +92,7 @@ impl Question {
         let _turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
         let snapshot = self.ledger.database.snapshot().await?;
         let produced = self.produced(&Cx::reading_within(self.asked(), &snapshot)).await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         Ok(told(ReplyKind::Found, produced?))
     }
 
@@ -102,7 +102,7 @@ impl Question {
         let pace = self.ledger.fair.pace(self.who).await?;
         let snapshot = self.ledger.database.snapshot().await?;
         let produced = self.produced(&Cx::reading_within(self.asked(), &snapshot).at_pace(&pace)).await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         Ok(told(ReplyKind::Found, produced?))
     }
 
@@ -111,7 +111,7 @@ impl Question {
         let _turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
         let snapshot = self.ledger.database.snapshot().await?;
         let portion = portions.next(&Cx::reading_within(self.asked(), &snapshot), &self.query).await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         portion
     }
 }
@@ -177,7 +177,7 @@ impl Ledger {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
             let verdict = verify::run(&Cx::reading_within(of_ourselves(&facts, &self.clock), &snapshot)).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
         }
         Ok(proofs)
@@ -195,7 +195,7 @@ impl Ledger {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, id, Seat::owner()).await?;
             let portion = journal.next(&Cx::reading_within(of_ourselves(&facts, &self.clock), &snapshot)).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             match portion? {
                 Some(text) => keep(&text)?,
                 None => return Ok(()),
