@@ -48,7 +48,7 @@ impl Books {
     /// The books of an installation, or of its tenants.
     pub(crate) async fn open(settings: &Settings) -> Result<Self, String> {
         match settings.edition {
-            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::ALONE).await?))),
+            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::alone(settings)).await?))),
             Edition::Cloud => {
                 admin::make_private_folder(&folder(settings))?;
                 let settings = Mutex::new(Arc::new(settings.clone()));
@@ -163,7 +163,7 @@ impl Tenants {
         let opening = open.clone();
         let opened = tokio::spawn(async move {
             let opened = opening.shell.get_or_try_init(|| async {
-                let shell = shell(&own, Memory::AMONG_MANY).await.map_err(Error::internal)?;
+                let shell = shell(&own, Memory::among_many(&own)).await.map_err(Error::internal)?;
                 if own.auto_migrate && shell.ledger.pending_migrations().await? > 0 {
                     shell.ledger.migrate().await?;
                 }
@@ -341,7 +341,7 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
         data: data.clone(),
         ..settings.clone()
     };
-    let ledger = admin::open(&own, Memory::AMONG_MANY, Purpose::Writing).await?;
+    let ledger = admin::open(&own, Memory::among_many(&own), Purpose::Writing).await?;
     let made = first_user(&ledger, new).await;
     ledger.close().await;
     let made = made?;

@@ -56,6 +56,8 @@ pub struct LedgerOptions {
     pub write_queue: usize,
     /// What answers that are kept for their repetition may weigh.
     pub answer_bytes: usize,
+    /// What is remembered of users, keys and memberships may weigh.
+    pub remembered_bytes: usize,
     /// What one caller's reads may take of a minute; any time where it is zero.
     pub read_time: Duration,
     pub clock: Clock,
@@ -225,7 +227,7 @@ impl Ledger {
             keys: options.keys,
             installation: OnceCell::new(),
             in_flight: InFlight::default(),
-            remembered: Remembered::default(),
+            remembered: Remembered::within(options.remembered_bytes),
             answers: Answers::new(options.answer_bytes),
             usage: Usage::default(),
             feeds: Feeds::default(),

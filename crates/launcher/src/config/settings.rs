@@ -98,6 +98,10 @@ pub struct Settings {
     pub data: PathBuf,
     pub pool_size: u32,
     pub readers: u32,
+    /// How long SQLite's log may grow beside reads.
+    pub log_budget: u64,
+    /// What caches of all kinds may weigh together, in bytes.
+    pub caches: usize,
     pub auto_migrate: bool,
     pub token_lifetime: Duration,
     pub token_secret: Option<Secret>,
@@ -166,6 +170,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let database = database(reader, &data);
     let pool_size = reader.number("Database:PoolSize", 2, 1000);
     let readers = reader.number("Database:Readers", 1, 64);
+    let log_budget = reader.size("Database:LogBudget");
+    let caches = reader.size("Memory:Caches");
     let auto_migrate = reader.flag("Database:AutoMigrate");
     let minutes = reader.number("JwtSettings:ExpirationMinutes", 1, 1440);
     let token_secret = reader.text("JwtSettings:Secret");
@@ -209,6 +215,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         data,
         pool_size: pool_size?,
         readers: readers?,
+        log_budget: u64::try_from(log_budget?).ok()?,
+        caches: caches?,
         auto_migrate: auto_migrate?,
         token_lifetime: Duration::from_mins(u64::from(minutes?)),
         token_secret: token_secret.map(Secret),
@@ -308,6 +316,8 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Data", old.data != new.data),
         ("Database:PoolSize", old.pool_size != new.pool_size),
         ("Database:Readers", old.readers != new.readers),
+        ("Database:LogBudget", old.log_budget != new.log_budget),
+        ("Memory:Caches", old.caches != new.caches),
         ("Database:AutoMigrate", old.auto_migrate != new.auto_migrate),
         ("JwtSettings:Secret", old.token_secret != new.token_secret),
         ("Security:MasterKey", old.master_key != new.master_key),
