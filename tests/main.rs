@@ -15,6 +15,7 @@ mod findings;
 mod goods_model;
 mod harness;
 mod journals;
+mod limits;
 mod lists;
 mod model;
 mod numbering;

@@ -46,6 +46,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
+mod joining;
+
 /// What a ledger is opened with.
 pub struct LedgerOptions {
     pub database: DatabaseOptions,
@@ -155,7 +157,7 @@ impl Reply {
     /// What may be kept of it.
     fn without_secrets(&self) -> Result<Self> {
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator"] {
+        for name in ["secret", "authenticator", "invitationCode"] {
             if let Some(secret) = body.get_mut(name) {
                 *secret = serde_json::Value::Null;
             }
@@ -584,6 +586,13 @@ impl Ledger {
             }
             None => None,
         };
+        let company = match prepared.opened_by() {
+            Some(code) => match self.answered_before(claim.as_ref()).await? {
+                Some(reply) => return Ok(reply),
+                None => Some(self.invited_to(principal, code, call.origin.address).await?),
+            },
+            None => company,
+        };
         // Held until the lane has answered.
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
         // A rehearsal is undone by its savepoint, whatever it wrote.
@@ -593,7 +602,10 @@ impl Ledger {
             kind: call.resource.reply_kind(call.verb),
             user: principal.user,
             key: principal.key.clone(),
-            shows_secrets: matches!(call.resource.key, ResourceKey::ApiKeys | ResourceKey::Profile),
+            shows_secrets: matches!(
+                call.resource.key,
+                ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
+            ),
             business,
             expectation: call.expectation,
             origin: Origin { user: Some(principal.user), ..call.origin },
