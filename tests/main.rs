@@ -12,6 +12,7 @@ mod configuration;
 mod documentation;
 mod edge;
 mod errors;
+mod fair;
 mod findings;
 mod goods_model;
 mod harness;

@@ -48,7 +48,7 @@ impl Books {
     /// The books of an installation, or of its tenants.
     pub(crate) async fn open(settings: &Settings) -> Result<Self, String> {
         match settings.edition {
-            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::ALONE).await?))),
+            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::alone(settings)).await?))),
             Edition::Cloud => {
                 admin::make_private_folder(&folder(settings))?;
                 let settings = Mutex::new(Arc::new(settings.clone()));
@@ -70,6 +70,7 @@ impl Books {
         let take = |shell: &Shell| {
             shell.ledger.set_token_lifetime(settings.token_lifetime);
             shell.quotas.set_per_minute(settings.requests_per_minute);
+            shell.ledger.set_read_time(settings.read_time);
         };
         match self {
             Self::One(shell) => take(shell),
@@ -162,7 +163,7 @@ impl Tenants {
         let opening = open.clone();
         let opened = tokio::spawn(async move {
             let opened = opening.shell.get_or_try_init(|| async {
-                let shell = shell(&own, Memory::AMONG_MANY).await.map_err(Error::internal)?;
+                let shell = shell(&own, Memory::among_many(&own)).await.map_err(Error::internal)?;
                 if own.auto_migrate && shell.ledger.pending_migrations().await? > 0 {
                     shell.ledger.migrate().await?;
                 }
@@ -337,7 +338,7 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
         data: data.clone(),
         ..settings.clone()
     };
-    let ledger = admin::open(&own, Memory::AMONG_MANY, Purpose::Writing).await?;
+    let ledger = admin::open(&own, Memory::among_many(&own), Purpose::Writing).await?;
     let made = first_user(&ledger, new).await;
     ledger.close().await;
     let made = made?;
