@@ -14,6 +14,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::stream;
 use indexmap::IndexMap;
+use ledger_core::auth::Device;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
@@ -368,9 +369,10 @@ async fn try_login<D: Dialect>(
     let bytes = request::json_body(&parts, body, &shell.limits).await?;
     let credentials = ledger_core::resource::body::read_plain(&bytes, D::credentials)?;
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
-    let ledger = shell.ledger.clone();
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
+    let (ledger, device) = (shell.ledger.clone(), Device { address, agent });
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {
-        ledger.login(D::LOGIN_NAME, credentials, address).await
+        ledger.login(D::LOGIN_NAME, credentials, device).await
     })
     .await?;
     let payload = serde_json::to_string(&D::logged_in(session)).map_err(Error::internal)?;

@@ -9,10 +9,10 @@
 //! was asked for after it came.
 
 use crate::access::Business;
-use crate::auth::user;
+use crate::auth::{session, user};
 use crate::books::tables::books;
 use crate::error::{Error, Result};
-use crate::ids::{BusinessId, UserId};
+use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::api_key::{self, Key};
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Query, SimpleExpr};
@@ -82,6 +82,7 @@ struct Facts {
     users: HashMap<UserId, Arc<user::Model>>,
     companies: HashMap<(UserId, BusinessId), Arc<Business>>,
     keys: HashMap<String, Arc<Key>>,
+    sessions: HashMap<RecordId, Arc<session::Model>>,
 }
 
 /// As many users, and as many companies, as are remembered at most.
@@ -155,6 +156,22 @@ impl Remembered {
         Ok(Some(found))
     }
 
+    /// A session that is good, if it is remembered.
+    pub(crate) fn known_session(&self, changes: Changes, id: RecordId) -> Option<Arc<session::Model>> {
+        self.under(changes, |facts| facts.sessions.get(&id).cloned()).flatten()
+    }
+
+    pub(crate) async fn session(
+        &self,
+        connection: &impl ConnectionTrait,
+        changes: Changes,
+        id: RecordId,
+    ) -> Result<Option<Arc<session::Model>>> {
+        let Some(found) = session::find(connection, id).await?.map(Arc::new) else { return Ok(None) };
+        self.under(changes, |facts| facts.sessions.insert(id, found.clone()));
+        Ok(Some(found))
+    }
+
     /// The company as this user sees it, if that is remembered.
     pub(crate) fn known_company(&self, changes: Changes, user: UserId, id: BusinessId) -> Option<Arc<Business>> {
         self.under(changes, |facts| facts.companies.get(&(user, id)).cloned()).flatten()
@@ -167,6 +184,7 @@ impl Remembered {
             || facts.users.len() > MOST
             || facts.companies.len() > MOST
             || facts.keys.len() > MOST
+            || facts.sessions.len() > MOST
         {
             *facts = Facts { under: changes, ..Facts::default() };
         }

@@ -84,11 +84,10 @@ pub(crate) fn key(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
+/// What is wrong with a user to be made, but for the strength of the password.
 pub(crate) fn check(user: &NewUser) -> Result<(), FieldErrors> {
     let mut errors = check_names(&user.email, user.username.as_deref(), &user.display_name);
-    if let Err(faults) = super::password::check("password", &user.password) {
-        errors.extend(faults);
-    }
+    errors.extend(super::password::check_length("password", &user.password).err().unwrap_or_default());
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
@@ -208,11 +207,13 @@ pub(crate) async fn insert(
     insert_row(connection, row).await
 }
 
-/// A change that ends every token the user holds.
+/// A change that ends every session of a user.
 #[derive(Debug, Clone)]
 pub(crate) enum Revoking {
     Password(String),
     Status(UserStatus),
+    /// Nothing else changes.
+    Nothing,
 }
 
 pub(crate) async fn revoke_with(
@@ -232,7 +233,9 @@ pub(crate) async fn revoke_with(
             .col_expr(Column::PasswordHash, Expr::value(hash))
             .col_expr(Column::MustChangePassword, Expr::value(false)),
         Revoking::Status(status) => update.col_expr(Column::Status, Expr::value(status)),
+        Revoking::Nothing => update,
     };
+    super::session::end(connection, user, super::session::Which::All, now).await?;
     match update.exec(connection).await?.rows_affected {
         0 => Err(Error::NotFound),
         _ => Ok(()),

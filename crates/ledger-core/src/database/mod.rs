@@ -4,8 +4,10 @@
 
 pub(crate) mod fault;
 pub(crate) mod lane;
+mod openly;
 pub mod stored;
 
+pub use openly::unverified_host;
 use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
     SqlxPostgresConnector, SqlxSqliteConnector, Statement, TransactionOptions, TransactionTrait,
@@ -174,7 +176,7 @@ impl Database {
 }
 
 /// The file of an SQLite URL, in the spellings people use.
-fn sqlite_path(url: &str) -> Option<PathBuf> {
+pub fn sqlite_path(url: &str) -> Option<PathBuf> {
     let rest = url.strip_prefix("sqlite:")?;
     let path = rest.strip_prefix("//").unwrap_or(rest);
     Some(PathBuf::from(path.split('?').next().unwrap_or(path)))

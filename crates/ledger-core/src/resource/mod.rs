@@ -33,6 +33,7 @@ pub(crate) mod reference;
 pub mod report;
 pub mod revaluation;
 pub(crate) mod rows;
+pub mod session;
 pub mod settlement;
 pub mod stock_adjustment;
 pub mod tax_code;
@@ -41,6 +42,7 @@ pub mod user;
 pub mod verification;
 
 use crate::access::{Action, Business};
+use crate::auth::password::NewPassword;
 use crate::books::tables::DocumentKind;
 use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
@@ -92,10 +94,11 @@ pub enum ResourceKey {
     ApiKeys,
     DialectUsage,
     Profile,
+    Sessions,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
@@ -131,6 +134,7 @@ impl ResourceKey {
         Self::ApiKeys,
         Self::DialectUsage,
         Self::Profile,
+        Self::Sessions,
     ];
 
     /// The first half of a permission key, such as `party` of `party.edit`.
@@ -171,6 +175,7 @@ impl ResourceKey {
             Self::ApiKeys => "apiKey",
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
+            Self::Sessions => "session",
         }
     }
 
@@ -212,6 +217,7 @@ impl ResourceKey {
             Self::ApiKeys => "apiKeys",
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
+            Self::Sessions => "sessions",
         }
     }
 
@@ -249,7 +255,7 @@ impl ResourceKey {
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
             // One's own needs nobody's leave.
-            Self::Profile => &[],
+            Self::Profile | Self::Sessions => &[],
         }
     }
 }
@@ -327,6 +333,10 @@ pub trait Resource: Send + Sync + 'static {
     fn plans(_draft: &Self::Draft) -> bool {
         false
     }
+    /// The password that somebody is to have by it.
+    fn new_password(_draft: &Self::Draft) -> Option<&NewPassword> {
+        None
+    }
     /// The filters of a list, beside those that every list has.
     fn parameters() -> Vec<Parameter>;
     /// What can be done beside the five verbs.
@@ -390,4 +400,5 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<api_key::ApiKeys>()
         .visit::<dialect_usage::DialectUsage>()
         .visit::<profile::Profile>()
+        .visit::<session::Sessions>()
 }

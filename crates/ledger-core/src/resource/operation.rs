@@ -1,6 +1,7 @@
 //! The registry as a table of operations: types end here, so that adapters are loops and not generics.
 
 use crate::access::{Action, Business, permission};
+use crate::auth::password::NewPassword;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
@@ -76,6 +77,11 @@ pub(crate) trait Prepared: Send + Sync {
     fn confirmed_by(&self) -> Option<&str> {
         None
     }
+
+    /// The password that somebody is to have. It is judged and hashed before this runs.
+    fn new_password(&self) -> Option<&NewPassword> {
+        None
+    }
 }
 
 struct PreparedCreate<R: Resource>(R::Draft);
@@ -88,6 +94,10 @@ impl<R: Resource> Prepared for PreparedCreate<R> {
     fn plans(&self) -> bool {
         R::plans(&self.0)
     }
+
+    fn new_password(&self) -> Option<&NewPassword> {
+        R::new_password(&self.0)
+    }
 }
 
 struct PreparedUpdate<R: Resource>(R::Draft);
@@ -98,6 +108,10 @@ impl<R: Resource> Prepared for PreparedUpdate<R> {
             let id = id.ok_or(Error::NotFound)?;
             Ok(Done::Record(shown(&R::update(cx, id, &self.0).await?)?))
         })
+    }
+
+    fn new_password(&self) -> Option<&NewPassword> {
+        R::new_password(&self.0)
     }
 }
 

@@ -5,8 +5,9 @@
 //! company that they are in. Owns: that a company keeps an owner, and that nobody hands out more than they have.
 
 use crate::access::{Business, Seat, membership};
+use crate::auth::password::{Names, NewPassword};
 use crate::auth::user::{self as accounts, Column, Model, UserStatus};
-use crate::auth::{SentPassword, password, sign_in};
+use crate::auth::{SentPassword, session, sign_in};
 use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -18,7 +19,7 @@ use crate::resource::list::{FilterValue, ListQuery, Page, Reads};
 use crate::resource::master::RecordKeeping;
 use crate::resource::permission::{self, table as permission_sets};
 use crate::resource::rows::{self, Filter, Rows};
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::resource::{About, Record, Resource, ResourceKey, Scope, api_key};
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Query, SelectStatement};
@@ -26,6 +27,7 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTra
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub struct Users;
 
@@ -119,7 +121,7 @@ pub struct Draft {
     email: String,
     username: Option<String>,
     display_name: String,
-    password_hash: Option<String>,
+    password: Option<Arc<NewPassword>>,
     status: Option<UserStatus>,
     locale: Option<String>,
     must_change_password: Option<bool>,
@@ -194,17 +196,22 @@ impl Resource for Users {
                 errors.add(field, messages.join("; "));
             }
         }
-        if let Some(sent) = &sent {
-            errors.extend(password::check("password", sent).err().unwrap_or_default());
-        }
+        let names = Names::of_person(&email, username.as_deref(), &display_name);
+        let password = match sent.map(|sent| NewPassword::of("password", sent, names)).transpose() {
+            Ok(password) => password.map(Arc::new),
+            Err(faults) => {
+                errors.extend(faults);
+                None
+            }
+        };
         if !errors.is_empty() {
             return Err(errors);
         }
-        // Last, since it costs: nothing else can be wrong with the body now.
-        let password_hash = sent.map(|sent| password::hash_in_place(&sent)).transpose();
-        let password_hash =
-            password_hash.map_err(|_| FieldErrors::one("password", "cannot be kept; choose another"))?;
-        Ok(Draft { email, username, display_name, password_hash, status, locale, must_change_password, memberships })
+        Ok(Draft { email, username, display_name, password, status, locale, must_change_password, memberships })
+    }
+
+    fn new_password(draft: &Draft) -> Option<&NewPassword> {
+        draft.password.as_deref()
     }
 
     async fn list(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<UserView>> {
@@ -273,11 +280,18 @@ impl Resource for Users {
             check_owner_remains(cx, business, row.id).await?;
         }
         membership::Entity::delete_by_id((business, row.id)).exec(&cx.db).await?;
+        // Whoever comes back later begins anew.
+        api_key::end_with(cx, row.id, Some(business)).await?;
         note(cx, AuditAction::Deleted, Some(&before), None)
     }
 }
 
 impl Draft {
+    /// What is kept of the password, where one is said.
+    fn hash(&self) -> Result<Option<&str>> {
+        self.password.as_ref().map(|password| password.hash()).transpose()
+    }
+
     /// The permission set that is asked for in a company.
     fn own_set(&self, business: BusinessId) -> Result<Option<RecordId>> {
         let own = |(named, _): &&(Option<RecordId>, RecordId)| named.is_none_or(|named| named.0 == business.0);
@@ -362,7 +376,7 @@ async fn join(cx: &Cx<'_>, draft: &Draft, known: Model) -> Result<UserId> {
             errors: FieldErrors::one("email", format!("{} is already used by another of the users", draft.email)),
         }));
     }
-    if draft.password_hash.is_some() {
+    if draft.password.is_some() {
         return Err(Error::Conflict(Conflict {
             code: "account_exists",
             title: "They have an account already, with a password of their own".into(),
@@ -374,7 +388,7 @@ async fn join(cx: &Cx<'_>, draft: &Draft, known: Model) -> Result<UserId> {
 
 async fn open_account(cx: &Cx<'_>, draft: &Draft) -> Result<UserId> {
     let id = UserId(cx.new_id());
-    let invited = draft.password_hash.is_none();
+    let invited = draft.password.is_none();
     if draft.status == Some(UserStatus::Active) && invited {
         return Err(Error::field("password", "is required for a user who is active; without one they are invited"));
     }
@@ -391,7 +405,7 @@ async fn open_account(cx: &Cx<'_>, draft: &Draft) -> Result<UserId> {
         username: draft.username.clone(),
         username_key: draft.username.as_deref().map(accounts::key),
         display_name: draft.display_name.clone(),
-        password_hash: draft.password_hash.clone().unwrap_or_default(),
+        password_hash: draft.hash()?.unwrap_or_default().to_owned(),
         status,
         token_version: 1,
         is_system_admin: false,
@@ -447,7 +461,7 @@ async fn move_to(cx: &Cx<'_>, row: &Model, draft: &Draft, before: &UserView) -> 
 
 /// Who somebody is, as it is asked for; nothing where that is as it was.
 async fn changed(cx: &Cx<'_>, row: &Model, draft: &Draft) -> Result<Option<accounts::ActiveModel>> {
-    let status = match (draft.status, &draft.password_hash) {
+    let status = match (draft.status, &draft.password) {
         // With a password an invitation is over.
         (None | Some(UserStatus::Invited), Some(_)) if row.status == UserStatus::Invited => UserStatus::Active,
         (None, _) => row.status,
@@ -459,7 +473,7 @@ async fn changed(cx: &Cx<'_>, row: &Model, draft: &Draft) -> Result<Option<accou
         || row.locale != draft.locale;
     let rules = status != row.status
         || draft.must_change_password.is_some_and(|must| must != row.must_change_password)
-        || draft.password_hash.is_some();
+        || draft.password.is_some();
     if !names && !rules {
         return Ok(None);
     }
@@ -475,7 +489,7 @@ async fn changed(cx: &Cx<'_>, row: &Model, draft: &Draft) -> Result<Option<accou
     if status == UserStatus::Invited && row.status != UserStatus::Invited {
         return Err(Error::field("status", "cannot become invited again"));
     }
-    if status == UserStatus::Active && row.password_hash.is_empty() && draft.password_hash.is_none() {
+    if status == UserStatus::Active && row.password_hash.is_empty() && draft.password.is_none() {
         return Err(Error::field("password", "is required: they have none yet"));
     }
     if status != UserStatus::Active && row.status == UserStatus::Active {
@@ -498,11 +512,16 @@ async fn changed(cx: &Cx<'_>, row: &Model, draft: &Draft) -> Result<Option<accou
     if let Some(must) = draft.must_change_password {
         next.must_change_password = Set(must);
     }
-    if let Some(hash) = &draft.password_hash {
-        next.password_hash = Set(hash.clone());
+    if let Some(hash) = draft.hash()? {
+        next.password_hash = Set(hash.to_owned());
     }
-    if status != row.status || draft.password_hash.is_some() {
+    if status != row.status || draft.password.is_some() {
         next.token_version = Set(row.token_version + 1);
+        session::end(&cx.db, row.id, session::Which::All, cx.now).await?;
+    }
+    // Whoever had the account may have left keys behind.
+    if status == UserStatus::Disabled || draft.password.is_some() {
+        api_key::end_with(cx, row.id, None).await?;
     }
     Ok(Some(next))
 }
