@@ -7,7 +7,7 @@ use crate::private;
 use ledger_core::access::Role;
 use ledger_core::auth::{NewUser, TokenOptions, UserStatus};
 use ledger_core::clock::Clock;
-use ledger_core::database::{DatabaseOptions, unverified_host};
+use ledger_core::database::{DatabaseOptions, Purpose, unverified_host};
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
@@ -38,34 +38,38 @@ pub(crate) fn explain(error: &Error) -> String {
 pub(crate) struct Memory {
     /// Answers that are kept, in bytes.
     answers: usize,
-    /// Of each connection to SQLite.
+    /// Of all connections to SQLite together.
     page_cache_kib: u32,
 }
 
 impl Memory {
     /// Of the only books of a process.
-    pub(crate) const ALONE: Self = Self { answers: 64 << 20, page_cache_kib: 64 << 10 };
+    pub(crate) const ALONE: Self = Self { answers: 64 << 20, page_cache_kib: 128 << 10 };
     /// Of books among many.
-    pub(crate) const AMONG_MANY: Self = Self { answers: 2 << 20, page_cache_kib: 2 << 10 };
+    pub(crate) const AMONG_MANY: Self = Self { answers: 2 << 20, page_cache_kib: 4 << 10 };
 }
 
-pub(crate) async fn open(settings: &Settings, memory: Memory) -> Result<Arc<Ledger>, String> {
-    private::make_folder(&settings.data)?;
-    private::narrow_all(&settings.data, settings.database.expose());
+pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) -> Result<Arc<Ledger>, String> {
+    // Who only reads makes nothing that is not there.
+    if purpose != Purpose::Reading {
+        private::make_folder(&settings.data)?;
+        private::narrow_secrets(&settings.data);
+    }
     if let Some(host) = unverified_host(settings.database.expose()) {
         tracing::warn!(host, "the database is elsewhere and its certificate is not verified; add ?sslmode=verify-full");
     }
     let secret = match &settings.token_secret {
         Some(secret) => secret.expose().as_bytes().to_vec(),
-        None => kept_secret(&settings.data.join("token-secret"))?,
+        None => kept_secret(&settings.data.join("token-secret"), purpose)?,
     };
     let master = match &settings.master_key {
         Some(key) => key.expose().as_bytes().to_vec(),
-        None => kept_secret(&settings.data.join("master-key"))?,
+        None => kept_secret(&settings.data.join("master-key"), purpose)?,
     };
     let options = LedgerOptions {
         database: DatabaseOptions {
             url: settings.database.expose().to_owned(),
+            purpose,
             pool_size: settings.pool_size,
             readers: settings.readers,
             page_cache_kib: memory.page_cache_kib,
@@ -85,8 +89,9 @@ pub(crate) async fn open(settings: &Settings, memory: Memory) -> Result<Arc<Ledg
     Ledger::open(options).await.map_err(|error| format!("cannot open {shown}: {}", explain(&error)))
 }
 
-/// A secret of this installation, made at the first start and readable by its owner alone.
-fn kept_secret(path: &Path) -> Result<Vec<u8>, String> {
+/// A secret of this installation, made at the first start and readable by its owner alone. Who only reads makes none,
+/// and does with one that is nobody's.
+fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
     let cannot = |error: std::io::Error| format!("cannot keep a secret in {}: {error}", path.display());
     match std::fs::read(path) {
         Ok(secret) if secret.len() >= 32 => return Ok(secret),
@@ -95,6 +100,9 @@ fn kept_secret(path: &Path) -> Result<Vec<u8>, String> {
         Err(error) => return Err(cannot(error)),
     }
     let secret = ledger_core::ids::random_secret().map_err(|error| explain(&error))?;
+    if purpose == Purpose::Reading {
+        return Ok(secret.to_vec());
+    }
     match private::create_new(path) {
         Ok(mut file) => std::io::Write::write_all(&mut file, &secret).and_then(|()| file.sync_all()).map_err(cannot)?,
         // Another process made it at the same moment; theirs is the one that counts.
@@ -111,6 +119,7 @@ pub(crate) async fn first_start(ledger: &Ledger, settings: &Settings) -> Result<
         username: settings.bootstrap_username.clone().or_else(|| Some("admin".into())),
         display_name: "Administrator".into(),
         password: String::new(),
+        must_change_password: false,
         is_system_admin: true,
     };
     let password = settings.bootstrap_password.as_ref().map(|password| password.expose().to_owned());
@@ -127,15 +136,20 @@ pub(crate) async fn first_start(ledger: &Ledger, settings: &Settings) -> Result<
 }
 
 pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<String, String> {
-    ledger.migrate().await.map_err(|error| explain(&error))?;
+    if let UserCommand::List = command {
+        up_to_date(&ledger).await?;
+    } else {
+        ledger.migrate().await.map_err(|error| explain(&error))?;
+    }
     match command {
-        UserCommand::Add { email, username, name, admin, password_stdin, member } => {
+        UserCommand::Add { email, username, name, admin, password_stdin, must_change, member } => {
             let (password, made) = password(password_stdin)?;
             let new = NewUser {
                 display_name: name.unwrap_or_else(|| email.clone()),
                 email,
                 username,
                 password: password.clone(),
+                must_change_password: must_change,
                 is_system_admin: admin,
             };
             let user = ledger.add_user(new).await.map_err(|error| explain(&error))?;
@@ -153,10 +167,10 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
             };
             Ok(users.into_iter().map(line).collect::<Vec<_>>().join("\n"))
         }
-        UserCommand::Passwd { user: UserName { user }, password_stdin, keep_keys } => {
+        UserCommand::Passwd { user: UserName { user }, password_stdin, must_change, keep_keys } => {
             let (password, made) = password(password_stdin)?;
             let found = ledger.user(&user).await.map_err(|error| explain(&error))?;
-            ledger.set_password(found.id, password.clone()).await.map_err(|error| explain(&error))?;
+            ledger.set_password(found.id, password.clone(), must_change).await.map_err(|error| explain(&error))?;
             let keys = if keep_keys { ledger.keys_of(found.id).await } else { ledger.end_keys(found.id).await };
             let keys = keys_said(&keys.map_err(|error| explain(&error))?, keep_keys);
             Ok(format!("changed the password of {user}; its sessions are ended{keys}{}", shown(&password, made)))
@@ -177,6 +191,14 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
             set_role(&ledger, &user, &business, &role).await?;
             Ok(format!("{user} is now {role} in {business}"))
         }
+    }
+}
+
+/// Refuses where the schema is not what this program reads.
+pub(crate) async fn up_to_date(ledger: &Ledger) -> Result<(), String> {
+    match ledger.pending_migrations().await.map_err(|error| explain(&error))? {
+        0 => Ok(()),
+        _ => Err("the schema is not up to date; run duet migrate first".into()),
     }
 }
 

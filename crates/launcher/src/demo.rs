@@ -61,6 +61,7 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
         username: Some("demo".into()),
         display_name: "Demo".into(),
         password: String::new(),
+        must_change_password: false,
         is_system_admin: true,
     };
     if ledger.bootstrap(user, Some(PASSWORD.into())).await?.is_none() {

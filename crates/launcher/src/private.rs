@@ -1,7 +1,6 @@
 //! What the program keeps is its owner's alone, whatever the umask and the folder.
 
 use crate::console::warn;
-use ledger_core::database::sqlite_path;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -40,29 +39,18 @@ fn narrow(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Narrows what earlier versions, other programs or people left open: the secrets, and the database with all that stands
-/// beside it under its name.
-pub(crate) fn narrow_all(data: &Path, database: &str) {
-    let mut found: Vec<_> = ["token-secret", "master-key", "tenant.json"].map(|name| data.join(name)).to_vec();
-    if let Some(file) = sqlite_path(database)
-        && let Some(name) = file.file_name().and_then(|name| name.to_str().map(str::to_owned))
-    {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let beside = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let is_its = |entry: &std::fs::DirEntry| {
-            let rest = entry.file_name().to_str().and_then(|other| other.strip_prefix(&name).map(str::to_owned));
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
-        };
-        found.extend(beside.filter(is_its).map(|entry| entry.path()));
-    }
-    for path in found {
+/// Narrows the secrets that earlier versions, other programs or people left open. The files of a database are narrowed where
+/// it is opened.
+pub(crate) fn narrow_secrets(data: &Path) {
+    for name in ["token-secret", "master-key", "tenant.json"] {
+        let path = data.join(name);
         match narrow(&path) {
             Ok(true) => warn(&format!("{} was readable by others; its permissions are 0600 now", path.display())),
             Ok(false) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             // Somebody else's, who may have meant it so.
             Err(error) => {
-                warn(&format!("{} is readable by others, and that cannot be changed: {error}", path.display()))
+                warn(&format!("{} is readable by others, and that cannot be changed: {error}", path.display()));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::access::{self, Business, KeyScope, Principal, Role, Seat, membership};
 use crate::answers::{self, Answers, Known};
+use crate::aside;
 use crate::auth::password::{Names, NewPassword, Passwords, Who};
 use crate::auth::throttle::{self, Guess, Standing, Wrong};
 use crate::auth::token::Tokens;
@@ -25,11 +26,12 @@ use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::installation::{self, Installation};
 use crate::keys::{Keys, Purpose};
+use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key, UserKey};
-use crate::resource::body::{canonical, strict};
 use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::{Csv, Media};
+use crate::resource::json::{canonical, strict};
 use crate::resource::list::{self, ListQuery, Pagination};
 use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile};
@@ -42,6 +44,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
+
+mod joining;
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
@@ -152,7 +156,7 @@ impl Reply {
     /// What may be kept of it.
     fn without_secrets(&self) -> Result<Self> {
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator", "recoveryCodes"] {
+        for name in ["secret", "authenticator", "recoveryCodes", "invitationCode"] {
             if let Some(secret) = body.get_mut(name) {
                 *secret = serde_json::Value::Null;
             }
@@ -296,7 +300,7 @@ impl Ledger {
         const WRONG: Error = Error::Unauthenticated("The name or the password is wrong");
         let Credentials { name, password, totp_code } = credentials;
         let network = throttle::network(device.address);
-        let found = user::find_by_name(&self.database.read, &name, by).await?;
+        let found = user::find_by_name(&self.database.door, &name, by).await?;
         let guess = self.guess(found.as_ref().map(|user| user.id), &name, &network)?;
         // Judged while holding the turn, and held until a failure is noted: a burst of guesses cannot slip past the count.
         let turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
@@ -309,7 +313,7 @@ impl Ledger {
                 return Err(Error::RateLimited { retry_after_seconds: wait });
             }
             let signed = match &found {
-                Some(user) => sign_in::find(&self.database.read, user.id).await?,
+                Some(user) => sign_in::find(&self.database.door, user.id).await?,
                 None => None,
             };
             hash = hash.filter(|_| signed.is_some_and(|signed| signed.totp_on));
@@ -338,16 +342,16 @@ impl Ledger {
     }
 
     async fn standing(&self, guess: &Guess) -> Result<Standing> {
-        throttle::check(&self.database.read, guess, self.clock.now()).await
+        throttle::check(&self.database.door, guess, self.clock.now()).await
     }
 
     async fn second_factor(&self, user: UserId, code: Option<&str>) -> Result<Factor> {
-        let signed = sign_in::find(&self.database.read, user).await?.filter(|signed| signed.totp_on);
+        let signed = sign_in::find(&self.database.door, user).await?.filter(|signed| signed.totp_on);
         let Some(signed) = signed else { return Ok(Factor::NotAsked) };
         let Some(secret) = signed.secret(&self.keys)? else { return Ok(Factor::NotAsked) };
         let code = code.ok_or(Error::SecondFactor)?;
         if let Some(digest) = recovery::digest(&self.keys.signing(Purpose::SignIn)?, user, code) {
-            let is_good = recovery::is_good(&self.database.read, user, &digest).await?;
+            let is_good = recovery::is_good(&self.database.door, user, &digest).await?;
             return Ok(if is_good { Factor::Recovered(digest) } else { Factor::Wrong });
         }
         Ok(totp::step_of(&secret, code, self.clock.now(), signed.totp_step).map_or(Factor::Wrong, Factor::Right))
@@ -355,7 +359,7 @@ impl Ledger {
 
     /// Whether somebody who is signed in knows their password. They may guess as often as at a log-in.
     async fn confirm(&self, principal: &Principal, password: String, address: Option<IpAddr>) -> Result<()> {
-        let user = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
+        let user = user::find(&self.database.door, principal.user).await?.ok_or(Error::NotFound)?;
         let network = throttle::network(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
         let guess = self.guess(Some(user.id), &user.email, &network)?;
         let turn = self.passwords.turn(Who::user(user.id)).await?;
@@ -377,22 +381,16 @@ impl Ledger {
         .await
     }
 
-    /// Judges and hashes a password that somebody is to have.
-    async fn settle(
-        &self,
-        new: &NewPassword,
-        principal: &Principal,
-        (company, whose): (Option<BusinessId>, Option<RecordId>),
-    ) -> Result<()> {
-        let whose = whose.map_or(principal.user, |record| UserId(record.0));
-        let names = self.names_of(Some(whose), company).await?;
+    /// Judges and hashes the password that the caller is to have.
+    async fn settle(&self, new: &NewPassword, principal: &Principal) -> Result<()> {
+        let names = self.names_of(Some(principal.user), None).await?;
         let turn = self.passwords.turn(Who::user(principal.user)).await?;
         self.passwords.settle(&turn, new, names).await
     }
 
     /// What somebody is called, and their companies, and the company at hand.
-    async fn names_of(&self, user: Option<UserId>, company: Option<BusinessId>) -> Result<Names> {
-        let connection = &self.database.read;
+    pub(crate) async fn names_of(&self, user: Option<UserId>, company: Option<BusinessId>) -> Result<Names> {
+        let connection = &self.database.door;
         let mut names = Names::default();
         let mut companies: Vec<BusinessId> = company.into_iter().collect();
         if let Some(user) = user {
@@ -468,10 +466,10 @@ impl Ledger {
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
             Some(id) => {
-                let (changes, version) = self.remembered.changes_and_books(&self.database.read, id).await?;
+                let (changes, version) = self.remembered.changes_and_books(&self.database.door, id).await?;
                 (changes, version.map(|version| (id, version)))
             }
-            None => (self.remembered.changes(&self.database.read).await?, None),
+            None => (self.remembered.changes(&self.database.door).await?, None),
         };
         let key = match claims {
             Some(_) => None,
@@ -486,7 +484,7 @@ impl Ledger {
             Some(known)
         } else {
             let ledger = self.clone();
-            let find = async move { ledger.remembered.user(&ledger.database.read, changes, id).await };
+            let find = async move { ledger.remembered.user(&ledger.database.door, changes, id).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
         const REVOKED: Error = Error::Unauthenticated("The access token has been revoked; log in again");
@@ -518,7 +516,7 @@ impl Ledger {
             Some(known)
         } else {
             let ledger = self.clone();
-            let find = async move { ledger.remembered.session(&ledger.database.read, changes, id).await };
+            let find = async move { ledger.remembered.session(&ledger.database.door, changes, id).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
         let found = found.filter(|session| session.user_id == user);
@@ -538,7 +536,7 @@ impl Ledger {
             let digest = api_key::digest(secret);
             self.wrong_keys.check(&network, &digest, self.clock.now())?;
             let (ledger, secret) = (self.clone(), secret.to_owned());
-            let find = async move { ledger.remembered.key(&ledger.database.read, changes, &secret).await };
+            let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
             let found = tokio::spawn(find).await.map_err(Error::internal)??;
             if found.is_some() {
                 self.wrong_keys.was_good(digest);
@@ -614,7 +612,7 @@ impl Ledger {
             };
             let snapshot = ledger.database.snapshot().await?;
             let written = (csv.write)(&Cx::reading_within(asked, &snapshot), &query, &outlet).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             written
         })
         .await
@@ -708,7 +706,7 @@ impl Ledger {
         if matches!(call.resource.key, ResourceKey::Verification | ResourceKey::Reports) {
             let snapshot = self.database.snapshot().await?;
             let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, query).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             let (media, produced) = read?;
             let reply = Reply::plain(ReplyKind::Found, produced.text);
             return Ok(Reply { media, pagination: produced.pagination, ..reply });
@@ -747,7 +745,7 @@ impl Ledger {
         };
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
         let only = principal.key_in(id)?;
-        let business = self.remembered.company(&self.database.read, principal.changes, principal.user, id).await?;
+        let business = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await?;
         let (key, action) = call.resource.needs(call.verb);
         if only.is_some() && business.seat.lets_only_people(key, action) {
             let permission = call.resource.permission(call.verb);
@@ -772,23 +770,41 @@ impl Ledger {
         self: &Arc<Self>,
         principal: &Principal,
         business: Option<Arc<Business>>,
-        call: Call,
+        mut call: Call,
     ) -> Result<Reply> {
         let dry_run = check_query(&call.query, &["dryRun"])?;
         let id = named_record(&call)?;
-        let prepared = call.resource.prepare(call.verb, business.as_deref(), &call.body)?;
+        let company = business.as_ref().map(|business| business.id);
+        let key = call.idempotency_key.clone().filter(|_| !dry_run);
+        let (resource, verb, body) = (call.resource, call.verb, std::mem::take(&mut call.body));
+        let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.key != ResourceKey::Businesses));
+        let (record, is_claimed) = (call.id.clone(), key.is_some());
+        let (prepared, command) = aside::read(body.len(), move || {
+            let prepared = resource.prepare(verb, asked_of.as_deref(), &body)?;
+            let command = if is_claimed { Some(command(resource, verb, said_of, record, &body)?) } else { None };
+            Ok((prepared, command))
+        })
+        .await?;
         if let Some(password) = prepared.confirmed_by() {
             self.confirm(principal, password.to_owned(), call.origin.address).await?;
         }
-        let company = business.as_ref().map(|business| business.id);
         if let Some(new) = prepared.new_password() {
-            self.settle(new, principal, (company, id)).await?;
+            self.settle(new, principal).await?;
         }
-        let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
-            Some(key) => {
-                Some(Claim { user: principal.user, key, command: self.digest(&call, company).await?, company })
+        let claim = match key.zip(command) {
+            Some((key, command)) => {
+                let fingerprints = &self.installation().await?.fingerprints;
+                let command = hex(ring::hmac::sign(fingerprints, command.as_bytes()).as_ref());
+                Some(Claim { user: principal.user, key, command, company })
             }
             None => None,
+        };
+        let company = match prepared.opened_by() {
+            Some(code) => match self.answered_before(claim.as_ref()).await? {
+                Some(reply) => return Ok(reply),
+                None => Some(self.invited_to(principal, code, call.origin.address).await?),
+            },
+            None => company,
         };
         // Held until the lane has answered.
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
@@ -800,7 +816,10 @@ impl Ledger {
             user: principal.user,
             key: principal.key.clone(),
             session: principal.session,
-            shows_secrets: matches!(call.resource.key, ResourceKey::ApiKeys | ResourceKey::Profile),
+            shows_secrets: matches!(
+                call.resource.key,
+                ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
+            ),
             business,
             expectation: call.expectation,
             origin: Origin { user: Some(principal.user), ..call.origin },
@@ -823,7 +842,7 @@ impl Ledger {
     /// Something of our own that must be written, in the lane like everything else.
     async fn write<W>(&self, company: Option<BusinessId>, work: W) -> Result<()>
     where
-        W: for<'t> Fn(&'t sea_orm::DatabaseTransaction, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
+        W: for<'t> Fn(&'t crate::database::Session, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
             + Send
             + Sync
             + 'static,
@@ -865,7 +884,7 @@ impl Ledger {
                 point: Point::default(),
             };
             let verdict = verify::run(&Cx::reading_within(asked, &snapshot)).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
         }
         Ok(proofs)
@@ -892,7 +911,7 @@ impl Ledger {
             point: Point::default(),
         };
         let written = export::write(&Cx::reading_within(asked, &snapshot), format, keep).await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         written
     }
 
@@ -953,12 +972,12 @@ impl Ledger {
         found.map(UserSummary::from).ok_or(Error::NotFound)
     }
 
-    /// Ends every session of the user.
-    pub async fn set_password(&self, user: UserId, password: String) -> Result<()> {
+    /// Ends every session of the user, who may have to choose another password before anything else.
+    pub async fn set_password(&self, user: UserId, password: String, must_change: bool) -> Result<()> {
         let names = self.names_of(Some(user), None).await?;
         let turn = self.passwords.turn(Who::operator()).await?;
         let hash = self.passwords.hash(&turn, "password", password, names).await?;
-        self.revoke_with(user, Revoking::Password(hash)).await
+        self.revoke_with(user, Revoking::Password { hash, must_change }).await
     }
 
     /// Ends every session of the user, and every key of one who is disabled.
@@ -1083,7 +1102,7 @@ struct Write {
 }
 
 impl Write {
-    async fn run(&self, transaction: &sea_orm::DatabaseTransaction, desk: &Desk) -> Result<Reply> {
+    async fn run(&self, transaction: &crate::database::Session, desk: &Desk) -> Result<Reply> {
         let asked = Asked {
             user: self.user,
             key: self.key.as_deref(),
@@ -1158,34 +1177,32 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
         match (known.contains(&name.as_str()), text.as_str()) {
             (true, "true") => dry_run = true,
             (true, "false") => {}
-            (true, _) => faults.add(name, "must be true or false"),
-            (false, _) => faults.add(name, "is not a known parameter"),
+            (true, _) => faults.add(name.as_str(), "must be true or false"),
+            (false, _) => faults.add(quoted(name), "is not a known parameter"),
         }
     }
     if faults.is_empty() { Ok(dry_run) } else { Err(faults) }
 }
 
-impl Ledger {
-    /// What was asked, as a digest: the same for both dialects and for any order of a body's members. Whoever reads it in
-    /// the database cannot try passwords on it.
-    async fn digest(&self, call: &Call, company: Option<BusinessId>) -> Result<String> {
-        Ok(hex(ring::hmac::sign(&self.installation().await?.fingerprints, command(call, company)?.as_bytes()).as_ref()))
-    }
-}
-
-fn command(call: &Call, company: Option<BusinessId>) -> Result<String> {
-    let body = if call.resource.body_need(call.verb) != BodyNeed::None && !call.body.is_empty() {
-        canonical(&strict(std::str::from_utf8(&call.body).map_err(Error::internal)?)?.0)
+/// What was asked, in no dialect's words: the same for both dialects and for any order of a body's members.
+fn command(
+    resource: &ResourceOperations,
+    verb: Verb,
+    company: Option<BusinessId>,
+    record: Option<String>,
+    body: &[u8],
+) -> Result<String> {
+    let body = if resource.body_need(verb) != BodyNeed::None && !body.is_empty() {
+        canonical(&strict(std::str::from_utf8(body).map_err(Error::internal)?)?.0)
     } else {
         String::new()
     };
-    let company = company.filter(|_| call.resource.key != ResourceKey::Businesses);
     Ok(format!(
         "{}\n{}\n{}\n{}\n{body}",
-        call.resource.operation_id(call.verb),
+        resource.operation_id(verb),
         company.map(|id| id.to_string()).unwrap_or_default(),
-        call.id.as_deref().unwrap_or_default(),
-        call.resource.key.stem(),
+        record.unwrap_or_default(),
+        resource.key.stem(),
     ))
 }
 

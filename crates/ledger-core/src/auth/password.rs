@@ -10,11 +10,16 @@ use argon2::{Argon2, PasswordHasher, PasswordVerifier};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use zxcvbn::Score;
 
 pub const LEAST_LENGTH: usize = 12;
 /// Longer input would only buy an attacker our CPU time.
 pub const MOST_LENGTH: usize = 256;
+/// What a password must take of those who guess it well: above what the judge calls safe (score 3, 10^8), where a season and
+/// a year still are.
+const LEAST_GUESSES: u64 = 1_000_000_000;
+/// As many letters as are judged at once, from the front and from the end: the judge takes a second of a core for a hundred
+/// letters that were chosen to cost it.
+const MOST_JUDGED: usize = 32;
 
 // ── Strength ──
 
@@ -45,6 +50,10 @@ impl Names {
         self
     }
 
+    pub(crate) fn each(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
     #[must_use]
     pub(crate) fn and_all<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Self {
         names.into_iter().fold(self, Self::and)
@@ -55,14 +64,20 @@ impl Names {
 /// whoever guesses tries them first.
 pub(crate) fn check(field: &str, password: &str, names: &Names) -> Result<(), FieldErrors> {
     check_length(field, password)?;
-    let mut known: Vec<&str> = names.0.iter().map(String::as_str).collect();
+    let mut known: Vec<&str> = names.each().collect();
     known.push("duet");
-    let judged = zxcvbn::zxcvbn(password, &known);
-    if judged.score() >= Score::Three {
+    let judged = |part: &str| zxcvbn::zxcvbn(part, &known);
+    let letters: Vec<char> = password.chars().collect();
+    let head = judged(&letters.iter().take(MOST_JUDGED).collect::<String>());
+    if head.guesses() >= LEAST_GUESSES {
+        return Ok(());
+    }
+    let rest = letters.len().saturating_sub(MOST_JUDGED);
+    if rest > 0 && judged(&letters.iter().skip(rest).collect::<String>()).guesses() >= LEAST_GUESSES {
         return Ok(());
     }
     let mut told = String::from("is too easy to guess");
-    if let Some(feedback) = judged.feedback() {
+    if let Some(feedback) = head.feedback() {
         let warning = feedback.warning().map(|warning| warning.to_string());
         let suggestions = feedback.suggestions().iter().map(ToString::to_string);
         for hint in warning.into_iter().chain(suggestions) {
@@ -70,6 +85,9 @@ pub(crate) fn check(field: &str, password: &str, names: &Names) -> Result<(), Fi
             told.push_str(hint.trim_end_matches('.'));
             told.push('.');
         }
+    }
+    if !told.contains(':') {
+        told.push_str(": add a word or two that are not common.");
     }
     Err(FieldErrors::one(field, told))
 }
@@ -276,7 +294,7 @@ impl Passwords {
 
     /// Judges and hashes what somebody is to have.
     pub(crate) async fn settle(&self, turn: &Turn, new: &NewPassword, names: Names) -> Result<()> {
-        let names = names.and_all(new.names.0.iter().map(String::as_str));
+        let names = names.and_all(new.names.each());
         let hash = self.hash(turn, new.field, new.text.clone(), names).await?;
         let _settled_before = new.hash.set(hash);
         Ok(())

@@ -14,7 +14,7 @@ wire_enum! {
     pub enum UserStatus {
         #[default]
         Active = "active",
-        /// There is no password yet.
+        /// They have not accepted yet.
         Invited = "invited",
         Disabled = "disabled",
     }
@@ -58,6 +58,8 @@ pub struct NewUser {
     pub username: Option<String>,
     pub display_name: String,
     pub password: String,
+    /// Whether they must choose another password before anything else.
+    pub must_change_password: bool,
     pub is_system_admin: bool,
 }
 
@@ -97,17 +99,21 @@ pub(crate) fn check_names(email: &str, username: Option<&str>, display_name: &st
     if !crate::rules::is_email(email.trim()) {
         errors.add("email", "must be an e-mail address");
     }
-    if let Some(username) = username {
-        let sane = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-');
-        // Without @, so that a username can never be somebody else's e-mail.
-        if !(1..=100).contains(&username.chars().count()) || !username.chars().all(sane) {
-            errors.add("username", "must be 1 to 100 letters, digits, dots, dashes or underscores");
-        }
+    if username.is_some_and(|username| !is_username(username)) {
+        errors.add("username", USERNAME_RULE);
     }
     if display_name.trim().is_empty() || display_name.chars().count() > 200 {
         errors.add("displayName", "must be 1 to 200 characters long");
     }
     errors
+}
+
+pub(crate) const USERNAME_RULE: &str = "must be 1 to 100 letters, digits, dots, dashes or underscores";
+
+/// Without @, so that a username can never be somebody else's e-mail.
+pub(crate) fn is_username(username: &str) -> bool {
+    let sane = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-');
+    (1..=100).contains(&username.chars().count()) && username.chars().all(sane)
 }
 
 /// What a search for somebody looks into.
@@ -169,6 +175,22 @@ pub(crate) async fn check_free(
     Err(Error::Conflict(Conflict { code: "duplicate", title: "The user exists already".into(), errors: taken }))
 }
 
+/// Refuses a username that another user has.
+pub(crate) async fn check_username_free(
+    connection: &impl ConnectionTrait,
+    username: &str,
+    except: UserId,
+) -> Result<()> {
+    match find_by_name(connection, username, super::LoginName::EmailOrUsername).await? {
+        Some(found) if found.id != except => Err(Error::Conflict(Conflict {
+            code: "duplicate",
+            title: "The user exists already".into(),
+            errors: FieldErrors::one("username", "is already used by another user"),
+        })),
+        _ => Ok(()),
+    }
+}
+
 pub(crate) async fn insert_row(connection: &impl ConnectionTrait, row: Model) -> Result<()> {
     check_free(connection, &row.email, row.username.as_deref(), None).await?;
     Entity::insert(row.into_active_model().reset_all()).exec_without_returning(connection).await?;
@@ -195,7 +217,7 @@ pub(crate) async fn insert(
         token_version: 1,
         is_system_admin: user.is_system_admin,
         locale: None,
-        must_change_password: false,
+        must_change_password: user.must_change_password,
         home_id: None,
         search: search_text(&user.email, user.username.as_deref(), &user.display_name),
         version: 1,
@@ -210,7 +232,11 @@ pub(crate) async fn insert(
 /// A change that ends every session of a user.
 #[derive(Debug, Clone)]
 pub(crate) enum Revoking {
-    Password(String),
+    Password {
+        hash: String,
+        /// Whether they must choose another one before anything else.
+        must_change: bool,
+    },
     Status(UserStatus),
     /// Nothing else changes.
     Nothing,
@@ -229,9 +255,9 @@ pub(crate) async fn revoke_with(
         .col_expr(Column::Version, next(Column::Version))
         .col_expr(Column::UpdatedAt, Expr::value(now));
     let update = match change {
-        Revoking::Password(hash) => update
+        Revoking::Password { hash, must_change } => update
             .col_expr(Column::PasswordHash, Expr::value(hash))
-            .col_expr(Column::MustChangePassword, Expr::value(false)),
+            .col_expr(Column::MustChangePassword, Expr::value(must_change)),
         Revoking::Status(status) => update.col_expr(Column::Status, Expr::value(status)),
         Revoking::Nothing => update,
     };

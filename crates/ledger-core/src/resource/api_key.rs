@@ -238,6 +238,17 @@ pub(crate) fn digest(secret: &str) -> String {
     crate::ledger::hex(ring::digest::digest(&ring::digest::SHA256, secret.as_bytes()).as_ref())
 }
 
+/// Ends the keys that a member made in the company in scope.
+pub(crate) async fn end_all_of(cx: &Cx<'_>, user: UserId) -> Result<()> {
+    let theirs = table::Entity::find().filter(ApiKeys::reach(cx)?).filter(Column::UserId.eq(user)).all(&cx.db).await?;
+    for view in ApiKeys::views(cx, theirs).await? {
+        let id = view.keeping.id;
+        table::Entity::delete_many().filter(ApiKeys::reach(cx)?).filter(Column::Id.eq(id)).exec(&cx.db).await?;
+        master::note::<ApiKeys>(cx, AuditAction::Deleted, id, Some(&view), None)?;
+    }
+    Ok(())
+}
+
 /// A key as it is asked for with each request.
 #[derive(Debug)]
 pub(crate) struct Key {
@@ -332,15 +343,13 @@ pub(crate) async fn end(
 }
 
 /// Ends the keys that a user has in all companies. Those of the company at hand stand in its log.
-pub(crate) async fn end_with(cx: &Cx<'_>, user: UserId, only: Option<BusinessId>) -> Result<()> {
+pub(crate) async fn end_everywhere(cx: &Cx<'_>, user: UserId) -> Result<()> {
     let here = cx.business_id()?;
     for change in end(&cx.db, (user, here), cx.now).await? {
         cx.record(here, change)?;
     }
-    if only.is_none() {
-        for row in good(user).all(&cx.db).await? {
-            end(&cx.db, (user, row.business_id), cx.now).await?;
-        }
+    for row in good(user).all(&cx.db).await? {
+        end(&cx.db, (user, row.business_id), cx.now).await?;
     }
     Ok(())
 }

@@ -197,6 +197,10 @@ pub(crate) trait Act: Send + Sync + 'static {
     fn new_password(_words: &Self::Words) -> Option<&NewPassword> {
         None
     }
+    /// The code of the invitation that opens the company to the caller in which it happens.
+    fn opened_by(_words: &Self::Words) -> Option<&str> {
+        None
+    }
     fn run(
         cx: &Cx<'_>,
         id: RecordId,
@@ -223,6 +227,10 @@ impl<A: Act> Prepared for PreparedAct<A> {
 
     fn new_password(&self) -> Option<&NewPassword> {
         A::new_password(&self.0)
+    }
+
+    fn opened_by(&self) -> Option<&str> {
+        A::opened_by(&self.0)
     }
 }
 

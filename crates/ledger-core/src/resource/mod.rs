@@ -18,8 +18,10 @@ pub mod entry;
 pub mod exchange_rate;
 pub mod extra;
 pub mod fiscal_year;
+pub mod invitation;
 pub mod item;
 pub mod journal;
+pub(crate) mod json;
 pub mod list;
 pub mod lock;
 pub(crate) mod master;
@@ -42,7 +44,6 @@ pub mod user;
 pub mod verification;
 
 use crate::access::{Action, Business};
-use crate::auth::password::NewPassword;
 use crate::books::tables::DocumentKind;
 use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
@@ -332,10 +333,6 @@ pub trait Resource: Send + Sync + 'static {
     /// Whether a new record is only planned in the lane, and written with the rest of its batch.
     fn plans(_draft: &Self::Draft) -> bool {
         false
-    }
-    /// The password that somebody is to have by it.
-    fn new_password(_draft: &Self::Draft) -> Option<&NewPassword> {
-        None
     }
     /// The filters of a list, beside those that every list has.
     fn parameters() -> Vec<Parameter>;

@@ -82,6 +82,11 @@ pub(crate) trait Prepared: Send + Sync {
     fn new_password(&self) -> Option<&NewPassword> {
         None
     }
+
+    /// The code of the invitation that opens the company to the caller in which it happens.
+    fn opened_by(&self) -> Option<&str> {
+        None
+    }
 }
 
 struct PreparedCreate<R: Resource>(R::Draft);
@@ -94,10 +99,6 @@ impl<R: Resource> Prepared for PreparedCreate<R> {
     fn plans(&self) -> bool {
         R::plans(&self.0)
     }
-
-    fn new_password(&self) -> Option<&NewPassword> {
-        R::new_password(&self.0)
-    }
 }
 
 struct PreparedUpdate<R: Resource>(R::Draft);
@@ -108,10 +109,6 @@ impl<R: Resource> Prepared for PreparedUpdate<R> {
             let id = id.ok_or(Error::NotFound)?;
             Ok(Done::Record(shown(&R::update(cx, id, &self.0).await?)?))
         })
-    }
-
-    fn new_password(&self) -> Option<&NewPassword> {
-        R::new_password(&self.0)
     }
 }
 

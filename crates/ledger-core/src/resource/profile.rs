@@ -13,6 +13,7 @@ use crate::ids::{RecordId, UserId};
 use crate::keys::Purpose;
 use crate::ledger::ReplyKind;
 use crate::resource::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
+use crate::resource::invitation::AcceptInvitation;
 use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::{ResourceOperations, Verb};
 use crate::resource::rows::read_only;
@@ -82,7 +83,7 @@ impl Record for ProfileView {
     }
 }
 
-async fn own(cx: &Cx<'_>) -> Result<ProfileView> {
+pub(crate) async fn own(cx: &Cx<'_>) -> Result<ProfileView> {
     let row = accounts::find(&cx.db, cx.user).await?.ok_or(Error::NotFound)?;
     let signed = sign_in::find(&cx.db, cx.user).await?;
     let mut memberships = memberships(cx, &[cx.user], None).await?.remove(&cx.user).unwrap_or_default();
@@ -177,7 +178,7 @@ impl Act for ChangePassword {
     async fn run(cx: &Cx<'_>, id: RecordId, words: &Passwords) -> Result<ProfileView> {
         check_logged_in(cx)?;
         let hash = words.wanted.hash()?.to_owned();
-        accounts::revoke_with(&cx.db, UserId(id.0), Revoking::Password(hash), cx.now).await?;
+        accounts::revoke_with(&cx.db, UserId(id.0), Revoking::Password { hash, must_change: false }, cx.now).await?;
         own(cx).await
     }
 }
@@ -447,6 +448,7 @@ impl Resource for Profile {
             action::<RemoveTotp>(),
             action::<RenewRecoveryCodes>(),
             action::<LogOut>(),
+            action::<AcceptInvitation>(),
         ]
     }
 
