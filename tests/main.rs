@@ -31,6 +31,7 @@ mod reliability;
 mod reports;
 mod security;
 mod settling;
+mod signin;
 mod stock;
 mod tenants;
 mod tidy;

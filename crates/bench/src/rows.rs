@@ -10,8 +10,8 @@ use ledger_core::database::stored::AsJson;
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::money::Money;
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::sea_query::ValueType;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySelect};
 use std::collections::BTreeMap;
 

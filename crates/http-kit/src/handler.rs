@@ -15,6 +15,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
+use ledger_core::auth::Device;
 use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
@@ -438,12 +439,13 @@ async fn try_login<D: Dialect>(
     request: Request,
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
     let bytes = body_of_anybody(shell, &parts, body).await?;
     let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
-    let ledger = shell.ledger.clone();
+    let (ledger, device) = (shell.ledger.clone(), Device { address, agent });
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {
-        ledger.login(D::LOGIN_NAME, credentials, address).await
+        ledger.login(D::LOGIN_NAME, credentials, device).await
     })
     .await?;
     welcome(&parts);

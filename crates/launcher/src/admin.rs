@@ -3,14 +3,16 @@
 use crate::cli::{UserCommand, UserName};
 use crate::config::Settings;
 use crate::console::{say, warn};
+use crate::private;
 use ledger_core::access::Role;
 use ledger_core::auth::{NewUser, TokenOptions, UserStatus};
 use ledger_core::clock::Clock;
-use ledger_core::database::{DatabaseOptions, Purpose};
+use ledger_core::database::{DatabaseOptions, Purpose, unverified_host};
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
+use ledger_core::resource::api_key::UserKey;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -67,7 +69,11 @@ impl Memory {
 pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) -> Result<Arc<Ledger>, String> {
     // Who only reads makes nothing that is not there.
     if purpose != Purpose::Reading {
-        make_private_folder(&settings.data)?;
+        private::make_folder(&settings.data)?;
+        private::narrow_secrets(&settings.data);
+    }
+    if let Some(host) = unverified_host(settings.database.expose()) {
+        tracing::warn!(host, "the database is elsewhere and its certificate is not verified; add ?sslmode=verify-full");
     }
     let secret = match &settings.token_secret {
         Some(secret) => secret.expose().as_bytes().to_vec(),
@@ -103,16 +109,9 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
     Ledger::open(options).await.map_err(|error| format!("cannot open {shown}: {}", explain(&error)))
 }
 
-pub(crate) fn make_private_folder(folder: &Path) -> Result<(), String> {
-    use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))
-}
-
 /// A secret of this installation, made at the first start and readable by its owner alone. Who only reads makes none,
 /// and does with one that is nobody's.
 fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
-    use std::os::unix::fs::OpenOptionsExt;
     let cannot = |error: std::io::Error| format!("cannot keep a secret in {}: {error}", path.display());
     match std::fs::read(path) {
         Ok(secret) if secret.len() >= 32 => return Ok(secret),
@@ -124,8 +123,7 @@ fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
     if purpose == Purpose::Reading {
         return Ok(secret.to_vec());
     }
-    let mut options = std::fs::OpenOptions::new();
-    match options.write(true).create_new(true).mode(0o600).open(path) {
+    match private::create_new(path) {
         Ok(mut file) => std::io::Write::write_all(&mut file, &secret).and_then(|()| file.sync_all()).map_err(cannot)?,
         // Another process made it at the same moment; theirs is the one that counts.
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return std::fs::read(path).map_err(cannot),
@@ -141,6 +139,7 @@ pub(crate) async fn first_start(ledger: &Ledger, settings: &Settings) -> Result<
         username: settings.bootstrap_username.clone().or_else(|| Some("admin".into())),
         display_name: "Administrator".into(),
         password: String::new(),
+        must_change_password: false,
         is_system_admin: true,
     };
     let password = settings.bootstrap_password.as_ref().map(|password| password.expose().to_owned());
@@ -163,13 +162,14 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
         ledger.migrate().await.map_err(|error| explain(&error))?;
     }
     match command {
-        UserCommand::Add { email, username, name, admin, password_stdin, member } => {
+        UserCommand::Add { email, username, name, admin, password_stdin, must_change, member } => {
             let (password, made) = password(password_stdin)?;
             let new = NewUser {
                 display_name: name.unwrap_or_else(|| email.clone()),
                 email,
                 username,
                 password: password.clone(),
+                must_change_password: must_change,
                 is_system_admin: admin,
             };
             let user = ledger.add_user(new).await.map_err(|error| explain(&error))?;
@@ -187,18 +187,25 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
             };
             Ok(users.into_iter().map(line).collect::<Vec<_>>().join("\n"))
         }
-        UserCommand::Passwd { user: UserName { user }, password_stdin } => {
+        UserCommand::Passwd { user: UserName { user }, password_stdin, must_change, keep_keys } => {
             let (password, made) = password(password_stdin)?;
             let found = ledger.user(&user).await.map_err(|error| explain(&error))?;
-            ledger.set_password(found.id, password.clone()).await.map_err(|error| explain(&error))?;
-            Ok(format!("changed the password of {user}; its tokens are revoked{}", shown(&password, made)))
+            ledger.set_password(found.id, password.clone(), must_change).await.map_err(|error| explain(&error))?;
+            let keys = if keep_keys { ledger.keys_of(found.id).await } else { ledger.end_keys(found.id).await };
+            let keys = keys_said(&keys.map_err(|error| explain(&error))?, keep_keys);
+            Ok(format!("changed the password of {user}; its sessions are ended{keys}{}", shown(&password, made)))
+        }
+        UserCommand::Logout { user: UserName { user } } => {
+            let found = ledger.user(&user).await.map_err(|error| explain(&error))?;
+            let ended = ledger.end_sessions(found.id).await.map_err(|error| explain(&error))?;
+            Ok(format!("ended {ended} sessions of {user}"))
         }
         UserCommand::Disable { user: UserName { user } } => set_status(&ledger, &user, UserStatus::Disabled).await,
         UserCommand::Enable { user: UserName { user } } => set_status(&ledger, &user, UserStatus::Active).await,
         UserCommand::ResetTotp { user: UserName { user } } => {
             let found = ledger.user(&user).await.map_err(|error| explain(&error))?;
             ledger.reset_second_factor(found.id).await.map_err(|error| explain(&error))?;
-            Ok(format!("{user} logs in with the password alone"))
+            Ok(format!("{user} logs in with the password alone; its sessions are ended"))
         }
         UserCommand::Role { user: UserName { user }, business, role } => {
             set_role(&ledger, &user, &business, &role).await?;
@@ -218,7 +225,18 @@ pub(crate) async fn up_to_date(ledger: &Ledger) -> Result<(), String> {
 async fn set_status(ledger: &Ledger, user: &str, status: UserStatus) -> Result<String, String> {
     let found = ledger.user(user).await.map_err(|error| explain(&error))?;
     ledger.set_user_status(found.id, status).await.map_err(|error| explain(&error))?;
-    Ok(format!("{user} is now {status}; its tokens are revoked"))
+    let keys = if status == UserStatus::Disabled { " and API keys" } else { "" };
+    Ok(format!("{user} is now {status}; its sessions{keys} are ended"))
+}
+
+/// The keys that somebody has, where their password is changed for them.
+fn keys_said(keys: &[UserKey], kept: bool) -> String {
+    if keys.is_empty() {
+        return String::new();
+    }
+    let names: String = keys.iter().map(|key| format!("\n  {} ({})", key.name, key.company)).collect();
+    let done = if kept { "are kept, and still good" } else { "are ended" };
+    format!("\nthese API keys of it {done}:{names}")
 }
 
 async fn set_role(ledger: &Ledger, user: &str, business: &str, role: &str) -> Result<(), String> {

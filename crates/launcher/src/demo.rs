@@ -1,7 +1,7 @@
 //! `--demo`: a sample company in a database that is thrown away, entered like any other data.
 
 use ledger_core::access::Principal;
-use ledger_core::auth::{Credentials, LoginName, NewUser};
+use ledger_core::auth::{Credentials, Device, LoginName, NewUser};
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::Expectation;
 use ledger_core::error::{Error, Result};
@@ -63,12 +63,13 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
         username: Some("demo".into()),
         display_name: "Demo".into(),
         password: String::new(),
+        must_change_password: false,
         is_system_admin: true,
     };
     if ledger.bootstrap(user, Some(PASSWORD.into())).await?.is_none() {
         return Ok(());
     }
-    let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let here = Device { address: IpAddr::V4(Ipv4Addr::LOCALHOST), agent: None };
     let credentials = Credentials { name: EMAIL.into(), password: PASSWORD.into(), totp_code: None };
     let session = ledger.login(LoginName::Email, credentials, here).await?;
     let principal = ledger.authenticate(&session.token, None, None).await?;

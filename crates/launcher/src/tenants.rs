@@ -6,6 +6,7 @@
 
 use crate::admin::{self, Memory};
 use crate::config::{Edition, Secret, Settings};
+use crate::private;
 use http_kit::failure::Failure;
 use http_kit::handler::Shell;
 use http_kit::quota::Quotas;
@@ -50,7 +51,7 @@ impl Books {
         match settings.edition {
             Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::alone(settings)).await?))),
             Edition::Cloud => {
-                admin::make_private_folder(&folder(settings))?;
+                private::make_folder(&folder(settings))?;
                 let settings = Mutex::new(Arc::new(settings.clone()));
                 Ok(Self::Many(Tenants { settings, open: Mutex::default() }))
             }
@@ -313,21 +314,18 @@ pub(crate) struct NewTenant {
 
 /// Makes a tenant and its first user. The password is answered where it was made up.
 pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<String>, String> {
-    use std::os::unix::fs::OpenOptionsExt;
     let host = normal_host(&new.host).ok_or_else(|| format!("{} is no host name", new.host))?;
     let data = folder(settings).join(&host);
     if data.join("tenant.json").exists() {
         return Err(format!("the tenant {host} is there already"));
     }
-    admin::make_private_folder(&data)?;
+    private::make_folder(&data)?;
     let cannot = |error: std::io::Error| format!("cannot write {}: {error}", data.display());
     // Under another name first: a tenant is there once its books are.
     let draft = data.join("tenant.json.new");
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft);
     let kept = json!({"database": new.database}).to_string();
-    file.as_mut().map_err(|error| std::io::Error::new(error.kind(), error.to_string())).map_err(cannot)?;
-    file.and_then(|mut file| std::io::Write::write_all(&mut file, kept.as_bytes()).and_then(|()| file.sync_all()))
-        .map_err(cannot)?;
+    let mut file = private::create(&draft).map_err(cannot)?;
+    std::io::Write::write_all(&mut file, kept.as_bytes()).and_then(|()| file.sync_all()).map_err(cannot)?;
     let own = || format!("sqlite:{}", data.join("duet.db").display());
     let own = Settings {
         database: Secret::of(new.database.clone().unwrap_or_else(own)),
@@ -353,6 +351,7 @@ async fn first_user(ledger: &Ledger, new: NewTenant) -> Result<Option<String>, S
         email: new.email,
         username: None,
         password: String::new(),
+        must_change_password: false,
         is_system_admin: true,
     };
     let made = ledger.bootstrap(user, new.password).await.map_err(|error| admin::explain(&error))?;
@@ -367,7 +366,7 @@ pub(crate) fn remove(settings: &Settings, host: &str, stamp: &str) -> Result<Pat
         return Err(format!("there is no tenant {host}"));
     }
     let aside = settings.data.join("removed-tenants");
-    admin::make_private_folder(&aside)?;
+    private::make_folder(&aside)?;
     let aside = aside.join(format!("{host}-{stamp}"));
     move_folder(&data, &aside)?;
     Ok(aside)

@@ -83,6 +83,8 @@ pub enum Error {
     NotAllowed { title: String, errors: FieldErrors },
     /// The name and the password are right; the code of the authenticator is still to come.
     SecondFactor,
+    /// Signed in, but somebody else chose the password: another one comes first.
+    PasswordChange,
     /// It does not exist, or not for this caller: the two are not told apart.
     NotFound,
     /// The books are in a state that does not allow it.
@@ -145,6 +147,7 @@ impl Error {
             Self::MalformedJson(_) => "malformed_json",
             Self::Unauthenticated(_) => "unauthenticated",
             Self::SecondFactor => "totp_required",
+            Self::PasswordChange => "password_change_required",
             Self::Forbidden { .. } | Self::NotAllowed { .. } => "forbidden",
             Self::NotFound => "not_found",
             Self::Conflict(conflict) => conflict.code,
@@ -171,6 +174,11 @@ impl Error {
             Self::Forbidden { permission } => format!("You need the permission {permission} for this"),
             Self::NotAllowed { title, .. } => title.clone(),
             Self::SecondFactor => "Give the code of your authenticator as totpCode".into(),
+            Self::PasswordChange => {
+                "Choose another password first: send currentPassword and newPassword to the path of your account that ends \
+                 with me/password, then log in again"
+                    .into()
+            }
             Self::NotFound => "Not found".into(),
             Self::Conflict(conflict) => conflict.title.clone(),
             Self::PreconditionFailed => "The record has changed since you read it; read it again".into(),

@@ -9,11 +9,11 @@
 //! was asked for after it came.
 
 use crate::access::Business;
-use crate::auth::user;
+use crate::auth::{session, user};
 use crate::books::tables::books;
 use crate::database::Reads;
 use crate::error::{Error, Result};
-use crate::ids::{BusinessId, UserId};
+use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::api_key::{self, Key};
 use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
@@ -85,6 +85,7 @@ struct Facts {
     users: HashMap<UserId, Arc<user::Model>>,
     companies: HashMap<(UserId, BusinessId), Arc<Business>>,
     keys: HashMap<String, Arc<Key>>,
+    sessions: HashMap<RecordId, Arc<session::Model>>,
 }
 
 /// What a user, a company with its settings, and a key weigh together, about.
@@ -163,6 +164,22 @@ impl Remembered {
         Ok(Some(found))
     }
 
+    /// A session that is good, if it is remembered.
+    pub(crate) fn known_session(&self, changes: Changes, id: RecordId) -> Option<Arc<session::Model>> {
+        self.under(changes, |facts| facts.sessions.get(&id).cloned()).flatten()
+    }
+
+    pub(crate) async fn session(
+        &self,
+        connection: &impl ConnectionTrait,
+        changes: Changes,
+        id: RecordId,
+    ) -> Result<Option<Arc<session::Model>>> {
+        let Some(found) = session::find(connection, id).await?.map(Arc::new) else { return Ok(None) };
+        self.under(changes, |facts| facts.sessions.insert(id, found.clone()));
+        Ok(Some(found))
+    }
+
     /// The company as this user sees it, if that is remembered.
     pub(crate) fn known_company(&self, changes: Changes, user: UserId, id: BusinessId) -> Option<Arc<Business>> {
         self.under(changes, |facts| facts.companies.get(&(user, id)).cloned()).flatten()
@@ -175,6 +192,7 @@ impl Remembered {
             || facts.users.len() > self.most
             || facts.companies.len() > self.most
             || facts.keys.len() > self.most
+            || facts.sessions.len() > self.most
         {
             *facts = Facts { under: changes, ..Facts::default() };
         }

@@ -447,3 +447,19 @@ fn the_operators_example_is_good() {
     let checked = check(&folder.source(&[], &[]));
     assert_eq!(checked.errors, 0, "{}", checked.report);
 }
+
+#[test]
+fn a_database_elsewhere_without_a_verified_certificate_is_a_warning() {
+    for (url, expected) in [
+        ("postgres://duet@db.example.com/duet", 1),
+        ("postgres://duet@db.example.com/duet?sslmode=require", 1),
+        ("postgres://duet@db.example.com/duet?sslmode=verify-full", 0),
+        ("postgres://duet@127.0.0.1/duet", 0),
+        ("sqlite:data/duet.db", 0),
+    ] {
+        let folder = Folder::with(&[]);
+        let checked = check(&folder.source(&[], &[("ConnectionStrings:Default", url)]));
+        assert_eq!((checked.errors, checked.warnings), (0, expected), "{url}: {}", checked.report);
+        assert_eq!(checked.report.contains("db.example.com is elsewhere"), expected == 1);
+    }
+}

@@ -9,10 +9,12 @@
 
 pub(crate) mod fault;
 pub(crate) mod lane;
+mod openly;
 mod postgres;
 mod sqlite;
 pub mod stored;
 
+pub use openly::unverified_host;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use std::future::Future;
 use std::sync::Arc;

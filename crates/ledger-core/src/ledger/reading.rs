@@ -12,6 +12,7 @@ use crate::error::{Error, Result, Unavailable};
 use crate::fair::{Kind, Present, Who};
 use crate::feed::{Feed, Portions, Round};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::keys::Keys;
 use crate::resource::ResourceKey;
 use crate::resource::business::table as business;
 use crate::resource::extra::{Media, Produced, Weight};
@@ -47,6 +48,7 @@ struct Question {
     ledger: Arc<Ledger>,
     user: UserId,
     key: Option<Arc<KeyScope>>,
+    session: Option<RecordId>,
     business: Option<Arc<Business>>,
     call: Call,
     query: ListQuery,
@@ -59,6 +61,8 @@ impl Question {
         Asked {
             user: self.user,
             key: self.key.as_deref(),
+            session: self.session,
+            keys: &self.ledger.keys,
             business: self.business.as_deref(),
             clock: &self.ledger.clock,
             expectation: &Expectation::Unsaid,
@@ -135,7 +139,8 @@ impl Ledger {
         let id = named_record(&call)?;
         let who = Who { company: business.as_ref().map(|business| business.id), caller: principal.caller() };
         let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
-        let question = Arc::new(Question { ledger, user, key, business, call, query, id, who });
+        let session = principal.session;
+        let question = Arc::new(Question { ledger, user, key, session, business, call, query, id, who });
         if let Some((media, begin)) = portions {
             return feed(question, media, begin()).await.map(Answer::Portions);
         }
@@ -176,7 +181,8 @@ impl Ledger {
         for company in companies {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
-            let verdict = verify::run(&Cx::reading_within(of_ourselves(&facts, &self.clock), &snapshot)).await;
+            let verdict =
+                verify::run(&Cx::reading_within(of_ourselves(&facts, &self.clock, &self.keys), &snapshot)).await;
             snapshot.end().await?;
             proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
         }
@@ -194,7 +200,8 @@ impl Ledger {
         loop {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, id, Seat::owner()).await?;
-            let portion = journal.next(&Cx::reading_within(of_ourselves(&facts, &self.clock), &snapshot)).await;
+            let portion =
+                journal.next(&Cx::reading_within(of_ourselves(&facts, &self.clock, &self.keys), &snapshot)).await;
             snapshot.end().await?;
             match portion? {
                 Some(text) => keep(&text)?,
@@ -220,11 +227,13 @@ async fn feed(question: Arc<Question>, media: Media, portions: Box<dyn Portions>
 }
 
 /// What is asked by the program itself, with all rights.
-fn of_ourselves<'a>(facts: &'a Business, clock: &'a Clock) -> Asked<'a> {
+fn of_ourselves<'a>(facts: &'a Business, clock: &'a Clock, keys: &'a Keys) -> Asked<'a> {
     const NOBODY: &Origin = &Origin { user: None, address: None, dialect: None, request_id: None };
     Asked {
         user: UserId::default(),
         key: None,
+        session: None,
+        keys,
         business: Some(facts),
         clock,
         expectation: &Expectation::Unsaid,

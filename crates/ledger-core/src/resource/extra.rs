@@ -3,6 +3,7 @@
 //! An extra is declared with its resource and gets its route, its permission and its documentation from here.
 
 use crate::access::Action;
+use crate::auth::password::NewPassword;
 use crate::books::tables::audit_log;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
@@ -218,6 +219,10 @@ pub(crate) trait Act: Send + Sync + 'static {
     fn confirmed_by(_words: &Self::Words) -> Option<&str> {
         None
     }
+    /// The password that somebody is to have by it.
+    fn new_password(_words: &Self::Words) -> Option<&NewPassword> {
+        None
+    }
     /// The code of the invitation that opens the company to the caller in which it happens.
     fn opened_by(_words: &Self::Words) -> Option<&str> {
         None
@@ -244,6 +249,10 @@ impl<A: Act> Prepared for PreparedAct<A> {
 
     fn confirmed_by(&self) -> Option<&str> {
         A::confirmed_by(&self.0)
+    }
+
+    fn new_password(&self) -> Option<&NewPassword> {
+        A::new_password(&self.0)
     }
 
     fn opened_by(&self) -> Option<&str> {

@@ -1,6 +1,7 @@
 //! The registry as a table of operations: types end here, so that adapters are loops and not generics.
 
 use crate::access::{Action, Business, permission};
+use crate::auth::password::NewPassword;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
@@ -74,6 +75,11 @@ pub(crate) trait Prepared: Send + Sync {
 
     /// The password that the caller confirms it with.
     fn confirmed_by(&self) -> Option<&str> {
+        None
+    }
+
+    /// The password that somebody is to have. It is judged and hashed before this runs.
+    fn new_password(&self) -> Option<&NewPassword> {
         None
     }
 
