@@ -503,6 +503,9 @@ fn a_session_that_ends_on_one_server_is_over_on_another() {
     }
 }
 
+/// What others may do with a file.
+const OTHERS: u32 = 0o077;
+
 /// The permissions of all that is in a folder, by name.
 fn modes(folder: &std::path::Path) -> Vec<(String, u32)> {
     let mut found: Vec<_> = std::fs::read_dir(folder)
@@ -533,10 +536,10 @@ fn what_is_kept_is_its_owners_alone_whatever_the_umask_and_the_folder() {
     for name in ["duet.db", "duet.db-wal", "duet.db-shm", "token-secret", "master-key"] {
         assert!(names.contains(name), "{names:?}");
     }
-    assert!(kept.iter().all(|(_, mode)| mode & 0o077 == 0), "{kept:?}");
+    assert!(kept.iter().all(|(_, mode)| mode & OTHERS == 0), "{kept:?}");
     let out = folder.join("ledger.journal");
     said(&server, &["export", "--business", &company.id, "--out", &out.display().to_string()], "");
-    assert_eq!(out.metadata().unwrap().permissions().mode() & 0o077, 0);
+    assert_eq!(out.metadata().unwrap().permissions().mode() & OTHERS, 0);
     drop(server);
     // What was open is narrowed, and that is said.
     for (name, _) in &kept {
@@ -544,7 +547,7 @@ fn what_is_kept_is_its_owners_alone_whatever_the_umask_and_the_folder() {
     }
     let again = Server::start_in(Engine::Sqlite, folder, options()).unwrap();
     let kept = modes(&data);
-    assert!(kept.iter().all(|(_, mode)| mode & 0o077 == 0), "{kept:?}");
+    assert!(kept.iter().all(|(_, mode)| mode & OTHERS == 0), "{kept:?}");
     let log = eventually("the log tells of it", || Some(again.log()).filter(|log| log.contains("master-key")));
     assert!(log.contains("was readable by others"), "{log}");
 }
@@ -559,7 +562,7 @@ fn a_tenant_is_kept_as_privately() {
     let made = run(&[words.map(str::to_owned).to_vec(), places.to_vec()].concat(), "");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let kept = modes(&data.join("tenants/one.example"));
-    assert!(kept.len() >= 4 && kept.iter().all(|(_, mode)| mode & 0o077 == 0), "{kept:?}");
+    assert!(kept.len() >= 4 && kept.iter().all(|(_, mode)| mode & OTHERS == 0), "{kept:?}");
     let weak = run(
         &[
             [

@@ -121,7 +121,7 @@ fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
     }
     let secret = ledger_core::ids::random_secret().map_err(|error| explain(&error))?;
     if purpose == Purpose::Reading {
-        return Ok(secret.to_vec());
+        return Ok(secret);
     }
     match private::create_new(path) {
         Ok(mut file) => std::io::Write::write_all(&mut file, &secret).and_then(|()| file.sync_all()).map_err(cannot)?,
@@ -234,9 +234,9 @@ fn keys_said(keys: &[UserKey], kept: bool) -> String {
     if keys.is_empty() {
         return String::new();
     }
-    let names: String = keys.iter().map(|key| format!("\n  {} ({})", key.name, key.company)).collect();
+    let names: Vec<String> = keys.iter().map(|key| format!("\n  {} ({})", key.name, key.company)).collect();
     let done = if kept { "are kept, and still good" } else { "are ended" };
-    format!("\nthese API keys of it {done}:{names}")
+    format!("\nthese API keys of it {done}:{}", names.concat())
 }
 
 async fn set_role(ledger: &Ledger, user: &str, business: &str, role: &str) -> Result<(), String> {

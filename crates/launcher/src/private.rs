@@ -32,7 +32,8 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
 fn narrow(path: &Path) -> io::Result<bool> {
     let about = std::fs::metadata(path)?;
     let mode = about.permissions().mode();
-    if !about.is_file() || mode & 0o077 == 0 {
+    let others = mode & 0o077;
+    if !about.is_file() || others == 0 {
         return Ok(false);
     }
     std::fs::set_permissions(path, Permissions::from_mode(mode & 0o600))?;

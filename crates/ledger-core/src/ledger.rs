@@ -9,7 +9,7 @@ use crate::auth::password::{Names, NewPassword, Passwords, Who};
 use crate::auth::throttle::{self, Guess, Standing, Wrong};
 use crate::auth::token::Tokens;
 use crate::auth::user::{self, Revoking};
-use crate::auth::wrong_keys::WrongKeys;
+use crate::auth::wrong_keys::{Worth, WrongKeys};
 use crate::auth::{
     Credentials, Device, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, recovery,
     session, sign_in, totp,
@@ -483,6 +483,7 @@ impl Ledger {
         business: Option<&str>,
         address: Option<IpAddr>,
     ) -> Result<Principal> {
+        const REVOKED: Error = Error::Unauthenticated("The access token has been revoked; log in again");
         let key = token.starts_with(api_key::PREFIX);
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
@@ -508,7 +509,6 @@ impl Ledger {
             let find = async move { ledger.remembered.user(&ledger.database.door, changes, id).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
-        const REVOKED: Error = Error::Unauthenticated("The access token has been revoked; log in again");
         let user = user
             .filter(|user| user.status == UserStatus::Active)
             .filter(|user| claims.as_ref().is_none_or(|claims| user.token_version == claims.ver))
@@ -555,13 +555,15 @@ impl Ledger {
         } else {
             let network = address.map(throttle::network).unwrap_or_default();
             let digest = api_key::digest(secret);
-            self.wrong_keys.check(&network, &digest, self.clock.now())?;
+            if self.wrong_keys.check(&network, &digest, self.clock.now())? == Worth::Nothing {
+                return Err(UNKNOWN);
+            }
             let (ledger, secret) = (self.clone(), secret.to_owned());
             let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
             let found = tokio::spawn(find).await.map_err(Error::internal)??;
             if found.is_some() {
-                self.wrong_keys.was_good(digest);
-            } else if self.wrong_keys.note(&network, self.clock.now()) {
+                self.wrong_keys.was_good(&digest);
+            } else if self.wrong_keys.note(&network, &digest, self.clock.now()) {
                 tracing::info!(target: "security", ?address, "too many API keys were wrong");
             }
             found

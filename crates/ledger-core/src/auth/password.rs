@@ -354,7 +354,8 @@ mod tests {
     fn what_is_wrong_is_told_in_words_and_names_the_field() {
         let told = |password: &str| {
             let faults = check("newPassword", password, &Names::default()).unwrap_err();
-            faults.iter().map(|(field, messages)| format!("{field} {}", messages.join(" "))).collect::<String>()
+            let told = faults.iter().map(|(field, messages)| format!("{field} {}", messages.join(" ")));
+            told.collect::<Vec<_>>().join("; ")
         };
         let plain = told("aaaaaaaaaaaa");
         assert!(plain.starts_with("newPassword is too easy to guess: ") && plain.contains("epeat"), "{plain}");
