@@ -26,6 +26,7 @@ mod promises;
 mod references;
 mod reliability;
 mod reports;
+mod retries;
 mod security;
 mod settling;
 mod stock;

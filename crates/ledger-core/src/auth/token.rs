@@ -8,7 +8,7 @@ use jsonwebtoken::errors::{Error as JwtError, ErrorKind};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, EncodingKey, Header, Validation};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What tokens are made with.
@@ -22,6 +22,8 @@ pub struct TokenOptions {
 
 /// Clocks of two servers may differ by this much.
 const LEEWAY_SECONDS: i64 = 30;
+/// A clock may be put back by this much, and those who are signed in stay so.
+const PUT_BACK_SECONDS: i64 = 2 * 60 * 60;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Claims {
@@ -42,6 +44,8 @@ pub(crate) struct Tokens {
     issuer: String,
     audience: String,
     lifetime_seconds: AtomicU64,
+    /// The latest that the clock has shown since the process began: none of our tokens was issued later.
+    latest_seconds: AtomicI64,
 }
 
 impl Tokens {
@@ -62,6 +66,7 @@ impl Tokens {
             issuer: options.issuer.clone(),
             audience: options.audience.clone(),
             lifetime_seconds: AtomicU64::new(options.lifetime.as_secs()),
+            latest_seconds: AtomicI64::new(i64::MIN),
         }
     }
 
@@ -86,6 +91,12 @@ impl Tokens {
         Ok((token, lifetime))
     }
 
+    /// The latest that a token may say it was issued at: what the clock has shown, should it have been put back.
+    fn latest_issue(&self, now: i64) -> i64 {
+        let seen = self.latest_seconds.fetch_max(now, Ordering::Relaxed).max(now);
+        seen.min(now + PUT_BACK_SECONDS)
+    }
+
     pub(crate) fn verify(&self, token: &str, now: Instant) -> Result<Claims> {
         let claims = jsonwebtoken::decode::<Claims>(token, &self.verifying, &self.validation)
             .map_err(|_| Error::Unauthenticated("The access token is not valid"))?
@@ -93,7 +104,7 @@ impl Tokens {
         if claims.exp <= now.seconds() - LEEWAY_SECONDS {
             return Err(Error::Unauthenticated("The access token has expired; log in again"));
         }
-        if claims.iat > now.seconds() + LEEWAY_SECONDS {
+        if claims.iat > self.latest_issue(now.seconds()) + LEEWAY_SECONDS {
             return Err(Error::Unauthenticated("The access token is not valid"));
         }
         Ok(claims)
@@ -170,10 +181,22 @@ mod tests {
     #[test]
     fn a_token_lives_as_long_as_it_says() {
         let tokens = tokens("duet");
+        assert!(tokens.verify(&issued(), NOW.minus(Duration::from_mins(1))).is_err());
         assert_eq!(tokens.verify(&issued(), NOW).unwrap().ver, 3);
         assert!(tokens.verify(&issued(), NOW.plus(Duration::from_hours(1))).is_ok());
         assert!(tokens.verify(&issued(), NOW.plus(Duration::from_mins(61))).is_err());
-        assert!(tokens.verify(&issued(), NOW.minus(Duration::from_mins(1))).is_err());
+    }
+
+    #[test]
+    fn who_is_signed_in_stays_so_when_the_clock_is_put_back() {
+        let tokens = tokens("duet");
+        let hour = Duration::from_hours(1);
+        let from_the_future = tokens.issue(UserId::default(), 3, NOW.plus(hour), uuid::Uuid::nil()).unwrap().0;
+        assert!(tokens.verify(&from_the_future, NOW).is_err(), "the clock never showed that");
+        assert!(tokens.verify(&from_the_future, NOW.plus(hour)).is_ok());
+        assert!(tokens.verify(&from_the_future, NOW).is_ok(), "an hour back");
+        assert!(tokens.verify(&from_the_future, NOW.minus(2 * hour)).is_err(), "three hours back");
+        assert!(tokens.verify(&from_the_future, NOW.plus(3 * hour)).is_err(), "it ends when it says");
     }
 
     #[test]
