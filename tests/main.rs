@@ -29,6 +29,7 @@ mod promises;
 mod references;
 mod reliability;
 mod reports;
+mod retries;
 mod security;
 mod settling;
 mod signin;

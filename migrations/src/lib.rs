@@ -26,6 +26,7 @@ mod m0013_dialect_usage;
 mod m0014_installation;
 mod m0017_invitations;
 mod m0019_sign_in;
+mod m0021_running_time;
 
 pub struct Migrator;
 
@@ -49,6 +50,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0014_installation::Migration),
             Box::new(m0017_invitations::Migration),
             Box::new(m0019_sign_in::Migration),
+            Box::new(m0021_running_time::Migration),
         ]
     }
 }

@@ -83,7 +83,7 @@ impl Books {
         }
     }
 
-    /// Writes down what was counted of the dialects' use.
+    /// Writes down what was counted of the dialects' use, and of time.
     pub(crate) async fn write_usage(&self) {
         let shells: Vec<Weak<Shell>> = match self {
             Self::One(shell) => vec![Arc::downgrade(shell)],
@@ -96,6 +96,9 @@ impl Books {
         for shell in shells.iter().filter_map(Weak::upgrade) {
             if let Err(error) = shell.ledger.write_usage().await {
                 tracing::warn!(?error, "what was counted of the dialects' use could not be written");
+            }
+            if let Err(error) = shell.ledger.keep_time().await {
+                tracing::warn!(?error, "how long the books were served could not be written down");
             }
         }
     }

@@ -24,6 +24,7 @@ use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
 use crate::fair::{Fair, Shares, Single};
 use crate::feed::{Feed, Feeds};
+use crate::fingerprint::{self, Fingerprint};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::installation::{self, Installation};
@@ -33,10 +34,10 @@ use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key, UserKey};
 use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::Media;
-use crate::resource::json::{canonical, strict};
 use crate::resource::list::{self, Pagination};
-use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
+use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile};
+use crate::running::{self, Running};
 use crate::usage::{self, Usage};
 pub use reading::{Errand, ReadCall, WriteCall};
 use sea_orm::ActiveValue::Set;
@@ -49,6 +50,8 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 
 mod joining;
+#[cfg(test)]
+mod tests;
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
@@ -72,6 +75,9 @@ pub struct Ledger {
     lanes: Lanes<Outcome>,
     clock: Clock,
     tokens: Tokens,
+    /// What the fingerprints of earlier releases were signed with.
+    token_secret: Vec<u8>,
+    running: OnceCell<Running>,
     passwords: Passwords,
     keys: Keys,
     /// Known once the database was asked whether the master key is its own.
@@ -174,7 +180,7 @@ impl Reply {
         Ok(Self { json: body.to_string(), ..self.clone() })
     }
 
-    fn plain(kind: ReplyKind, json: String) -> Self {
+    pub(crate) fn plain(kind: ReplyKind, json: String) -> Self {
         Self { kind, media: Media::Json, json, record: None, pagination: None, replayed: false, dry_run: false }
     }
 }
@@ -234,6 +240,8 @@ impl Ledger {
             database,
             clock: options.clock,
             tokens: Tokens::new(&options.tokens),
+            token_secret: options.tokens.secret.clone(),
+            running: OnceCell::new(),
             passwords: Passwords::of_process()?,
             keys: options.keys,
             installation: OnceCell::new(),
@@ -277,6 +285,31 @@ impl Ledger {
         self.installation.get_or_try_init(|| installation::read(&self.database.read, &self.keys)).await
     }
 
+    /// How long these books were served.
+    async fn running(&self) -> Result<&Running> {
+        self.running.get_or_try_init(|| Running::read(&self.database.read, &self.clock)).await
+    }
+
+    /// Writes down how long the books were served, and forgets the keys that are too old by that. It does so now and then,
+    /// however often it is asked.
+    pub async fn keep_time(&self) -> Result<()> {
+        let running = self.running().await?;
+        if running.is_due(&self.clock) { self.write_time(running).await } else { Ok(()) }
+    }
+
+    async fn write_time(&self, running: &Running) -> Result<()> {
+        let at = running.now(&self.clock);
+        self.write(None, move |transaction, _| {
+            Box::pin(async move {
+                running::write(transaction, at).await?;
+                idempotency::forget(transaction, at).await
+            })
+        })
+        .await?;
+        running.meet(&self.clock, running::stored(&self.database.read).await?);
+        Ok(())
+    }
+
     /// Whether the master key is that of the database.
     pub async fn check_master_key(&self) -> Result<()> {
         self.installation().await.map(|_| ())
@@ -295,6 +328,11 @@ impl Ledger {
     pub async fn close(&self) {
         if let Err(error) = self.write_usage().await {
             tracing::warn!(?error, "what was counted of the dialects' use is lost");
+        }
+        if let Some(running) = self.running.get()
+            && let Err(error) = self.write_time(running).await
+        {
+            tracing::warn!(?error, "how long the books were served is not written down; keys are kept longer");
         }
         self.lanes.close().await;
         self.database.close().await;
@@ -714,7 +752,9 @@ impl Ledger {
         let (record, is_claimed) = (call.id.clone(), key.is_some());
         let (prepared, command) = aside::read(body.len(), move || {
             let prepared = resource.prepare(verb, asked_of.as_deref(), &body)?;
-            let command = if is_claimed { Some(command(resource, verb, said_of, record, &body)?) } else { None };
+            let record = record.as_deref();
+            let command =
+                if is_claimed { Some(fingerprint::command(resource, verb, said_of, record, &body)?) } else { None };
             Ok((prepared, command))
         })
         .await?;
@@ -725,11 +765,16 @@ impl Ledger {
             self.settle(new, principal).await?;
         }
         let claim = match key.zip(command) {
-            Some((key, command)) => {
-                let fingerprints = &self.installation().await?.fingerprints;
-                let command = hex(ring::hmac::sign(fingerprints, command.as_bytes()).as_ref());
-                Some(Claim { user: principal.user, key, command, company })
-            }
+            Some((key, command)) => Some(Claim {
+                user: principal.user,
+                key,
+                fingerprint: Fingerprint::of(&command, &self.installation().await?.fingerprints, &self.token_secret),
+                company,
+                record: id,
+                kind: resource.reply_kind(verb),
+                answering: resource.answering(verb),
+                at: self.running().await?.now(&self.clock),
+            }),
             None => None,
         };
         let company = match prepared.opened_by() {
@@ -992,7 +1037,7 @@ impl Write {
         };
         let cx = Cx::writing(asked, transaction, desk);
         if let Some(claim) = &self.claim
-            && let Some(reply) = idempotency::recall(transaction, claim, cx.now).await?
+            && let Some(reply) = idempotency::recall(transaction, claim).await?
         {
             return Ok(reply);
         }
@@ -1005,7 +1050,7 @@ impl Write {
         };
         if let Some(claim) = &self.claim {
             let kept = if self.shows_secrets { reply.without_secrets()? } else { reply.clone() };
-            desk.keep_key(idempotency::kept(claim, &kept, cx.now)?);
+            desk.keep_key(idempotency::kept(claim, &kept)?);
         }
         if self.dry_run {
             return self.rehearsed(&cx, reply, desk.rehearsed()).await;
@@ -1058,28 +1103,6 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
         }
     }
     if faults.is_empty() { Ok(dry_run) } else { Err(faults) }
-}
-
-/// What was asked, in no dialect's words: the same for both dialects and for any order of a body's members.
-fn command(
-    resource: &ResourceOperations,
-    verb: Verb,
-    company: Option<BusinessId>,
-    record: Option<String>,
-    body: &[u8],
-) -> Result<String> {
-    let body = if resource.body_need(verb) != BodyNeed::None && !body.is_empty() {
-        canonical(&strict(std::str::from_utf8(body).map_err(Error::internal)?)?.0)
-    } else {
-        String::new()
-    };
-    Ok(format!(
-        "{}\n{}\n{}\n{}\n{body}",
-        resource.operation_id(verb),
-        company.map(|id| id.to_string()).unwrap_or_default(),
-        record.unwrap_or_default(),
-        resource.key.stem(),
-    ))
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

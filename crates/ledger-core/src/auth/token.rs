@@ -8,7 +8,7 @@ use jsonwebtoken::errors::{Error as JwtError, ErrorKind};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, EncodingKey, Header, Validation};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What tokens are made with.
@@ -22,6 +22,8 @@ pub struct TokenOptions {
 
 /// Clocks of two servers may differ by this much: a token of this age to come is taken. None is taken after its end.
 const LEEWAY_SECONDS: i64 = 30;
+/// A clock may be put back by this much, and those who are signed in stay so.
+const PUT_BACK_SECONDS: i64 = 2 * 60 * 60;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Claims {
@@ -45,6 +47,8 @@ pub(crate) struct Tokens {
     issuer: String,
     audience: String,
     lifetime_seconds: AtomicU64,
+    /// The latest that the clock has shown since the process began: none of our tokens was issued later.
+    latest_seconds: AtomicI64,
 }
 
 impl Tokens {
@@ -65,6 +69,7 @@ impl Tokens {
             issuer: options.issuer.clone(),
             audience: options.audience.clone(),
             lifetime_seconds: AtomicU64::new(options.lifetime.as_secs()),
+            latest_seconds: AtomicI64::new(i64::MIN),
         }
     }
 
@@ -99,6 +104,12 @@ impl Tokens {
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.signing).map_err(Error::internal)
     }
 
+    /// The latest that a token may say it was issued at: what the clock has shown, should it have been put back.
+    fn latest_issue(&self, now: i64) -> i64 {
+        let seen = self.latest_seconds.fetch_max(now, Ordering::Relaxed).max(now);
+        seen.min(now + PUT_BACK_SECONDS)
+    }
+
     pub(crate) fn verify(&self, token: &str, now: Instant) -> Result<Claims> {
         const NOT_VALID: Error = Error::Unauthenticated("The access token is not valid");
         let token = jsonwebtoken::decode::<Claims>(token, &self.verifying, &self.validation).map_err(|_| NOT_VALID)?;
@@ -110,7 +121,7 @@ impl Tokens {
         if claims.exp <= now.seconds() {
             return Err(Error::Unauthenticated("The access token has expired; log in again"));
         }
-        if claims.iat.max(claims.nbf.unwrap_or(i64::MIN)) > now.seconds() + LEEWAY_SECONDS {
+        if claims.iat.max(claims.nbf.unwrap_or(i64::MIN)) > self.latest_issue(now.seconds()) + LEEWAY_SECONDS {
             return Err(NOT_VALID);
         }
         Ok(claims)
@@ -181,20 +192,41 @@ mod tests {
     const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
 
     fn issued() -> String {
+        issued_at(NOW)
+    }
+
+    fn issued_at(now: Instant) -> String {
         let tokens = tokens("duet");
-        tokens.issue((UserId::default(), 3), (NOW, tokens.end(NOW)), uuid::Uuid::nil()).unwrap()
+        tokens.issue((UserId::default(), 3), (now, tokens.end(now)), uuid::Uuid::nil()).unwrap()
     }
 
     #[test]
     fn a_token_lives_as_long_as_it_says() {
         let tokens = tokens("duet");
+        assert!(tokens.verify(&issued(), NOW.minus(Duration::from_mins(1))).is_err());
         assert_eq!(tokens.verify(&issued(), NOW).unwrap().ver, 3);
         let end = tokens.end(NOW.plus(Duration::from_millis(700)));
         assert_eq!(end, NOW.plus(Duration::from_hours(1)));
         assert!(tokens.verify(&issued(), end.minus(Duration::from_micros(1))).is_ok());
         assert!(tokens.verify(&issued(), end).is_err());
-        assert!(tokens.verify(&issued(), NOW.minus(Duration::from_secs(30))).is_ok());
-        assert!(tokens.verify(&issued(), NOW.minus(Duration::from_secs(31))).is_err());
+    }
+
+    #[test]
+    fn a_token_of_another_clock_is_taken_when_it_is_hardly_ahead() {
+        assert!(tokens("duet").verify(&issued(), NOW.minus(Duration::from_secs(30))).is_ok());
+        assert!(tokens("duet").verify(&issued(), NOW.minus(Duration::from_secs(31))).is_err());
+    }
+
+    #[test]
+    fn who_is_signed_in_stays_so_when_the_clock_is_put_back() {
+        let tokens = tokens("duet");
+        let hour = Duration::from_hours(1);
+        let from_the_future = issued_at(NOW.plus(hour));
+        assert!(tokens.verify(&from_the_future, NOW).is_err(), "the clock never showed that");
+        assert!(tokens.verify(&from_the_future, NOW.plus(hour)).is_ok());
+        assert!(tokens.verify(&from_the_future, NOW).is_ok(), "an hour back");
+        assert!(tokens.verify(&from_the_future, NOW.minus(2 * hour)).is_err(), "three hours back");
+        assert!(tokens.verify(&from_the_future, NOW.plus(3 * hour)).is_err(), "it ends when it says");
     }
 
     #[test]

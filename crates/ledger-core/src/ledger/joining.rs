@@ -18,7 +18,7 @@ impl Ledger {
     /// The first answer to a request that is repeated: its code is used up, and it is no guess all the same.
     pub(super) async fn answered_before(&self, claim: Option<&Claim>) -> Result<Option<Reply>> {
         match claim {
-            Some(claim) => idempotency::recall(&self.database.read, claim, self.clock.now()).await,
+            Some(claim) => idempotency::recall(&self.database.read, claim).await,
             None => Ok(None),
         }
     }
