@@ -10,6 +10,7 @@ mod comparing;
 mod configuration;
 mod documentation;
 mod errors;
+mod faults;
 mod findings;
 mod goods_model;
 mod harness;
