@@ -118,6 +118,8 @@ fn unread<E: EntityTrait>(
 /// What has another type than its entity is read as nothing at all, and an entity that may hold nothing does not complain.
 #[tokio::test]
 async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
+    use crate::books::tables::{audit_log, *};
+    use crate::resource::*;
     let place = Place::new("columns");
     let database = place.open(Purpose::Serving).await.unwrap();
     database.migrate().await.unwrap();
@@ -133,8 +135,6 @@ async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
     macro_rules! walk {
         ($($entity:path),+ $(,)?) => { $(wrong.extend(unread::<$entity>(&declared, &mut walked));)+ };
     }
-    use crate::books::tables::{audit_log, *};
-    use crate::resource::*;
     walk!(
         crate::access::membership::Entity,
         crate::auth::sign_in::Entity,

@@ -92,13 +92,12 @@ impl Writer {
                 self.discard();
             }
         }
-        let held = match &self.connection {
-            Some(held) => held.clone(),
-            None => {
-                let connection = Mutex::new(self.engine.connect()?);
-                let held = Arc::new(Held { connection, spoilt: Mutex::default(), ending: self.ending });
-                self.connection.insert(held).clone()
-            }
+        let held = if let Some(held) = &self.connection {
+            held.clone()
+        } else {
+            let connection = Mutex::new(self.engine.connect()?);
+            let held = Arc::new(Held { connection, spoilt: Mutex::default(), ending: self.ending });
+            self.connection.insert(held).clone()
         };
         // A deferred transaction that read first cannot become a writer after someone else's commit.
         let begun = {
