@@ -13,6 +13,7 @@ mod documentation;
 mod edge;
 mod errors;
 mod fair;
+mod faults;
 mod findings;
 mod goods_model;
 mod harness;

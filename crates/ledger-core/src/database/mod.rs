@@ -112,6 +112,7 @@ pub(crate) enum Db<'a> {
 impl Database {
     pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
         if let Some(path) = sqlite_kit::file_of(&options.url) {
+            sqlite::outlive_limits()?;
             let engine = Arc::new(sqlite::Engine::open(path, options)?);
             let (read, door) = (Reads::Sqlite(engine.reads()), Reads::Sqlite(engine.door()));
             return Ok(Self { engine: Engine::Sqlite(engine), read, door });

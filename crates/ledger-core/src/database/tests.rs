@@ -126,6 +126,8 @@ fn unread<E: EntityTrait>(
 /// What has another type than its entity is read as nothing at all, and an entity that may hold nothing does not complain.
 #[tokio::test]
 async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
+    use crate::books::tables::{audit_log, *};
+    use crate::resource::*;
     let place = Place::new("columns");
     let database = place.open(Purpose::Serving).await.unwrap();
     database.migrate().await.unwrap();
@@ -141,8 +143,6 @@ async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
     macro_rules! walk {
         ($($entity:path),+ $(,)?) => { $(wrong.extend(unread::<$entity>(&declared, &mut walked));)+ };
     }
-    use crate::books::tables::{audit_log, *};
-    use crate::resource::*;
     walk!(
         crate::access::membership::Entity,
         crate::auth::sign_in::Entity,
@@ -245,5 +245,92 @@ async fn a_question_without_a_bound_is_refused_by_the_tests() {
     let asked = Db::Reads(&database.read);
     assert_eq!(asked.query_all_raw(rows(MANY_ROWS)).await.unwrap().len(), MANY_ROWS);
     assert!(asked.query_all_raw(rows(MANY_ROWS + 1)).await.is_err());
+    database.close().await;
+}
+
+/// A question that would never end by itself.
+const ENDLESS: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT COUNT(*) AS n FROM c";
+
+fn asked(sql: &str) -> Statement {
+    Statement::from_string(DbBackend::Sqlite, sql)
+}
+
+/// With two readers, two questions that are given up leave both free; so does one inside a snapshot.
+#[tokio::test]
+async fn a_read_that_nobody_waits_for_ends_inside_the_engine() {
+    let place = Place::new("given-up");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    database.migrate().await.unwrap();
+    let one = asked("SELECT count AS n FROM access_changes");
+    for _ in 0..5 {
+        let endless: Vec<_> = (0..2)
+            .map(|_| {
+                let reads = database.read.clone();
+                tokio::spawn(async move { reads.query_all_raw(asked(ENDLESS)).await.map(|_| ()) })
+            })
+            .collect();
+        // Whoever wants in is not kept by them, even when they hold every reader.
+        database.ping().await.unwrap();
+        for question in endless {
+            question.abort();
+            let _given_up = question.await;
+        }
+        let snapshot = database.snapshot().await.unwrap();
+        let ends = Instant::now() + std::time::Duration::from_millis(20);
+        let ended = database.read.until(ends).query_all_raw(asked(ENDLESS)).await.unwrap_err();
+        assert!(matches!(crate::error::Error::from(ended), crate::error::Error::Unavailable(_)));
+        // The one that was not given up goes on.
+        assert!(snapshot.query_one_raw(one.clone()).await.unwrap().is_some());
+        snapshot.end().await.unwrap();
+    }
+    let bounded = database.read.until(Instant::now() + std::time::Duration::from_millis(20)).snapshot().await.unwrap();
+    assert!(bounded.query_all_raw(asked(ENDLESS)).await.is_err());
+    drop(bounded);
+    // Closing ends what still runs, and snapshots that somebody holds.
+    let reads = database.read.clone();
+    let running = tokio::spawn(async move { reads.query_all_raw(asked(ENDLESS)).await.map(|_| ()) });
+    let held = database.snapshot().await.unwrap();
+    database.close().await;
+    assert!(running.await.unwrap().is_err());
+    assert!(held.query_one_raw(one).await.is_err());
+}
+
+#[tokio::test]
+async fn a_snapshot_sees_what_was_there_when_it_began() {
+    let place = Place::new("snapshot");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    database.migrate().await.unwrap();
+    let count = async |from: &Session| -> i64 {
+        from.query_one_raw(asked("SELECT count AS n FROM access_changes"))
+            .await
+            .unwrap()
+            .unwrap()
+            .try_get("", "n")
+            .unwrap()
+    };
+    let snapshot = database.snapshot().await.unwrap();
+    let mut writer = database.writer();
+    for kept in [true, false] {
+        let session = writer.begin().await.unwrap();
+        session.execute_unprepared("UPDATE access_changes SET count = count + 10").await.unwrap();
+        session.set_savepoint().await.unwrap();
+        session.execute_unprepared("UPDATE access_changes SET count = count + 100").await.unwrap();
+        session.undo_to_savepoint().await.unwrap();
+        if kept {
+            assert!(matches!(writer.commit(session).await, Committing::Committed));
+        } else {
+            writer.roll_back(session).await.unwrap();
+        }
+    }
+    let now = database.snapshot().await.unwrap();
+    assert_eq!(count(&now).await, count(&snapshot).await + 10);
+    // A session that is dropped without a word leaves nothing, and the next one begins anew.
+    let session = writer.begin().await.unwrap();
+    session.execute_unprepared("UPDATE access_changes SET count = 0").await.unwrap();
+    drop(session);
+    let session = writer.begin().await.unwrap();
+    assert_eq!(count(&session).await, count(&now).await);
+    writer.roll_back(session).await.unwrap();
+    drop((snapshot, now));
     database.close().await;
 }

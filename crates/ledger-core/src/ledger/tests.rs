@@ -19,8 +19,14 @@ impl Place {
 
     async fn open(&self) -> Arc<Ledger> {
         let url = format!("sqlite:{}", self.0.display());
-        let database =
-            DatabaseOptions { url, purpose: Purpose::Serving, pool_size: 2, readers: 2, page_cache_kib: 1024 };
+        let database = DatabaseOptions {
+            url,
+            purpose: Purpose::Serving,
+            pool_size: 2,
+            readers: 2,
+            page_cache_kib: 1024,
+            log_budget: 64 << 20,
+        };
         let tokens = TokenOptions {
             secret: vec![7; 32],
             issuer: "duet".into(),
@@ -28,8 +34,16 @@ impl Place {
             lifetime: Duration::from_hours(1),
         };
         let clock = Clock::fixed(Instant::parse("2026-11-20T09:30:00Z").unwrap());
-        let options =
-            LedgerOptions { database, tokens, write_queue: 16, answer_bytes: 0, clock, keys: Keys::of(b"master") };
+        let options = LedgerOptions {
+            database,
+            tokens,
+            write_queue: 16,
+            answer_bytes: 0,
+            remembered_bytes: 1 << 20,
+            read_time: Duration::from_mins(1),
+            clock,
+            keys: Keys::of(b"master"),
+        };
         let ledger = Ledger::open(options).await.unwrap();
         ledger.migrate().await.unwrap();
         ledger
@@ -53,6 +67,7 @@ async fn owner(ledger: &Arc<Ledger>) -> Principal {
         display_name: "Jo".into(),
         password: String::new(),
         is_system_admin: true,
+        must_change_password: false,
     };
     let made = ledger.bootstrap(first, Some("a ferry at first light".into())).await.unwrap();
     assert!(made.is_some());
@@ -60,6 +75,8 @@ async fn owner(ledger: &Arc<Ledger>) -> Principal {
     Principal {
         user: user.id,
         key: None,
+        session: None,
+        must_change_password: false,
         changes: ledger.remembered.changes(&ledger.database.read).await.unwrap(),
         books: None,
         is_system_admin: true,
@@ -86,7 +103,7 @@ async fn create(
         origin: Origin::default(),
         agent: None,
     };
-    ledger.execute(principal, call).await?.whole()
+    ledger.write_down(principal, WriteCall(call)).await
 }
 
 /// A company, and a party that was made in it with a key: whether a repeat with that key is known.

@@ -179,6 +179,19 @@ fn share_memory(connection: &Connection, change: impl FnOnce(u64) -> u64) -> Res
     connection.bound_memory((*all + BESIDE_PAGES_KIB) << 10)
 }
 
+/// A write beyond the size that a file may have is to be an error like any other, and not a signal that ends the process.
+pub(super) fn outlive_limits() -> Result<(), DbErr> {
+    const XFSZ: i32 = 25;
+    static TAKEN: std::sync::Once = std::sync::Once::new();
+    let mut taken = Ok(());
+    // Once there is somebody for it, the signal has lost its own effect for good.
+    TAKEN.call_once(|| {
+        let signal = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(XFSZ));
+        taken = signal.map(drop).map_err(|error| DbErr::Custom(format!("no handler for SIGXFSZ: {error}")));
+    });
+    taken
+}
+
 fn make_folder(path: &Path) -> Result<(), DbErr> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
     std::fs::create_dir_all(folder)
