@@ -56,7 +56,7 @@ on_both_engines! {
         for company in [&other, &greedy] {
             for path in [
                 "reports/ar-aging?asOf=2026-12-31&format=csv",
-                "reports/trial-balance?asOf=2026-12-31",
+                "reports/bs?asOf=2026-12-31",
                 "verify",
                 "audit-log/verify",
                 "parties",
@@ -112,7 +112,8 @@ on_both_engines! {
 /// What is written beside answers that nobody takes goes into the file, and the log is used anew.
 #[test]
 fn the_log_stays_short_beside_answers_that_nobody_takes() {
-    let options = Options { arguments: ["--set", "Database:LogBudget=8MB"].map(str::to_owned).to_vec(), ..Options::default() };
+    let options =
+        Options { arguments: ["--set", "Database:LogBudget=8MB"].map(str::to_owned).to_vec(), ..Options::default() };
     let server = Server::start(Engine::Sqlite, options).expect("SQLite needs nothing");
     let log = server.folder.join("data/duet.db-wal");
     let size = || std::fs::metadata(&log).map_or(0, |log| log.len());
@@ -132,10 +133,11 @@ fn the_log_stays_short_beside_answers_that_nobody_takes() {
 /// Reads take time, and of that each caller has so much a minute.
 #[test]
 fn who_reads_for_longer_than_their_share_of_a_minute_is_told_when_to_come_again() {
-    let options = Options { arguments: ["--set", "Limits:ReadTime=1ms"].map(str::to_owned).to_vec(), ..Options::default() };
+    let options =
+        Options { arguments: ["--set", "Limits:ReadTime=1ms"].map(str::to_owned).to_vec(), ..Options::default() };
     let server = Server::start(Engine::Sqlite, options).expect("SQLite needs nothing");
     let company = server.company();
-    let report = || asked(&company, "reports/trial-balance?asOf=2026-12-31");
+    let report = || asked(&company, "reports/bs?asOf=2026-12-31");
     let refused = (0..1_000).map(|_| report()).find(|answer| answer.status != 200).expect("an end to it");
     assert_eq!((refused.status, refused.header("x-error-code")), (429, Some("rate_limited")));
     let seconds: u64 = refused.header("retry-after").and_then(|after| after.parse().ok()).expect("Retry-After");
