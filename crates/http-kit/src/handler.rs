@@ -1,9 +1,10 @@
 //! The handlers, once for every resource and both dialects.
 
+use crate::body;
 use crate::dialect::{CompanyIn, Dialect};
 use crate::failure::Failure;
 use crate::quota::{Quota, Quotas};
-use crate::request::{self, Arrival, Limits};
+use crate::request::{self, Arrival, Guest, Limits};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
@@ -12,7 +13,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
 use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
@@ -157,6 +158,10 @@ async fn answer<D: Dialect>(
     request: Request,
     quota: &mut Option<Quota>,
 ) -> Result<Response, Failure> {
+    // What cannot be served anyway costs nothing: neither a look at the token nor one at the body.
+    if shell.quotas.are_full() {
+        return Err(Error::Unavailable(Unavailable::Overloaded).into());
+    }
     let (mut parts, body) = request.into_parts();
     let patience = shell.limits.request;
     // Before the body: nobody unknown makes us read a megabyte.
@@ -170,6 +175,7 @@ async fn answer<D: Dialect>(
         Ok(principal) => principal?,
         Err(_) => return Err(Error::Unavailable(Unavailable::Overloaded).into()),
     };
+    welcome(&parts);
     *quota = shell.quotas.take(principal.caller());
     if let Some(Quota { left: None, resets_in, .. }) = *quota {
         return Err(Error::RateLimited { retry_after_seconds: resets_in }.into());
@@ -177,8 +183,8 @@ async fn answer<D: Dialect>(
     let writes = resource.writes(verb);
     let body = match resource.body_need(verb) {
         BodyNeed::None => Vec::new(),
-        BodyNeed::Optional => request::optional_json_body(&parts, body, &shell.limits).await?.to_vec(),
-        BodyNeed::Required => request::json_body(&parts, body, &shell.limits).await?.to_vec(),
+        BodyNeed::Optional => body::optional_json(&parts.headers, body, shell.limits.body).await?.to_vec(),
+        BodyNeed::Required => body::json(&parts.headers, body, shell.limits.body).await?.to_vec(),
     };
     let arrival = parts.extensions.get::<Arrival>();
     let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("unnamed");
@@ -225,6 +231,13 @@ async fn answer<D: Dialect>(
     Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
 }
 
+/// Tells whoever lets connections in that somebody we know is at the end of this one.
+fn welcome(parts: &Parts) {
+    if let Some(guest) = parts.extensions.get::<Guest>() {
+        guest.signed_in();
+    }
+}
+
 /// What is handed over while it is made. Where it breaks off, so does the connection: half of it must not look whole.
 fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
     let media = feed.media;
@@ -236,7 +249,8 @@ fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
         });
         Some((portion, (feed, request_id)))
     });
-    let mut response = json(StatusCode::OK, Body::from_stream(portions));
+    // Whoever compresses it asks once more after its end, which only a fused stream may be asked.
+    let mut response = json(StatusCode::OK, Body::from_stream(portions.fuse()));
     set(&mut response, header::CONTENT_TYPE, content_type(media));
     response
 }
@@ -388,7 +402,8 @@ async fn try_accept<D: Dialect>(
     arrival: Option<&Arrival>,
     request: Request,
 ) -> Result<Response, Failure> {
-    let bytes = body_of_anybody(shell, request).await?;
+    let (parts, body) = request.into_parts();
+    let bytes = body_of_anybody(shell, &parts, body).await?;
     let acceptance = ledger_core::resource::body::read_plain(bytes, check_acceptance).await?;
     let origin = origin::<D>(arrival);
     let ledger = shell.ledger.clone();
@@ -410,12 +425,11 @@ fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
 }
 
 /// The body of a request that needs no token.
-async fn body_of_anybody(shell: &Shell, request: Request) -> Result<Bytes, Failure> {
-    let (parts, body) = request.into_parts();
-    if let Some((name, _)) = request::query(&parts)?.first() {
+async fn body_of_anybody(shell: &Shell, parts: &Parts, body: Body) -> Result<Bytes, Failure> {
+    if let Some((name, _)) = request::query(parts)?.first() {
         return Err(Error::field(&quoted(name), "is not a known parameter").into());
     }
-    request::json_body(&parts, body, &shell.limits).await
+    body::json(&parts.headers, body, shell.limits.body.min(body::LONGEST_LOGIN)).await
 }
 
 async fn try_login<D: Dialect>(
@@ -423,7 +437,8 @@ async fn try_login<D: Dialect>(
     arrival: Option<&Arrival>,
     request: Request,
 ) -> Result<Response, Failure> {
-    let bytes = body_of_anybody(shell, request).await?;
+    let (parts, body) = request.into_parts();
+    let bytes = body_of_anybody(shell, &parts, body).await?;
     let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
     let ledger = shell.ledger.clone();
@@ -431,6 +446,7 @@ async fn try_login<D: Dialect>(
         ledger.login(D::LOGIN_NAME, credentials, address).await
     })
     .await?;
+    welcome(&parts);
     let payload = serde_json::to_string(&D::logged_in(session)).map_err(Error::internal)?;
     Ok(json(StatusCode::OK, D::success("OK", &payload)))
 }
