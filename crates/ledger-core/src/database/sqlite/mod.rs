@@ -42,9 +42,9 @@ pub(crate) struct Engine {
     /// The connection that the file was opened with; the first writer takes it.
     first: Mutex<Option<Connection>>,
     budget_kib: u64,
-    log_budget: u64,
     /// Given up when the database is closed, or by the kernel when the process ends.
     claim: Mutex<Option<Claim>>,
+    log_budget: u64,
 }
 
 impl Engine {
