@@ -147,7 +147,7 @@ fn who_reads_for_longer_than_their_share_of_a_minute_is_told_when_to_come_again(
     assert!((1..=61).contains(&seconds));
     assert!(refused.header("ratelimit-remaining").is_some_and(|left| left != "0"), "it is not about requests");
     // What is written takes no such time.
-    company.journal("2026-03-10", &[("6200", "5.00"), ("1010", "-5.00")]);
+    company.party(json!({"name": "Written all the same"}));
 }
 
 /// A connection that is closed in the middle of a read frees its place at once: a crowd that comes and goes without
