@@ -3,6 +3,7 @@
 //! Every entry stands once, in the order of its number, with the amounts in the company's currency; what a line was in
 //! another currency is said beside it.
 
+use crate::books::portions::next_entries;
 use crate::books::tables::{entries, entry_lines};
 use crate::cx::Cx;
 use crate::day::Day;
@@ -22,8 +23,6 @@ crate::database::stored::wire_enum! {
         Beancount = "beancount",
     }
 }
-
-const PORTION: u64 = 1_000;
 
 /// The journal, portion by portion, each from a snapshot of its own. It goes as far as the ledger did at the first one,
 /// and calls accounts what they were called then.
@@ -54,24 +53,11 @@ impl Journal {
             self.begun = Some(begun);
             return Ok(Some(head));
         };
-        let portion = entries::Entity::find()
-            .filter(entries::Column::BusinessId.eq(business.id))
-            .filter(entries::Column::Number.gt(*after))
-            .filter(entries::Column::Number.lte(*until))
-            .order_by_asc(entries::Column::Number)
-            .limit(PORTION)
-            .all(&cx.db)
-            .await?;
-        let Some(last) = portion.last() else { return Ok(None) };
-        let lines = entry_lines::Entity::find()
-            .filter(entry_lines::Column::BusinessId.eq(business.id))
-            .filter(entry_lines::Column::EntryNumber.gt(*after))
-            .filter(entry_lines::Column::EntryNumber.lte(last.number))
-            .order_by_asc(entry_lines::Column::EntryNumber)
-            .order_by_asc(entry_lines::Column::Position)
-            .all(&cx.db)
-            .await?;
-        *after = last.number;
+        if *after >= *until {
+            return Ok(None);
+        }
+        let (portion, lines, end) = next_entries(cx, *after, *until).await?;
+        *after = end.unwrap_or(*until);
         let mut text = String::new();
         let mut rest = &lines[..];
         for entry in &portion {

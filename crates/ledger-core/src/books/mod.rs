@@ -16,6 +16,7 @@ pub(crate) mod limits;
 pub(crate) mod numbering;
 pub(crate) mod open_items;
 pub(crate) mod periods;
+pub(crate) mod portions;
 pub(crate) mod posting;
 pub(crate) mod progress;
 pub(crate) mod stock;

@@ -9,6 +9,7 @@ mod subledgers;
 use crate::aside;
 use crate::books::audit;
 use crate::books::digest::Digest;
+use crate::books::portions::next_entries;
 use crate::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, audit_log, books,
     documents, entries, entry_lines, party_balances,
@@ -19,7 +20,7 @@ use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::Result;
 use crate::idempotency;
-use crate::ids::{BusinessId, RecordId};
+use crate::ids::RecordId;
 use crate::money::Money;
 use crate::resource::account::table as accounts;
 use crate::resource::lock::table as locks;
@@ -27,7 +28,7 @@ use crate::resource::number_series::{gaps_of, table as series};
 use schemars::JsonSchema;
 use sea_orm::FromQueryResult;
 use sea_orm::sea_query::ExprTrait;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Debug;
@@ -77,8 +78,6 @@ impl Check {
 
 const MOST_FINDINGS: usize = 50;
 const PORTION: u64 = 2_000;
-/// As many lines as are read at once, where no entry has more.
-const LINES: u64 = 10_000;
 /// As many entries that take something back as are compared at once.
 const REVERSALS: usize = 50;
 
@@ -168,7 +167,7 @@ impl Walk {
         let mut walk = Self { codes: codes.into_iter().collect(), ..Self::default() };
         let mut last = 0;
         loop {
-            let (headers, lines, end) = next_entries(cx, last).await?;
+            let (headers, lines, end) = next_entries(cx, last, i64::MAX).await?;
             aside::computed(|| walk.judge(&headers, &lines, business.currency_decimals, last));
             walk.judge_reversals(cx, &headers, &lines).await?;
             for header in &headers {
@@ -355,43 +354,6 @@ impl Walk {
             self.locked.add(format!("entry {} of {} was recorded after {day} was locked", header.number, header.date));
         }
     }
-}
-
-/// The entries after one, with all lines up to the last of them, and that one's number; all that is left, where that is
-/// no more than a portion. Lines between two entries, and after the last one, belong to none.
-async fn next_entries(cx: &Cx<'_>, last: i64) -> Result<(Vec<entries::Model>, Vec<entry_lines::Model>, Option<i64>)> {
-    let business = cx.business_id()?;
-    let headers = entries::Entity::find()
-        .filter(entries::Column::BusinessId.eq(business))
-        .filter(entries::Column::Number.gt(last))
-        .order_by_asc(entries::Column::Number)
-        .limit(PORTION);
-    let mut headers = headers.all(&cx.db).await?;
-    let mut end = (headers.len() as u64 >= PORTION).then(|| headers.last().map(|header| header.number)).flatten();
-    let lines = lines_between(business, last, end.unwrap_or(i64::MAX)).limit(LINES + 1).all(&cx.db).await?;
-    if lines.len() as u64 <= LINES {
-        return Ok((headers, lines, end));
-    }
-    // Up to the last entry that is whole among them; at least one.
-    let cut = lines.last().map_or(last, |line| line.entry_number);
-    let whole = lines.iter().rev().map(|line| line.entry_number).find(|number| *number < cut).unwrap_or(cut);
-    end = Some(whole);
-    headers.retain(|header| header.number <= whole);
-    let lines = if whole == cut {
-        lines_between(business, last, whole).all(&cx.db).await?
-    } else {
-        lines.into_iter().take_while(|line| line.entry_number <= whole).collect()
-    };
-    Ok((headers, lines, end))
-}
-
-fn lines_between(business: BusinessId, after: i64, until: i64) -> Select<entry_lines::Entity> {
-    entry_lines::Entity::find()
-        .filter(entry_lines::Column::BusinessId.eq(business))
-        .filter(entry_lines::Column::EntryNumber.gt(after))
-        .filter(entry_lines::Column::EntryNumber.lte(until))
-        .order_by_asc(entry_lines::Column::EntryNumber)
-        .order_by_asc(entry_lines::Column::Position)
 }
 
 fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {

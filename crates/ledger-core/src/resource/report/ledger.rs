@@ -8,6 +8,7 @@ use super::lines::{after, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end};
 use crate::books::balances::{last_known, sum};
+use crate::books::portions::that_fit;
 use crate::books::sums::{Span, sums};
 use crate::books::tables::{DocumentKind, entries, entry_lines};
 use crate::cx::Cx;
@@ -383,7 +384,11 @@ impl Report for DayBook {
                 Condition::any().add(entries::Column::Date.gt(mark.date)).add(entries::Column::Number.gt(mark.number));
             page = page.filter(entries::Column::Date.gte(mark.date)).filter(later);
         }
-        let page = page.limit(limit).offset(offset).all(&cx.db).await?;
+        let mut page = page.limit(limit).offset(offset).all(&cx.db).await?;
+        if !asked.is_page() {
+            // Entries may have very many lines; what is left comes with the next portion.
+            page.truncate(that_fit(cx, &page).await?);
+        }
         let lines = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(entry_lines::Column::EntryNumber.is_in(page.iter().map(|entry| entry.number)))
