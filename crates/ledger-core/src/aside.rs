@@ -45,7 +45,7 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn a_long_body_holds_up_nobody() {
         let (tell, told) = channel();
-        let long = read(SHORT + 1, move || Ok(told.recv_timeout(Duration::from_secs(60)).is_ok()));
+        let long = read(SHORT + 1, move || Ok(told.recv_timeout(Duration::from_mins(1)).is_ok()));
         let short = async move { read(SHORT, move || Ok(tell.send(()).is_ok())).await };
         let (long, short) = tokio::join!(long, short);
         assert!(short.unwrap() && long.unwrap(), "the short one was read while the long one was");

@@ -118,7 +118,9 @@ mod tests {
     fn what_was_wrong_before_may_stay_and_nothing_else() {
         let faults = |names: &[&str]| {
             let mut faults = FieldErrors::default();
-            names.iter().for_each(|name| faults.add(*name, "names nothing"));
+            for name in names {
+                faults.add(*name, "names nothing");
+            }
             Error::Validation(faults)
         };
         let fresh = |now: &[&str], before: &[&str]| match new_fault(faults(now), Some(faults(before))) {
