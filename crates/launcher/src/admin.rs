@@ -175,6 +175,18 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
     }
 }
 
+/// The installation's own log.
+pub(crate) async fn log(ledger: Arc<Ledger>) -> Result<String, String> {
+    if ledger.pending_migrations().await.map_err(|error| explain(&error))? > 0 {
+        return Err("the schema is not up to date; run duet migrate first".into());
+    }
+    let mut out = std::io::BufWriter::new(std::io::stdout());
+    let write = |line: &str| std::io::Write::write_fmt(&mut out, format_args!("{line}\n")).map_err(Error::internal);
+    ledger.installation_log(write).await.map_err(|error| explain(&error))?;
+    std::io::Write::flush(&mut out).map_err(|error| error.to_string())?;
+    Ok(String::new())
+}
+
 async fn set_status(ledger: &Ledger, user: &str, status: UserStatus) -> Result<String, String> {
     let found = ledger.user(user).await.map_err(|error| explain(&error))?;
     ledger.set_user_status(found.id, status).await.map_err(|error| explain(&error))?;

@@ -55,6 +55,11 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print the installation's own log: accounts, memberships and keys, one JSON text a line
+    Log {
+        #[command(flatten)]
+        common: Common,
+    },
     /// Show who still speaks which dialect
     Usage {
         #[command(flatten)]
@@ -336,6 +341,7 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             let verify = |ledger, _| async move { verify::run(ledger, business, json).await };
             serve::with_ledger(&common.source(Vec::new()), verify).await
         }
+        Command::Log { common } => serve::with_ledger(&common.source(Vec::new()), |ledger, _| admin::log(ledger)).await,
         Command::Usage { common, json } => {
             let usage = |ledger, _| async move { usage::run(ledger, json).await };
             serve::with_ledger(&common.source(Vec::new()), usage).await
@@ -402,6 +408,7 @@ async fn tenant(source: &Source, command: TenantCommand) -> ExitCode {
         TenantCommand::Remove { host } => {
             let stamp = ledger_core::ids::request_id();
             tenants::remove(&settings, &host, &stamp)
+                .await
                 .map(|aside| format!("removed {host}; its books are kept in {}", aside.display()))
         }
     };

@@ -68,7 +68,8 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
     }
     let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let credentials = Credentials { name: EMAIL.into(), password: PASSWORD.into(), totp_code: None };
-    let session = ledger.login(LoginName::Email, credentials, here).await?;
+    let origin = Origin { address: Some(here), ..Origin::default() };
+    let session = ledger.login(LoginName::Email, credentials, &origin).await?;
     let principal = ledger.authenticate(&session.token, None, None).await?;
     let company = create::<Businesses>(ledger, &principal, None, &Businesses::example()).await?;
     let mut known = Vec::new();

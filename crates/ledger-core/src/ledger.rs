@@ -1,5 +1,6 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
+use self::watching::{Watch, is_file};
 use crate::access::{self, Business, KeyScope, Principal, Role, Seat, membership};
 use crate::answers::{self, Answers, Known};
 use crate::aside;
@@ -10,7 +11,7 @@ use crate::auth::user::{self, Revoking};
 use crate::auth::{
     Credentials, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, sign_in, totp,
 };
-use crate::books::audit::{AuditAction, Change, Origin};
+use crate::books::audit::{AuditAction, Origin};
 use crate::books::desk::{Desk, Rehearsed};
 use crate::books::export::{self, JournalFormat};
 use crate::books::verify::{self, Check, Verdict};
@@ -32,7 +33,9 @@ use crate::resource::extra::{Csv, Media};
 use crate::resource::json::{canonical, strict};
 use crate::resource::list::{self, ListQuery, Pagination};
 use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
+use crate::resource::user::{MembershipView, UserView};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry};
+use crate::security::{AccountChange, Event, Who};
 use crate::usage::{self, Usage};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
@@ -44,6 +47,7 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 
 mod joining;
+mod watching;
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
@@ -276,7 +280,7 @@ impl Ledger {
 
     // ── Who is there ──
 
-    pub async fn login(&self, by: LoginName, credentials: Credentials, address: IpAddr) -> Result<Session> {
+    async fn log_in(&self, by: LoginName, credentials: Credentials, address: IpAddr) -> Result<Session> {
         let Credentials { name, password, totp_code } = credentials;
         let subjects = Subjects::new(&name, address);
         let turn = self.passwords.turn().await?;
@@ -289,13 +293,11 @@ impl Ledger {
         let user = found.filter(|user| matches && user.status == UserStatus::Active);
         if let Some(user) = user {
             match self.second_factor(user.id, totp_code.as_deref()).await? {
-                Factor::NotAsked => return self.open_session(user, (None, address), subjects).await,
-                Factor::Right(step) => return self.open_session(user, (Some(step), address), subjects).await,
+                Factor::NotAsked => return self.open_session(user, None, subjects).await,
+                Factor::Right(step) => return self.open_session(user, Some(step), subjects).await,
                 Factor::Wrong => {}
             }
         }
-        // Not the name: people type their password there.
-        tracing::info!(target: "security", %address, "a log-in failed");
         self.note_failure(subjects).await?;
         Err(Error::Unauthenticated("The name or the password is wrong"))
     }
@@ -318,6 +320,7 @@ impl Ledger {
         if self.passwords.verify(turn, password, Some(user.password_hash)).await? {
             return Ok(());
         }
+        Event::ConfirmationFailed.tell(principal.who(), None, &Origin { address, ..Origin::default() });
         self.note_failure(subjects).await?;
         Err(Error::field("currentPassword", "is not your password"))
     }
@@ -332,12 +335,7 @@ impl Ledger {
         .await
     }
 
-    async fn open_session(
-        &self,
-        user: user::Model,
-        (step, address): (Option<i64>, IpAddr),
-        subjects: Subjects,
-    ) -> Result<Session> {
+    async fn open_session(&self, user: user::Model, step: Option<i64>, subjects: Subjects) -> Result<Session> {
         let (id, now) = (user.id, self.clock.now());
         self.write(None, move |transaction, _| {
             let subjects = subjects.clone();
@@ -352,7 +350,6 @@ impl Ledger {
             })
         })
         .await?;
-        tracing::info!(target: "security", user = %id, %address, "logged in");
         let (token, lifetime) = self.tokens.issue(user.id, user.token_version, now, self.clock.identifier())?;
         Ok(Session {
             token,
@@ -426,7 +423,9 @@ impl Ledger {
             return Err(Error::Unauthenticated("The API key has expired"));
         }
         if !key.may_come_from(address) {
-            tracing::info!(target: "security", key = %key.scope.key, ?address, "an API key was used from elsewhere");
+            let who = Who::Key { key: key.scope.key, user: key.user };
+            let origin = Origin { address, ..Origin::default() };
+            Event::KeyMisused { key: key.scope.key }.tell(who, Some(key.scope.business), &origin);
             return Err(Error::not_allowed("The API key may not be used from this address", FieldErrors::default()));
         }
         Ok(key)
@@ -444,11 +443,17 @@ impl Ledger {
         }
         let query = ListQuery::parse(&call.resource.offer(call.verb), &call.query)?;
         if let Some(csv) = call.resource.csv(call.verb, &query) {
+            let company = business.as_ref().map(|business| business.id);
+            Self::tell_export(principal, call.resource.operation_id(call.verb), company, &call.origin);
             return self.feed(principal, business, call, query, csv).await.map(Answer::Csv);
         }
         let id = named_record(&call)?;
         let question = business.as_ref().and_then(|business| self.question(principal, &call, business));
+        let company = business.as_ref().map(|business| business.id);
         let reply = self.read(principal, business, &call, &query, id).await?;
+        if is_file(reply.media) {
+            Self::tell_export(principal, call.resource.operation_id(call.verb), company, &call.origin);
+        }
         if let Some((question, version)) = question {
             // The version is older than the answer: what changed meanwhile has another one.
             self.answers.keep(question, version, &reply);
@@ -591,6 +596,10 @@ impl Ledger {
     async fn authorise(&self, principal: &Principal, call: &Call) -> Result<Option<Arc<Business>>> {
         let names_record = call.resource.names_record(call.verb);
         let named = match (call.resource.scope, call.verb) {
+            (Scope::Administration, _) if principal.is_system_admin && principal.key.is_none() => return Ok(None),
+            (Scope::Administration, _) => {
+                return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
+            }
             (Scope::Installation, Verb::List) => return Ok(None),
             (Scope::Installation, Verb::Extra(_)) if !names_record => return Ok(None),
             (Scope::Installation, Verb::Create) if principal.is_system_admin && principal.key.is_none() => {
@@ -661,6 +670,7 @@ impl Ledger {
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
         // A rehearsal is undone by its savepoint, whatever it wrote.
         let manner = if prepared.plans() && !dry_run { Manner::Planned } else { Manner::Direct };
+        let watch = Watch::default();
         let write = Arc::new(Write {
             ledger: self.clone(),
             kind: call.resource.reply_kind(call.verb),
@@ -672,7 +682,13 @@ impl Ledger {
             ),
             business,
             expectation: call.expectation,
-            origin: Origin { user: Some(principal.user), ..call.origin },
+            origin: Origin {
+                user: Some(principal.user),
+                key: principal.key.as_ref().map(|key| key.key),
+                ..call.origin
+            },
+            watch: watch.clone(),
+            is_of_people: call.resource.key.is_of_people() || call.resource.key == ResourceKey::Permissions,
             id,
             prepared,
             claim,
@@ -684,7 +700,10 @@ impl Ledger {
         });
         let keep = if dry_run { Keep::Nothing } else { Keep::Effects };
         match self.lanes.run(Order { company, manner, keep, work }).await? {
-            Outcome::Replied(reply) => Ok(Reply { dry_run, ..reply }),
+            Outcome::Replied(reply) => {
+                watch.tell();
+                Ok(Reply { dry_run, ..reply })
+            }
             Outcome::Done => Err(Error::internal("a request came to nothing")),
         }
     }
@@ -698,12 +717,21 @@ impl Ledger {
             + 'static,
     {
         let work = Arc::new(work);
+        let watch = Watch::default();
+        let seen = watch.clone();
         let work: Work<Outcome> = Arc::new(move |transaction, desk| {
             let work = work.clone();
-            Box::pin(async move { work(transaction, desk).await.map(|()| Outcome::Done) })
+            let watch = seen.clone();
+            Box::pin(async move {
+                work(transaction, desk).await?;
+                watch.take(desk);
+                Ok(Outcome::Done)
+            })
         });
         let order = Order { company, manner: Manner::Direct, keep: Keep::Effects, work };
-        self.lanes.run(order).await.map(|_| ())
+        self.lanes.run(order).await?;
+        watch.tell();
+        Ok(())
     }
 
     // ── Proof ──
@@ -791,9 +819,14 @@ impl Ledger {
         user::check(&new)?;
         let hash = self.passwords.hash(new.password.clone()).await?;
         let (id, now, made) = (UserId(self.clock.identifier()), self.clock.now(), new.clone());
-        self.write(None, move |transaction, _| {
+        let row = RecordId(self.clock.identifier());
+        self.write(None, move |transaction, desk| {
             let (new, hash) = (new.clone(), hash.clone());
-            Box::pin(async move { user::insert(transaction, id, &new, hash, now).await })
+            Box::pin(async move {
+                user::insert(transaction, id, &new, hash, now).await?;
+                let made = AccountChange::Made { email: new.email.trim().into(), is_system_admin: new.is_system_admin };
+                Self::note_account(transaction, desk, (row, now), id, made).await
+            })
         })
         .await?;
         Ok(UserSummary {
@@ -830,17 +863,28 @@ impl Ledger {
 
     /// From now on the user needs no authenticator.
     pub async fn reset_second_factor(&self, user: UserId) -> Result<()> {
-        self.write(None, move |transaction, _| {
-            Box::pin(async move { sign_in::set_totp(transaction, user, (None, false, 0)).await })
+        let (row, now) = (RecordId(self.clock.identifier()), self.clock.now());
+        self.write(None, move |transaction, desk| {
+            Box::pin(async move {
+                sign_in::set_totp(transaction, user, (None, false, 0)).await?;
+                Self::note_account(transaction, desk, (row, now), user, AccountChange::SecondFactorReset).await
+            })
         })
         .await
     }
 
     async fn revoke_with(&self, user: UserId, change: Revoking) -> Result<()> {
-        let now = self.clock.now();
-        self.write(None, move |transaction, _| {
+        let (row, now) = (RecordId(self.clock.identifier()), self.clock.now());
+        self.write(None, move |transaction, desk| {
             let change = change.clone();
-            Box::pin(async move { user::revoke_with(transaction, user, change, now).await })
+            Box::pin(async move {
+                let told = match &change {
+                    Revoking::Password(_) => AccountChange::Password,
+                    Revoking::Status(status) => AccountChange::Status(*status),
+                };
+                user::revoke_with(transaction, user, change, now).await?;
+                Self::note_account(transaction, desk, (row, now), user, told).await
+            })
         })
         .await
     }
@@ -854,22 +898,22 @@ impl Ledger {
         self.write(Some(business), move |transaction, desk| {
             Box::pin(async move {
                 let set = access::set_of_role(transaction, business, role).await?;
+                desk.open_installation(transaction).await?;
                 let before = match membership::Entity::find_by_id((business, user)).one(transaction).await? {
                     Some(member) => access::seat_of(transaction, business, member.permission_id).await?,
                     None => None,
                 };
                 let row =
                     membership::ActiveModel { business_id: Set(business), user_id: Set(user), permission_id: Set(set) };
-                let member = |role: String| serde_json::json!({"member": {"userId": user, "role": role}}).to_string();
-                let change = Change {
-                    action: AuditAction::Updated,
-                    resource: ResourceKey::Businesses,
-                    id: RecordId(business.0),
-                    version_from: None,
-                    version_to: None,
-                    before: before.map(|before| member(before.role)),
-                    after: Some(member(role.to_string())),
+                let account = user::find(transaction, user).await?.ok_or(Error::NotFound)?;
+                let member = |set: RecordId, role: String| {
+                    let view = MembershipView { business_id: business, permission_id: set, role };
+                    UserView::of_member(account.clone(), view, None)
                 };
+                let before = before.and_then(|seat| seat.set.map(|set| member(set, seat.role)));
+                let after = member(set, role.to_string());
+                let action = if before.is_some() { AuditAction::Updated } else { AuditAction::Created };
+                let change = UserView::change(action, business, [before.as_ref(), Some(&after)])?;
                 desk.record(business, id, now, &Origin::default(), change)?;
                 let same = [membership::Column::BusinessId, membership::Column::UserId];
                 membership::Entity::insert(row)
@@ -898,6 +942,10 @@ struct Write {
     prepared: Arc<dyn Prepared>,
     claim: Option<Claim>,
     dry_run: bool,
+    /// What the log of security is told of it.
+    watch: Watch,
+    /// Whether it may change people, which stands in the installation's log too.
+    is_of_people: bool,
 }
 
 impl Write {
@@ -920,10 +968,19 @@ impl Write {
         if self.dry_run {
             desk.rehearse();
         }
+        if self.is_of_people {
+            desk.open_installation(transaction).await?;
+        }
         let reply = match self.prepared.run(&cx, self.id).await? {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
         };
+        if self.dry_run {
+            // Nothing of it happened.
+            drop(desk.take_told());
+        } else {
+            self.watch.take(desk);
+        }
         if let Some(claim) = &self.claim {
             let kept = if self.shows_secrets { reply.without_secrets()? } else { reply.clone() };
             desk.keep_key(idempotency::kept(claim, &kept, cx.now)?);

@@ -26,4 +26,5 @@ pub mod quoting;
 mod remembered;
 pub mod resource;
 mod rules;
+pub mod security;
 mod usage;

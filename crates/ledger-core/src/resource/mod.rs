@@ -18,6 +18,7 @@ pub mod entry;
 pub mod exchange_rate;
 pub mod extra;
 pub mod fiscal_year;
+pub mod installation_log;
 pub mod invitation;
 pub mod item;
 pub mod journal;
@@ -94,10 +95,11 @@ pub enum ResourceKey {
     ApiKeys,
     DialectUsage,
     Profile,
+    InstallationLog,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
@@ -133,6 +135,7 @@ impl ResourceKey {
         Self::ApiKeys,
         Self::DialectUsage,
         Self::Profile,
+        Self::InstallationLog,
     ];
 
     /// The first half of a permission key, such as `party` of `party.edit`.
@@ -173,6 +176,7 @@ impl ResourceKey {
             Self::ApiKeys => "apiKey",
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
+            Self::InstallationLog => "installationLog",
         }
     }
 
@@ -214,6 +218,7 @@ impl ResourceKey {
             Self::ApiKeys => "apiKeys",
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
+            Self::InstallationLog => "installationLog",
         }
     }
 
@@ -250,8 +255,8 @@ impl ResourceKey {
             Self::Entries | Self::Currencies | Self::Reports | Self::Verification | Self::DialectUsage => &[View],
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
-            // One's own needs nobody's leave.
-            Self::Profile => &[],
+            // One's own needs nobody's leave, and no role of a company reaches beyond it.
+            Self::Profile | Self::InstallationLog => &[],
         }
     }
 }
@@ -284,6 +289,8 @@ pub enum Scope {
     Business,
     /// The companies themselves: a record is its own scope.
     Installation,
+    /// The installation, for system administrators who are logged in.
+    Administration,
 }
 
 /// What the documentation says of a resource.
@@ -392,4 +399,5 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<api_key::ApiKeys>()
         .visit::<dialect_usage::DialectUsage>()
         .visit::<profile::Profile>()
+        .visit::<installation_log::InstallationLog>()
 }

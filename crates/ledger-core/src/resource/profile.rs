@@ -17,6 +17,7 @@ use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
 use crate::resource::user::{MembershipView, memberships};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::security::AccountChange;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -167,6 +168,7 @@ impl Act for ChangePassword {
     async fn run(cx: &Cx<'_>, id: RecordId, words: &NewPassword) -> Result<ProfileView> {
         check_logged_in(cx)?;
         accounts::revoke_with(&cx.db, UserId(id.0), Revoking::Password(words.hash.clone()), cx.now).await?;
+        cx.record_account(UserId(id.0), AccountChange::Password)?;
         own(cx).await
     }
 }
@@ -275,6 +277,7 @@ impl Act for ConfirmTotp {
             }));
         };
         sign_in::set_totp(&cx.db, UserId(id.0), (Some(secret), true, step)).await?;
+        cx.record_account(UserId(id.0), AccountChange::SecondFactorOn)?;
         own(cx).await
     }
 }
@@ -310,6 +313,7 @@ impl Act for RemoveTotp {
     async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
         check_logged_in(cx)?;
         sign_in::set_totp(&cx.db, UserId(id.0), (None, false, 0)).await?;
+        cx.record_account(UserId(id.0), AccountChange::SecondFactorOff)?;
         own(cx).await
     }
 }

@@ -565,8 +565,8 @@ impl UserView {
         if let Some(memberships) = view["memberships"].as_array_mut() {
             memberships.retain(|one| one["businessId"] == business.to_string());
         }
-        if let Some(members) = view.as_object_mut() {
-            members.retain(|name, _| !OF_THE_ACCOUNT.contains(&name.as_str()));
+        for name in OF_THE_ACCOUNT {
+            view[name] = serde_json::Value::Null;
         }
         Ok(view.to_string())
     }

@@ -8,6 +8,8 @@ use crate::books::audit;
 use crate::books::tables::{audit_log, books};
 use crate::cx::Cx;
 use crate::error::Result;
+use crate::resource::ResourceKey;
+use crate::resource::audit_log::records;
 use crate::resource::list::Parameter;
 use crate::resource::number_series::{PeriodGaps, gaps_of, table as series};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -120,6 +122,7 @@ impl Report for AuditTrail {
                                  whole. The records themselves are in the audit log.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, FORMAT];
     const PAGED: bool = true;
+    const NEEDS: ResourceKey = ResourceKey::AuditLog;
     const FORM: Form = Form {
         columns: &[
             ("at", "At", Holds::Text),
@@ -154,8 +157,7 @@ impl Report for AuditTrail {
         let business = cx.business_id()?;
         let company = cx.business()?;
         let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
-        let all = audit_log::Entity::find()
-            .filter(audit_log::Column::BusinessId.eq(business))
+        let all = records(cx)?
             .filter(audit_log::Column::At.gte(company.beginning_of(from)))
             .filter(audit_log::Column::At.lt(company.beginning_of(to.next())));
         let (limit, offset) = asked.limits();
