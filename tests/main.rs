@@ -14,6 +14,7 @@ mod findings;
 mod goods_model;
 mod harness;
 mod journals;
+mod limits;
 mod lists;
 mod model;
 mod numbering;

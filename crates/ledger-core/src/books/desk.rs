@@ -11,7 +11,7 @@
 
 use crate::books::audit::{self, Change, Origin};
 use crate::books::chart::Chart;
-use crate::books::limits::Judged;
+use crate::books::limits::{Judged, Moves};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::Periods;
 use crate::books::posting::{Line, Posting};
@@ -138,8 +138,7 @@ pub(crate) struct NewEntry {
     pub(crate) document_version: i64,
     pub(crate) document_number: Option<String>,
     pub(crate) reverses: Option<RecordId>,
-    /// Whether it takes back what was in the books, or will be.
-    pub(crate) takes_back: bool,
+    pub(crate) moves: Moves,
     pub(crate) narration: Option<String>,
     pub(crate) posting: Posting,
 }

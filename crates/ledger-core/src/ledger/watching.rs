@@ -2,17 +2,19 @@
 
 use super::Ledger;
 use crate::access::Principal;
-use crate::auth::{Credentials, LoginName, Session, user};
+use crate::auth;
+use crate::auth::{Credentials, LoginName, user};
 use crate::books::audit::{AuditAction, Change, Origin};
 use crate::books::desk::Desk;
 use crate::books::verify::{self, Check};
 use crate::cx::{Asked, Cx, Expectation, Point};
+use crate::database::Session;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::extra::Media;
 use crate::resource::{ResourceKey, installation_log};
 use crate::security::{AccountChange, Event, Told, Who};
-use sea_orm::DatabaseTransaction;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,7 +44,7 @@ impl Principal {
 }
 
 impl Ledger {
-    pub async fn login(&self, by: LoginName, credentials: Credentials, origin: &Origin) -> Result<Session> {
+    pub async fn login(&self, by: LoginName, credentials: Credentials, origin: &Origin) -> Result<auth::Session> {
         let name = credentials.name.clone();
         let address = origin.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         let outcome = self.log_in(by, credentials, address).await;
@@ -69,7 +71,7 @@ impl Ledger {
         let snapshot = self.database.snapshot().await?;
         let origin = Origin::default();
         let checked = verify::audit_chain(&self.of_nobody(&origin, &snapshot), BusinessId::INSTALLATION).await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         checked
     }
 
@@ -91,12 +93,12 @@ impl Ledger {
             }
         };
         let written = written.await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         written
     }
 
     /// What the command line reads of the installation itself.
-    fn of_nobody<'c>(&'c self, origin: &'c Origin, snapshot: &'c DatabaseTransaction) -> Cx<'c> {
+    fn of_nobody<'c>(&'c self, origin: &'c Origin, snapshot: &'c Session) -> Cx<'c> {
         let asked = Asked {
             user: UserId::default(),
             key: None,
@@ -134,7 +136,7 @@ impl Ledger {
 
     /// Notes what the operator did to an account.
     pub(super) async fn note_account(
-        transaction: &DatabaseTransaction,
+        transaction: &Session,
         desk: &Desk,
         (id, now): (RecordId, crate::clock::Instant),
         account: UserId,

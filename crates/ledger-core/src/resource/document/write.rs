@@ -11,7 +11,7 @@ use super::{
 use crate::access::Action;
 use crate::books::audit::{AuditAction, Change};
 use crate::books::desk::{NewEntry, Standing};
-use crate::books::limits;
+use crate::books::limits::{self, Moves};
 use crate::books::numbering::{self, Numbered};
 use crate::books::open_items::{NewOpen, begin, close};
 use crate::books::posting::{Line, Posting, Subject, TaxTag};
@@ -321,7 +321,7 @@ async fn post_all(
             document_version: version,
             document_number: Some(numbered.number.clone()),
             reverses,
-            takes_back: entry.kind == EntryKind::AutoReversal,
+            moves: if entry.kind == EntryKind::AutoReversal { Moves::Mirrored } else { Moves::In },
             narration: head.narration.clone(),
             posting: entry.posting.clone(),
         };
@@ -633,8 +633,7 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
         .order_by_asc(entry_lines::Column::Position)
         .all(&cx.db)
         .await?;
-    // What took itself back is put in again.
-    let took_back: HashSet<i64> = entries::Entity::find()
+    let mirrors: HashSet<i64> = entries::Entity::find()
         .filter(entries::Column::BusinessId.eq(old.row.business_id))
         .filter(entries::Column::Number.is_in(live.iter().map(|entry| entry.number)))
         .filter(entries::Column::Kind.eq(EntryKind::AutoReversal))
@@ -658,7 +657,7 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
             document_version: old.row.version + 1,
             document_number: old.row.number.clone(),
             reverses: Some(entry.id),
-            takes_back: !took_back.contains(&entry.number),
+            moves: if mirrors.contains(&entry.number) { Moves::Mirrored } else { Moves::Back },
             narration: old.row.narration.clone(),
             posting: posting.reversed(),
         };
