@@ -313,6 +313,17 @@ on_both_engines! {
         }
     }
 
+    fn an_invitation_ends_with_its_company(server) {
+        let company = server.company();
+        let email = fresh_email("gone");
+        let code = company.invite(Dialect::A, &email, &company.permission("sales")).expect(201).data["invitationCode"].clone();
+        let listed = || String::from_utf8(server.command(&["user", "list"], "").stdout).unwrap().contains(&email);
+        assert!(listed());
+        company.ask(Dialect::A, "DELETE", "businesses", &format!("/{}", company.id), None).expect(200);
+        server.accept(Dialect::A, code.as_str().unwrap(), PASSWORD).expect(401);
+        assert!(!listed());
+    }
+
     fn an_invitation_is_worth_what_its_maker_may_do(server) {
         for dialect in DIALECTS {
             let company = server.company();

@@ -67,7 +67,7 @@ pub struct AuditRecord {
     actor: AuditActor,
     /// The dialect it was asked for in, `A` or `B`; null for the command line.
     dialect: Option<String>,
-    /// The `X-Request-Id` of the request.
+    /// The `X-Request-Id` of the request: the client's own word for it, where it sent one, and proof of nothing.
     request_id: Option<String>,
     /// What was done.
     action: AuditAction,
