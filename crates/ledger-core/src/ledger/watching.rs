@@ -11,7 +11,6 @@ use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::Session;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::extra::Media;
 use crate::resource::{ResourceKey, installation_log};
 use crate::security::{AccountChange, Event, Told, Who};
 
@@ -61,11 +60,6 @@ impl Ledger {
         outcome
     }
 
-    /// Tells of records that leave the system as a file.
-    pub(super) fn tell_export(principal: &Principal, operation: String, business: Option<BusinessId>, origin: &Origin) {
-        Event::Exported { operation }.tell(principal.who(), business, origin);
-    }
-
     /// Proves the chain of the installation's own log.
     pub async fn verify_installation(&self) -> Result<Check> {
         let snapshot = self.database.snapshot().await?;
@@ -75,26 +69,22 @@ impl Ledger {
         checked
     }
 
-    /// The installation's own log from its beginning, one JSON text a line, from one snapshot.
+    /// The installation's own log from its beginning, one JSON text a line. What keeps it may take its time.
     pub async fn installation_log(&self, mut keep: impl FnMut(&str) -> Result<()>) -> Result<()> {
         const PORTION: u64 = 1_000;
-        let snapshot = self.database.snapshot().await?;
         let origin = Origin::default();
-        let cx = self.of_nobody(&origin, &snapshot);
         let mut last = 0;
-        let written = async {
-            loop {
-                let records = installation_log::after(&cx, last, PORTION).await?;
-                let Some((sequence, _)) = records.last() else { return Ok(()) };
-                last = *sequence;
-                for (_, line) in &records {
-                    keep(line)?;
-                }
+        loop {
+            let snapshot = self.database.snapshot().await?;
+            let records = installation_log::after(&self.of_nobody(&origin, &snapshot), last, PORTION).await;
+            snapshot.end().await?;
+            let records = records?;
+            let Some((sequence, _)) = records.last() else { return Ok(()) };
+            last = *sequence;
+            for (_, line) in &records {
+                keep(line)?;
             }
-        };
-        let written = written.await;
-        snapshot.end().await?;
-        written
+        }
     }
 
     /// What the command line reads of the installation itself.
@@ -145,9 +135,4 @@ impl Ledger {
         desk.open_installation(transaction).await?;
         desk.record(BusinessId::INSTALLATION, id, now, &Origin::default(), change.of(account))
     }
-}
-
-/// Whether an answer is a file of records.
-pub(super) fn is_file(media: Media) -> bool {
-    media == Media::NdJson
 }

@@ -9,7 +9,7 @@ use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::resource::audit_log::{AuditLog, AuditRecord, example, record};
-use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading};
+use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading, Weight};
 use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
@@ -50,10 +50,15 @@ impl Resource for InstallationLog {
             answers: None,
             summary: "Verify the installation log",
             description: "Walks the whole chain of hashes and tells where it is broken, if anywhere.",
-            does: Does::Reads(Reading::json::<AuditVerdict>(
-                |cx, _, _| Box::pin(async move { Produced::json(&audit::verify(cx, BusinessId::INSTALLATION).await?) }),
-                || json!({"ok": true, "records": 42, "head": example()["hash"], "problems": []}),
-            )),
+            does: Does::Reads(Reading {
+                weight: Weight::Proof,
+                ..Reading::json::<AuditVerdict>(
+                    |cx, _, _| {
+                        Box::pin(async move { Produced::json(&audit::verify(cx, BusinessId::INSTALLATION).await?) })
+                    },
+                    || json!({"ok": true, "records": 42, "head": example()["hash"], "problems": []}),
+                )
+            }),
         }]
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Owns: the files, who may use them, and how the memory for their pages is shared out.
 
+mod claim;
 mod readers;
 mod writer;
 
@@ -9,6 +10,7 @@ pub(crate) use readers::{Reads, Snapshot};
 pub(crate) use writer::{Transaction, Writer};
 
 use super::{DatabaseOptions, Purpose};
+use claim::Claim;
 use readers::Readers;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 use sqlite_kit::{Access, Connection, Fault, Opening};
@@ -25,6 +27,9 @@ const LEAST_CACHE_KIB: u32 = 256;
 /// What the engine needs beside the pages of its files.
 const BESIDE_PAGES_KIB: u64 = 32 << 10;
 
+/// What a page takes in the log.
+const LOG_PAGE: u64 = 4096 + 24;
+
 /// What all databases of this process may hold in memory.
 static MEMORY_KIB: Mutex<u64> = Mutex::new(0);
 
@@ -37,6 +42,9 @@ pub(crate) struct Engine {
     /// The connection that the file was opened with; the first writer takes it.
     first: Mutex<Option<Connection>>,
     budget_kib: u64,
+    /// Given up when the database is closed, or by the kernel when the process ends.
+    claim: Mutex<Option<Claim>>,
+    log_budget: u64,
 }
 
 impl Engine {
@@ -48,6 +56,10 @@ impl Engine {
         if !reads_only {
             make_folder(&path)?;
         }
+        let claim = match asked.purpose {
+            Purpose::Serving => Some(Claim::on(&path)?),
+            Purpose::Writing | Purpose::Reading => None,
+        };
         let readers = asked.readers.max(1);
         let half = asked.page_cache_kib / 2;
         // The door asks for a few rows by key, and shares with the readers.
@@ -72,7 +84,9 @@ impl Engine {
             door: Readers::of("door", 1, opening(Access::Read, share)),
             first: Mutex::new(None),
             writing,
+            log_budget: asked.log_budget,
             budget_kib,
+            claim: Mutex::new(claim),
         };
         if let Some(first) = first {
             share_memory(&first, |all| all + budget_kib)?;
@@ -108,6 +122,23 @@ impl Engine {
         Connection::open(&self.writing)
     }
 
+    /// A log of so many pages could not be taken into the file as a whole: snapshots are open that still need it. Those end
+    /// that were begun long ago, the sooner the less room there is.
+    fn relieve(&self, pages: i64) {
+        let bytes = u64::try_from(pages).unwrap_or(0).saturating_mul(LOG_PAGE);
+        let quarters = bytes.saturating_mul(4) / self.log_budget.max(1);
+        let age = match quarters {
+            0 | 1 => return,
+            2 => Duration::from_secs(5),
+            3 => Duration::from_secs(1),
+            _ => Duration::ZERO,
+        };
+        let ended = self.readers.end_lent(age);
+        if ended > 0 {
+            tracing::warn!(ended, megabytes = bytes >> 20, "reads were ended beside which the log had grown too long");
+        }
+    }
+
     /// A connection that sees what others commit.
     fn witness(&self) -> Result<Connection, Fault> {
         let opening = Opening { access: Access::Read, cache_kib: LEAST_CACHE_KIB, ..self.writing.clone() };
@@ -137,6 +168,7 @@ impl Engine {
         if let Err(error) = closed {
             tracing::warn!(%error, "the database did not close cleanly");
         }
+        *self.claim.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
