@@ -12,6 +12,8 @@ fn may(role: Role, noun: &str, action: Action) -> bool {
     match noun {
         // One's own account needs nobody's leave.
         "profile" => return true,
+        // No role of a company reaches beyond it.
+        "installationLog" => return false,
         "user" | "permission" | "apiKey" | "dialectUsage" => {
             let sees = matches!(role, Role::Accountant | Role::Auditor) && action == Action::View;
             return role == Role::Owner || sees;
@@ -110,6 +112,7 @@ fn one_of(company: &Company<'_>, operations: &ResourceOperations) -> One {
         "verification" | "reports" | "currencies" | "dialectUsage" | "profile" | "sessions" => {
             One { id: String::new(), body: Value::Null }
         }
+        "installationLog" => One { id: company.id.clone(), body: Value::Null },
         "users" => {
             let mut made = company.make(resource);
             made["displayName"] = "Renamed".into();
@@ -165,8 +168,8 @@ on_both_engines! {
             let resource = operations.key.stem();
             let one = one_of(&company, operations);
             for verb in operations.verbs() {
-                let is_own = matches!(resource, "profile" | "sessions");
-                if is_own || resource == "businesses" && matches!(verb, Verb::List | Verb::Create) {
+                let is_of_no_company = matches!(resource, "profile" | "sessions" | "installationLog");
+                if is_of_no_company || resource == "businesses" && matches!(verb, Verb::List | Verb::Create) {
                     continue;
                 }
                 for dialect in DIALECTS {

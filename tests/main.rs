@@ -40,4 +40,6 @@ mod tidy;
 mod tls;
 mod trade;
 mod trade_model;
+mod watching;
+mod withheld;
 mod writes;

@@ -77,6 +77,25 @@ fn only_the_lane_begins_and_commits() {
 }
 
 #[test]
+fn the_audit_log_is_read_through_its_own_door() {
+    // Who writes and proves it, and the two that say who may see what of it.
+    let own = ["books/audit.rs", "books/desk.rs", "books/tables.rs", "books/verify.rs", "resource/audit_log.rs"];
+    let except: Vec<&str> = own.into_iter().chain(["resource/installation_log.rs"]).collect();
+    absent("crates/ledger-core/src", &["audit_log::Entity", "audit_log::self", "audit_log as"], &except);
+    let door = std::fs::read_to_string(root().join("crates/ledger-core/src/resource/audit_log.rs")).unwrap();
+    assert_eq!(product(&door).filter(|line| line.contains("Entity::find")).count(), 1);
+}
+
+#[test]
+fn what_the_log_of_security_says_is_said_in_one_place() {
+    absent(
+        "crates",
+        &["target: \"security\"", "security::TARGET"],
+        &["ledger-core/src/security.rs", "launcher/src/logging.rs"],
+    );
+}
+
+#[test]
 fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
     for folder in ["crates", "migrations/src"] {
         absent(folder, &["f64", "f32", "Decimal column"], &[]);

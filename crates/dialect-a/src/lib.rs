@@ -53,6 +53,7 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::Permissions => "permissions",
         ResourceKey::ApiKeys => "api-keys",
         ResourceKey::DialectUsage => "dialect-usage",
+        ResourceKey::InstallationLog => "InstallationLog",
         ResourceKey::Profile => "Users/me",
         ResourceKey::Sessions => "Users/me/sessions",
     }
@@ -126,7 +127,7 @@ impl Dialect for DialectA {
         let segment = segment(resource.key);
         match resource.scope {
             Scope::Business => format!("/{{businessId}}/{segment}"),
-            Scope::Installation => format!("/{segment}"),
+            Scope::Installation | Scope::Administration => format!("/{segment}"),
         }
     }
 

@@ -54,6 +54,7 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::Permissions => "permissions",
         ResourceKey::ApiKeys => "api-keys",
         ResourceKey::DialectUsage => "dialect-usage",
+        ResourceKey::InstallationLog => "installation-log",
         ResourceKey::Profile => "auth/me",
         ResourceKey::Sessions => "auth/me/sessions",
     }

@@ -15,20 +15,21 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
-use ledger_core::auth::Device;
+use ledger_core::access::Principal;
 use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::fair::present;
 use ledger_core::feed::Feed;
-use ledger_core::ids::RecordId;
+use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::ledger::{Answer, Call, Errand, Ledger, Reply, ReplyKind};
 use ledger_core::quoting::quoted;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb, registry};
+use ledger_core::security::{Event, Who};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,16 +79,61 @@ fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb])
     verbs.iter().fold(MethodRouter::new(), |router, &verb| {
         router.on(method(resource.method(verb)), move |request: Request| async move {
             let arrival = arrival(&request);
-            let mut quota = None;
+            let mut seen = Seen::default();
             let answer = match shell(&request) {
-                Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut quota).await,
+                Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut seen).await,
                 Err(failure) => Err(failure),
             };
-            let mut response = answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure));
-            tell(&mut response, quota);
+            let mut response = answer.unwrap_or_else(|failure| {
+                seen.refused(resource.operation_id(verb), &origin::<D>(arrival.as_ref()), &failure);
+                failed::<D>(arrival.as_ref(), failure)
+            });
+            tell(&mut response, seen.quota);
+            response.extensions_mut().insert(seen.caller());
             response
         })
     })
+}
+
+/// What is seen of who asks, before they are answered.
+#[derive(Default)]
+struct Seen {
+    /// Whether a token or a key was given.
+    claims: bool,
+    principal: Option<Principal>,
+    business: Option<BusinessId>,
+    quota: Option<Quota>,
+}
+
+/// Who asked and in which company, for the line that the log has of each request.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Caller {
+    pub user: Option<UserId>,
+    pub key: Option<RecordId>,
+    pub business: Option<BusinessId>,
+}
+
+impl Seen {
+    fn caller(&self) -> Caller {
+        let key = self.principal.as_ref().and_then(|principal| principal.key.as_ref());
+        Caller {
+            user: self.principal.as_ref().map(|principal| principal.user),
+            key: key.map(|key| key.key),
+            business: self.business,
+        }
+    }
+
+    /// Tells the log of security of somebody who is kept out.
+    fn refused(&self, operation: String, origin: &Origin, failure: &Failure) {
+        let why = || failure.title.clone();
+        let event = match (failure.status, &self.principal) {
+            (StatusCode::FORBIDDEN, Some(_)) => Event::Denied { operation, why: why() },
+            (StatusCode::TOO_MANY_REQUESTS, _) => Event::Throttled { operation },
+            (StatusCode::UNAUTHORIZED, _) if self.claims => Event::TokenRefused { operation, why: why() },
+            _ => return,
+        };
+        event.tell(self.principal.as_ref().map_or(Who::Stranger, Principal::who), self.business, origin);
+    }
 }
 
 fn method(method: Method) -> MethodFilter {
@@ -157,7 +203,7 @@ async fn answer<D: Dialect>(
     resource: &'static ResourceOperations,
     verb: Verb,
     request: Request,
-    quota: &mut Option<Quota>,
+    seen: &mut Seen,
 ) -> Result<Response, Failure> {
     // What cannot be served anyway costs nothing: neither a look at the token nor one at the body.
     if shell.quotas.are_full() {
@@ -172,13 +218,16 @@ async fn answer<D: Dialect>(
     let token = request::bearer(&parts.headers)?;
     let address = parts.extensions.get::<Arrival>().map(|arrival| arrival.address);
     let of_company = named.as_ref().ok().and_then(Option::as_deref);
+    seen.claims = true;
+    seen.business = of_company.and_then(BusinessId::parse);
     let principal = match tokio::time::timeout(patience, shell.ledger.authenticate(token, of_company, address)).await {
         Ok(principal) => principal?,
         Err(_) => return Err(Error::Unavailable(Unavailable::Overloaded).into()),
     };
     welcome(&parts);
-    *quota = shell.quotas.take(principal.caller());
-    if let Some(Quota { left: None, resets_in, .. }) = *quota {
+    seen.principal = Some(principal.clone());
+    seen.quota = shell.quotas.take(principal.caller());
+    if let Some(Quota { left: None, resets_in, .. }) = seen.quota {
         return Err(Error::RateLimited { retry_after_seconds: resets_in }.into());
     }
     let writes = resource.writes(verb);
@@ -280,7 +329,7 @@ fn business<D: Dialect>(
     in_path: Option<String>,
 ) -> Result<Option<String>, Failure> {
     let in_header = request::business_header(&parts.headers)?;
-    if resource.scope == Scope::Installation {
+    if resource.scope != Scope::Business {
         return Ok(None);
     }
     match D::COMPANY_IN {
@@ -395,7 +444,10 @@ async fn accept<D: Dialect>(request: Request) -> Response {
         Ok(shell) => try_accept::<D>(&shell, arrival.as_ref(), request).await,
         Err(failure) => Err(failure),
     };
-    answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
+    answer.unwrap_or_else(|failure| {
+        Seen::default().refused("acceptInvitation".into(), &origin::<D>(arrival.as_ref()), &failure);
+        failed::<D>(arrival.as_ref(), failure)
+    })
 }
 
 async fn try_accept<D: Dialect>(
@@ -419,6 +471,7 @@ async fn try_accept<D: Dialect>(
 fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
     Origin {
         user: None,
+        key: None,
         address: arrival.map(|arrival| arrival.address),
         dialect: Some(D::LETTER),
         request_id: arrival.map(|arrival| arrival.request_id.clone()),
@@ -442,10 +495,10 @@ async fn try_login<D: Dialect>(
     let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
     let bytes = body_of_anybody(shell, &parts, body).await?;
     let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
-    let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
-    let (ledger, device) = (shell.ledger.clone(), Device { address, agent });
+    let origin = origin::<D>(arrival);
+    let ledger = shell.ledger.clone();
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {
-        ledger.login(D::LOGIN_NAME, credentials, device).await
+        ledger.login(D::LOGIN_NAME, credentials, &origin, agent).await
     })
     .await?;
     welcome(&parts);

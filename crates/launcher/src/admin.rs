@@ -214,6 +214,16 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
     }
 }
 
+/// The installation's own log.
+pub(crate) async fn log(ledger: Arc<Ledger>) -> Result<String, String> {
+    up_to_date(&ledger).await?;
+    let mut out = std::io::BufWriter::new(std::io::stdout());
+    let write = |line: &str| std::io::Write::write_fmt(&mut out, format_args!("{line}\n")).map_err(Error::internal);
+    ledger.installation_log(write).await.map_err(|error| explain(&error))?;
+    std::io::Write::flush(&mut out).map_err(|error| error.to_string())?;
+    Ok(String::new())
+}
+
 /// Refuses where the schema is not what this program reads.
 pub(crate) async fn up_to_date(ledger: &Ledger) -> Result<(), String> {
     match ledger.pending_migrations().await.map_err(|error| explain(&error))? {

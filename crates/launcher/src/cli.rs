@@ -56,6 +56,11 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print the installation's own log: accounts, memberships and keys, one JSON text a line
+    Log {
+        #[command(flatten)]
+        common: Common,
+    },
     /// Show who still speaks which dialect
     Usage {
         #[command(flatten)]
@@ -355,6 +360,9 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             let verify = |ledger, _| async move { verify::run(ledger, business, json).await };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
         }
+        Command::Log { common } => {
+            serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, |ledger, _| admin::log(ledger)).await
+        }
         Command::Usage { common, json } => {
             let usage = |ledger, _| async move { usage::run(ledger, json).await };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, usage).await
@@ -421,6 +429,7 @@ async fn tenant(source: &Source, command: TenantCommand) -> ExitCode {
         TenantCommand::Remove { host } => {
             let stamp = ledger_core::ids::request_id();
             tenants::remove(&settings, &host, &stamp)
+                .await
                 .map(|aside| format!("removed {host}; its books are kept in {}", aside.display()))
         }
     };

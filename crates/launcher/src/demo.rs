@@ -1,7 +1,7 @@
 //! `--demo`: a sample company in a database that is thrown away, entered like any other data.
 
 use ledger_core::access::Principal;
-use ledger_core::auth::{Credentials, Device, LoginName, NewUser};
+use ledger_core::auth::{Credentials, LoginName, NewUser};
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::Expectation;
 use ledger_core::error::{Error, Result};
@@ -69,9 +69,10 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
     if ledger.bootstrap(user, Some(PASSWORD.into())).await?.is_none() {
         return Ok(());
     }
-    let here = Device { address: IpAddr::V4(Ipv4Addr::LOCALHOST), agent: None };
+    let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let credentials = Credentials { name: EMAIL.into(), password: PASSWORD.into(), totp_code: None };
-    let session = ledger.login(LoginName::Email, credentials, here).await?;
+    let origin = Origin { address: Some(here), ..Origin::default() };
+    let session = ledger.login(LoginName::Email, credentials, &origin, None).await?;
     let principal = ledger.authenticate(&session.token, None, None).await?;
     let company = create::<Businesses>(ledger, &principal, None, &Businesses::example()).await?;
     let mut known = Vec::new();

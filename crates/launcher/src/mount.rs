@@ -16,7 +16,7 @@ use dialect_a::DialectA;
 use dialect_b::DialectB;
 use http_kit::dialect::Dialect;
 use http_kit::failure::Failure;
-use http_kit::handler::{failed, failed_plainly, router};
+use http_kit::handler::{Caller, failed, failed_plainly, router};
 use http_kit::pages;
 use http_kit::request::{
     Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT, RATE_LIMIT_REMAINING,
@@ -125,8 +125,11 @@ impl Site {
 
     fn told(response: Response, method: &Method, arrival: &Arrival) -> Response {
         let response = finish(response, method, arrival);
+        let Caller { user, key, business } = response.extensions().get().copied().unwrap_or_default();
         tracing::info!(
             method = %method, path = arrival.path, status = response.status().as_u16(),
+            user = user.map(tracing::field::display), key = key.map(tracing::field::display),
+            business = business.map(tracing::field::display),
             request_id = arrival.request_id, address = %arrival.address, "request"
         );
         response

@@ -340,7 +340,10 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
         ..settings.clone()
     };
     let ledger = admin::open(&own, Memory::among_many(&own), Purpose::Writing).await?;
-    let made = first_user(&ledger, new).await;
+    let made = match first_user(&ledger, new).await {
+        Ok(made) => ledger.note_tenant(&host, true).await.map(|()| made).map_err(|error| admin::explain(&error)),
+        Err(why) => Err(why),
+    };
     ledger.close().await;
     let made = made?;
     std::fs::rename(&draft, data.join("tenant.json")).map_err(cannot)?;
@@ -362,17 +365,33 @@ async fn first_user(ledger: &Ledger, new: NewTenant) -> Result<Option<String>, S
 }
 
 /// Takes a tenant out; its folder is kept aside. Where that is, is answered.
-pub(crate) fn remove(settings: &Settings, host: &str, stamp: &str) -> Result<PathBuf, String> {
+pub(crate) async fn remove(settings: &Settings, host: &str, stamp: &str) -> Result<PathBuf, String> {
     let host = normal_host(host).ok_or_else(|| format!("{host} is no host name"))?;
     let data = folder(settings).join(&host);
     if !data.join("tenant.json").is_file() {
         return Err(format!("there is no tenant {host}"));
+    }
+    // What is taken out says so itself; where its books cannot be opened, it is taken out all the same.
+    if let Some(own) = tenant_settings(settings, &host)
+        && let Err(why) = note_removal(&own, &host).await
+    {
+        crate::console::warn(&format!("the tenant's own log does not say that it was removed: {why}"));
     }
     let aside = settings.data.join("removed-tenants");
     private::make_folder(&aside)?;
     let aside = aside.join(format!("{host}-{stamp}"));
     move_folder(&data, &aside)?;
     Ok(aside)
+}
+
+async fn note_removal(own: &Settings, host: &str) -> Result<(), String> {
+    let ledger = admin::open(own, Memory::among_many(own), Purpose::Writing).await?;
+    let noted = match ledger.migrate().await {
+        Ok(()) => ledger.note_tenant(host, false).await,
+        Err(error) => Err(error),
+    };
+    ledger.close().await;
+    noted.map_err(|error| admin::explain(&error))
 }
 
 fn move_folder(from: &Path, to: &Path) -> Result<(), String> {

@@ -20,11 +20,17 @@ pub(crate) async fn run(ledger: Arc<Ledger>, business: Option<String>, json: boo
         other => explain(&other),
     })?;
     let engine = ledger.verify_engine().await.map_err(|error| explain(&error))?;
-    let ok = proofs.iter().all(|proof| proof.verdict.ok) && engine.as_ref().is_none_or(|check| check.ok);
+    let installation = match only {
+        Some(_) => None,
+        None => Some(ledger.verify_installation().await.map_err(|error| explain(&error))?),
+    };
+    let ok = installation.as_ref().is_none_or(|check| check.ok)
+        && proofs.iter().all(|proof| proof.verdict.ok)
+        && engine.as_ref().is_none_or(|check| check.ok);
     let text = if json {
-        serde_json::json!({"ok": ok, "engine": engine, "businesses": proofs}).to_string()
+        serde_json::json!({"ok": ok, "engine": engine, "installation": installation, "businesses": proofs}).to_string()
     } else {
-        report(&proofs, engine.as_ref())
+        report(&proofs, [("the installation", installation.as_ref()), ("the database", engine.as_ref())])
     };
     if ok {
         return Ok(text);
@@ -33,15 +39,16 @@ pub(crate) async fn run(ledger: Arc<Ledger>, business: Option<String>, json: boo
     Err("the books are not as they were written; see the checks marked FAILED".into())
 }
 
-fn report(proofs: &[Proof], engine: Option<&Check>) -> String {
+fn report(proofs: &[Proof], others: [(&str, Option<&Check>); 2]) -> String {
     let mut lines = Vec::new();
     for proof in proofs {
         lines.push(format!("{}  {}", proof.business_id, proof.name));
         lines.extend(proof.verdict.checks.iter().flat_map(check_lines));
         lines.push(format!("  digest {}", proof.verdict.digest));
     }
-    if let Some(check) = engine {
-        lines.push("the database".into());
+    for (name, check) in others {
+        let Some(check) = check else { continue };
+        lines.push(name.to_owned());
         lines.extend(check_lines(check));
     }
     lines.join("\n")

@@ -21,6 +21,7 @@ use crate::keys::Keys;
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
 use crate::resource::{ResourceKey, item, party};
+use crate::security::AccountChange;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -273,6 +274,11 @@ impl<'a> Cx<'a> {
     /// Notes a change in the company's audit log.
     pub(crate) fn record(&self, business: BusinessId, change: Change) -> Result<()> {
         self.desk()?.record(business, RecordId(self.new_id()), self.now, self.origin, change)
+    }
+
+    /// Notes in the installation's log what happened to the caller's account.
+    pub(crate) fn record_account(&self, account: UserId, change: AccountChange) -> Result<()> {
+        self.record(BusinessId::INSTALLATION, change.of(account))
     }
 
     /// Begins the books of a company that was just made.

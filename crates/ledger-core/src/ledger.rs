@@ -1,7 +1,12 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
+mod joining;
 mod reading;
+#[cfg(test)]
+mod tests;
+mod watching;
 
+use self::watching::Watch;
 use crate::access::{self, Business, KeyScope, Principal, Role, membership};
 use crate::answers::{self, Answers, Known};
 use crate::aside;
@@ -14,7 +19,7 @@ use crate::auth::{
     Credentials, Device, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, recovery,
     session, sign_in, totp,
 };
-use crate::books::audit::{AuditAction, Change, Origin};
+use crate::books::audit::{AuditAction, Origin};
 use crate::books::desk::{Desk, Rehearsed};
 use crate::books::verify::{Check, Verdict};
 use crate::clock::{Clock, Instant};
@@ -36,8 +41,10 @@ use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::Media;
 use crate::resource::list::{self, Pagination};
 use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb};
+use crate::resource::user::{MembershipView, UserView};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile};
 use crate::running::{self, Running};
+use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
 pub use reading::{Errand, ReadCall, WriteCall};
 use sea_orm::ActiveValue::Set;
@@ -48,10 +55,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
-
-mod joining;
-#[cfg(test)]
-mod tests;
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
@@ -355,7 +358,7 @@ impl Ledger {
 
     // ── Who is there ──
 
-    pub async fn login(&self, by: LoginName, credentials: Credentials, device: Device) -> Result<Session> {
+    async fn log_in(&self, by: LoginName, credentials: Credentials, device: Device) -> Result<Session> {
         const WRONG: Error = Error::Unauthenticated("The name or the password is wrong");
         let Credentials { name, password, totp_code } = credentials;
         let network = throttle::network(device.address);
@@ -389,8 +392,6 @@ impl Ledger {
             }
             wrong = Wrong::Code;
         }
-        // Not the name: people type their password there.
-        tracing::info!(target: "security", address = %device.address, "a log-in failed");
         self.note_failure(guess, (standing.known, wrong)).await?;
         Err(WRONG)
     }
@@ -426,6 +427,7 @@ impl Ledger {
         if self.passwords.verify(&turn, password, Some(user.password_hash)).await? {
             return Ok(());
         }
+        Event::ConfirmationFailed.tell(principal.who(), None, &Origin { address, ..Origin::default() });
         self.note_failure(guess, (standing.known, Wrong::Password)).await?;
         Err(Error::field("currentPassword", "is not your password"))
     }
@@ -507,7 +509,6 @@ impl Ledger {
             })
         })
         .await?;
-        tracing::info!(target: "security", user = %id, address = %device.address, "logged in");
         let token = self.tokens.issue((user.id, user.token_version), (now, ends), jti)?;
         let left = u64::try_from(ends.seconds() - now.seconds()).map_err(Error::internal)?;
         Ok(Session { token, expires_in_seconds: left, expires_at: ends, user: user.into() })
@@ -616,7 +617,9 @@ impl Ledger {
             return Err(Error::Unauthenticated("The API key has expired"));
         }
         if !key.may_come_from(address) {
-            tracing::info!(target: "security", key = %key.scope.key, ?address, "an API key was used from elsewhere");
+            let who = security::Who::Key { key: key.scope.key, user: key.user };
+            let origin = Origin { address, ..Origin::default() };
+            Event::KeyMisused { key: key.scope.key }.tell(who, Some(key.scope.business), &origin);
             return Err(Error::not_allowed("The API key may not be used from this address", FieldErrors::default()));
         }
         Ok(key)
@@ -703,6 +706,10 @@ impl Ledger {
         let named = match (call.resource.scope, call.verb) {
             // One's own needs nobody's leave.
             (Scope::Installation, _) if call.resource.key.actions().is_empty() => return Ok(None),
+            (Scope::Administration, _) if principal.is_system_admin && principal.key.is_none() => return Ok(None),
+            (Scope::Administration, _) => {
+                return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
+            }
             (Scope::Installation, Verb::List) => return Ok(None),
             (Scope::Installation, Verb::Extra(_)) if !names_record => return Ok(None),
             (Scope::Installation, Verb::Create) if principal.is_system_admin && principal.key.is_none() => {
@@ -788,6 +795,7 @@ impl Ledger {
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
         // A rehearsal is undone by its savepoint, whatever it wrote.
         let manner = if prepared.plans() && !dry_run { Manner::Planned } else { Manner::Direct };
+        let watch = Watch::default();
         let write = Arc::new(Write {
             ledger: self.clone(),
             kind: call.resource.reply_kind(call.verb),
@@ -800,7 +808,13 @@ impl Ledger {
             ),
             business,
             expectation: call.expectation,
-            origin: Origin { user: Some(principal.user), ..call.origin },
+            origin: Origin {
+                user: Some(principal.user),
+                key: principal.key.as_ref().map(|key| key.key),
+                ..call.origin
+            },
+            watch: watch.clone(),
+            is_of_people: call.resource.key.is_of_people() || call.resource.key == ResourceKey::Permissions,
             id,
             prepared,
             claim,
@@ -812,7 +826,10 @@ impl Ledger {
         });
         let keep = if dry_run { Keep::Nothing } else { Keep::Effects };
         match self.lanes.run(Order { company, manner, keep, work }).await? {
-            Outcome::Replied(reply) => Ok(Reply { dry_run, ..reply }),
+            Outcome::Replied(reply) => {
+                watch.tell();
+                Ok(Reply { dry_run, ..reply })
+            }
             Outcome::Done => Err(Error::internal("a request came to nothing")),
         }
     }
@@ -826,12 +843,21 @@ impl Ledger {
             + 'static,
     {
         let work = Arc::new(work);
+        let watch = Watch::default();
+        let seen = watch.clone();
         let work: Work<Outcome> = Arc::new(move |transaction, desk| {
             let work = work.clone();
-            Box::pin(async move { work(transaction, desk).await.map(|()| Outcome::Done) })
+            let watch = seen.clone();
+            Box::pin(async move {
+                work(transaction, desk).await?;
+                watch.take(desk);
+                Ok(Outcome::Done)
+            })
         });
         let order = Order { company, manner: Manner::Direct, keep: Keep::Effects, work };
-        self.lanes.run(order).await.map(|_| ())
+        self.lanes.run(order).await?;
+        watch.tell();
+        Ok(())
     }
 
     // ── Proof ──
@@ -868,9 +894,14 @@ impl Ledger {
         let turn = self.passwords.turn(Who::operator()).await?;
         let hash = self.passwords.hash(&turn, "password", new.password.clone(), names).await?;
         let (id, now, made) = (UserId(self.clock.identifier()), self.clock.now(), new.clone());
-        self.write(None, move |transaction, _| {
+        let row = RecordId(self.clock.identifier());
+        self.write(None, move |transaction, desk| {
             let (new, hash) = (new.clone(), hash.clone());
-            Box::pin(async move { user::insert(transaction, id, &new, hash, now).await })
+            Box::pin(async move {
+                user::insert(transaction, id, &new, hash, now).await?;
+                let made = AccountChange::Made { email: new.email.trim().into(), is_system_admin: new.is_system_admin };
+                Self::note_account(transaction, desk, (row, now), id, made).await
+            })
         })
         .await?;
         Ok(UserSummary {
@@ -911,12 +942,13 @@ impl Ledger {
 
     /// From now on the user needs no authenticator. Ends every session of theirs.
     pub async fn reset_second_factor(&self, user: UserId) -> Result<()> {
-        let now = self.clock.now();
-        self.write(None, move |transaction, _| {
+        let (row, now) = (RecordId(self.clock.identifier()), self.clock.now());
+        self.write(None, move |transaction, desk| {
             Box::pin(async move {
                 sign_in::set_totp(transaction, user, (None, false, 0)).await?;
                 recovery::forget(transaction, user).await?;
-                user::revoke_with(transaction, user, Revoking::Nothing, now).await
+                user::revoke_with(transaction, user, Revoking::Nothing, now).await?;
+                Self::note_account(transaction, desk, (row, now), user, AccountChange::SecondFactorReset).await
             })
         })
         .await
@@ -958,10 +990,18 @@ impl Ledger {
     }
 
     async fn revoke_with(&self, user: UserId, change: Revoking) -> Result<()> {
-        let now = self.clock.now();
-        self.write(None, move |transaction, _| {
+        let (row, now) = (RecordId(self.clock.identifier()), self.clock.now());
+        self.write(None, move |transaction, desk| {
             let change = change.clone();
-            Box::pin(async move { user::revoke_with(transaction, user, change, now).await })
+            Box::pin(async move {
+                let told = match &change {
+                    Revoking::Password { .. } => AccountChange::Password,
+                    Revoking::Status(status) => AccountChange::Status(*status),
+                    Revoking::Nothing => AccountChange::SessionsEnded,
+                };
+                user::revoke_with(transaction, user, change, now).await?;
+                Self::note_account(transaction, desk, (row, now), user, told).await
+            })
         })
         .await
     }
@@ -975,22 +1015,22 @@ impl Ledger {
         self.write(Some(business), move |transaction, desk| {
             Box::pin(async move {
                 let set = access::set_of_role(transaction, business, role).await?;
+                desk.open_installation(transaction).await?;
                 let before = match membership::Entity::find_by_id((business, user)).one(transaction).await? {
                     Some(member) => access::seat_of(transaction, business, member.permission_id).await?,
                     None => None,
                 };
                 let row =
                     membership::ActiveModel { business_id: Set(business), user_id: Set(user), permission_id: Set(set) };
-                let member = |role: String| serde_json::json!({"member": {"userId": user, "role": role}}).to_string();
-                let change = Change {
-                    action: AuditAction::Updated,
-                    resource: ResourceKey::Businesses,
-                    id: RecordId(business.0),
-                    version_from: None,
-                    version_to: None,
-                    before: before.map(|before| member(before.role)),
-                    after: Some(member(role.to_string())),
+                let account = user::find(transaction, user).await?.ok_or(Error::NotFound)?;
+                let member = |set: RecordId, role: String| {
+                    let view = MembershipView { business_id: business, permission_id: set, role };
+                    UserView::of_member(account.clone(), view, None)
                 };
+                let before = before.and_then(|seat| seat.set.map(|set| member(set, seat.role)));
+                let after = member(set, role.to_string());
+                let action = if before.is_some() { AuditAction::Updated } else { AuditAction::Created };
+                let change = UserView::change(action, business, [before.as_ref(), Some(&after)])?;
                 desk.record(business, id, now, &Origin::default(), change)?;
                 let same = [membership::Column::BusinessId, membership::Column::UserId];
                 membership::Entity::insert(row)
@@ -1020,6 +1060,10 @@ struct Write {
     prepared: Arc<dyn Prepared>,
     claim: Option<Claim>,
     dry_run: bool,
+    /// What the log of security is told of it.
+    watch: Watch,
+    /// Whether it may change people, which stands in the installation's log too.
+    is_of_people: bool,
 }
 
 impl Write {
@@ -1044,10 +1088,19 @@ impl Write {
         if self.dry_run {
             desk.rehearse();
         }
+        if self.is_of_people {
+            desk.open_installation(transaction).await?;
+        }
         let reply = match self.prepared.run(&cx, self.id).await? {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
         };
+        if self.dry_run {
+            // Nothing of it happened.
+            drop(desk.take_told());
+        } else {
+            self.watch.take(desk);
+        }
         if let Some(claim) = &self.claim {
             let kept = if self.shows_secrets { reply.without_secrets()? } else { reply.clone() };
             desk.keep_key(idempotency::kept(claim, &kept)?);

@@ -29,4 +29,5 @@ mod remembered;
 pub mod resource;
 mod rules;
 mod running;
+pub mod security;
 mod usage;

@@ -36,6 +36,8 @@ wire_enum! {
 pub struct Origin {
     /// Who asked; nobody on the command line.
     pub user: Option<UserId>,
+    /// The key that speaks for them, where one does.
+    pub key: Option<RecordId>,
     pub address: Option<IpAddr>,
     /// `A` or `B`.
     pub dialect: Option<&'static str>,
@@ -43,6 +45,7 @@ pub struct Origin {
 }
 
 /// One change of one record.
+#[derive(Clone)]
 pub(crate) struct Change {
     pub(crate) action: AuditAction,
     pub(crate) resource: ResourceKey,
@@ -52,6 +55,19 @@ pub(crate) struct Change {
     /// The record as it was answered before and after, as JSON.
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
+}
+
+impl Change {
+    /// As it stands in the installation's log, where it changes people: with the company that it happened in.
+    pub(crate) fn for_the_installation(&self, business: BusinessId) -> Option<Self> {
+        let own = business == BusinessId::INSTALLATION;
+        let lasting = self.resource != ResourceKey::Businesses || self.action != AuditAction::Updated;
+        if own || !self.resource.is_of_people() || !lasting {
+            return None;
+        }
+        let within = |json: &String| format!("{{\"businessId\":\"{business}\",\"record\":{json}}}");
+        Some(Self { before: self.before.as_ref().map(within), after: self.after.as_ref().map(within), ..self.clone() })
+    }
 }
 
 pub(crate) fn row(

@@ -20,7 +20,7 @@ use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::Result;
 use crate::idempotency;
-use crate::ids::RecordId;
+use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
 use crate::resource::account::table as accounts;
 use crate::resource::lock::table as locks;
@@ -382,7 +382,7 @@ pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
     checks.extend(rollups(cx, &walk).await?);
     cx.pause().await?;
     checks.push(numbers(cx).await?);
-    checks.push(audit_chain(cx).await?);
+    checks.push(audit_chain(cx, cx.business_id()?).await?);
     checks.push(kept_answers(cx).await?);
     checks.push(accounts_are_our_own(cx, &walk).await?);
     cx.pause().await?;
@@ -553,13 +553,14 @@ async fn numbers(cx: &Cx<'_>) -> Result<Check> {
     Ok(Check::of("V6", "Numbers are given without a gap and once", given, expected, findings))
 }
 
-async fn audit_chain(cx: &Cx<'_>) -> Result<Check> {
-    let verdict = audit::verify(cx, cx.business_id()?).await?;
+/// The chain of a company, or of the installation.
+pub(crate) async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
+    let verdict = audit::verify(cx, business).await?;
     let mut findings = Findings::default();
     for problem in &verdict.problems {
         findings.add(format!("record {} {}", problem.sequence, problem.problem));
     }
-    let head = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
+    let head = books::Entity::find_by_id(business).one(&cx.db).await?;
     Ok(Check::of("V7", "The audit log is whole", verdict.records, head.map_or(0, |head| head.audit_sequence), findings))
 }
 

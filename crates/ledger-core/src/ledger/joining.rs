@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::idempotency::{self, Claim};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::invitation::{NewAccount, REFUSED, open, wrong_code};
+use crate::security::{AccountChange, Event, Who as Teller};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,6 +38,8 @@ impl Ledger {
         if let Some(found) = invitation::find(&self.database.read, code, self.clock.now()).await? {
             return Ok(found.business_id);
         }
+        let origin = Origin { address, ..Origin::default() };
+        Event::InvitationRefused.tell(Teller::User(principal.user), None, &origin);
         self.note_failure(guess, (standing.known, Wrong::Password)).await?;
         Err(wrong_code())
     }
@@ -63,13 +66,15 @@ impl Ledger {
         // Whoever guesses waits for the same work.
         let password_hash = self.passwords.hash(&turn, "password", password, names).await?;
         let Some(found) = found else {
+            Event::InvitationRefused.tell(Teller::Stranger, None, origin);
             self.note_failure(guess, wrong).await?;
             return Err(REFUSED);
         };
         let (id, business) = (UserId(self.clock.identifier()), found.business_id);
         let rows = [self.clock.identifier(), self.clock.identifier()].map(RecordId);
+        let own = RecordId(self.clock.identifier());
         let done = Arc::new(Mutex::new(None));
-        let (told, origin) = (done.clone(), origin.clone());
+        let (told, asked, origin) = (done.clone(), origin, origin.clone());
         let outcome = self.write(Some(business), move |transaction, desk| {
             let new = NewAccount {
                 id,
@@ -80,9 +85,12 @@ impl Ledger {
             };
             let (code, told, origin) = (code.clone(), told.clone(), origin.clone());
             Box::pin(async move {
+                desk.open_installation(transaction).await?;
                 let found = invitation::find(transaction, &code, now).await?.ok_or(REFUSED)?;
                 let (accepted, changes) = open(transaction, &found, new, now).await?;
                 let origin = Origin { user: Some(accepted.user_id), ..origin };
+                let made = AccountChange::Made { email: accepted.email.clone(), is_system_admin: false };
+                desk.record(BusinessId::INSTALLATION, own, now, &origin, made.of(accepted.user_id))?;
                 for (id, change) in rows.into_iter().zip(changes) {
                     desk.record(business, id, now, &origin, change)?;
                 }
@@ -93,6 +101,7 @@ impl Ledger {
         match outcome.await {
             Ok(()) => {}
             Err(refused @ Error::Unauthenticated(_)) => {
+                Event::InvitationRefused.tell(Teller::Stranger, None, asked);
                 self.note_failure(guess, wrong).await?;
                 return Err(refused);
             }

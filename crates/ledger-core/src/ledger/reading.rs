@@ -18,6 +18,7 @@ use crate::resource::business::table as business;
 use crate::resource::extra::{Media, Produced, Weight};
 use crate::resource::list::ListQuery;
 use crate::resource::operation::Verb;
+use crate::security::Event;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::sync::Arc;
 use std::time::Duration;
@@ -142,6 +143,8 @@ impl Ledger {
         let session = principal.session;
         let question = Arc::new(Question { ledger, user, key, session, business, call, query, id, who });
         if let Some((media, begin)) = portions {
+            let operation = resource.operation_id(verb);
+            Event::Exported { operation }.tell(principal.who(), who.company, &question.call.origin);
             return feed(question, media, begin()).await.map(Answer::Portions);
         }
         if resource.key == ResourceKey::DialectUsage {
@@ -228,7 +231,7 @@ async fn feed(question: Arc<Question>, media: Media, portions: Box<dyn Portions>
 
 /// What is asked by the program itself, with all rights.
 fn of_ourselves<'a>(facts: &'a Business, clock: &'a Clock, keys: &'a Keys) -> Asked<'a> {
-    const NOBODY: &Origin = &Origin { user: None, address: None, dialect: None, request_id: None };
+    const NOBODY: &Origin = &Origin { user: None, key: None, address: None, dialect: None, request_id: None };
     Asked {
         user: UserId::default(),
         key: None,

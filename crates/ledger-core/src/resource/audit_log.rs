@@ -1,4 +1,7 @@
 //! The audit log as it is read: every change of every record, with the record before and after.
+//!
+//! Owns: that whoever may not see a resource does not see its changes, by whichever door. Whoever reads the log begins
+//! with [`records`]. What is withheld leaves a gap in the sequence and nothing else; the chain is proved as a whole, here.
 
 use crate::access::Action;
 use crate::books::audit::{self, AuditAction, AuditVerdict};
@@ -15,7 +18,7 @@ use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -66,7 +69,7 @@ pub struct AuditRecord {
     actor: AuditActor,
     /// The dialect it was asked for in, `A` or `B`; null for the command line.
     dialect: Option<String>,
-    /// The `X-Request-Id` of the request.
+    /// The `X-Request-Id` of the request: the client's own word for it, where it sent one, and proof of nothing.
     request_id: Option<String>,
     /// What was done.
     action: AuditAction,
@@ -166,7 +169,8 @@ impl Resource for AuditLog {
         one: "an audit record",
         many: "audit records",
         description: "Every change of every record of the company, in a chain of hashes. Nothing turns it off, and \
-                      nothing in it can be changed.",
+                      nothing in it can be changed. Changes of what you may not view are left out; their places in the \
+                      chain are missing then, and `verify` proves the whole chain all the same.",
         sorts: &["sequence", "at"],
         searched: "the record after the change",
     };
@@ -256,12 +260,21 @@ impl Rows for AuditLog {
     }
 
     fn reach(cx: &Cx<'_>) -> Result<Condition> {
-        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+        let seat = &cx.business()?.seat;
+        let viewed = ResourceKey::ALL.into_iter().filter(|key| seat.rights.allows(*key, Action::View));
+        Ok(Condition::all()
+            .add(Column::BusinessId.eq(cx.business_id()?))
+            .add(Column::Resource.is_in(viewed.map(ResourceKey::stem))))
     }
 
     async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
         rows.into_iter().map(record).collect()
     }
+}
+
+/// The records of the company in scope that the caller may see: nobody reads the log but through here.
+pub(crate) fn records(cx: &Cx<'_>) -> Result<Select<table::Entity>> {
+    Ok(table::Entity::find().filter(AuditLog::reach(cx)?))
 }
 
 /// The stems of all resources, which the log names them by.
@@ -298,8 +311,7 @@ impl Portions for Exported {
                 Some(at) => at,
                 None => asked(query)?,
             };
-            let rows = table::Entity::find()
-                .filter(AuditLog::reach(cx)?)
+            let rows = records(cx)?
                 .filter(Column::Sequence.gt(after))
                 .order_by_asc(Column::Sequence)
                 .limit(u64::try_from(left.min(PORTION)).map_err(Error::internal)?)

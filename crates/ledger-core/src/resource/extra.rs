@@ -11,13 +11,13 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::feed::Portions;
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
-use crate::resource::audit_log::{AuditRecord, record};
+use crate::resource::audit_log::{AuditRecord, record, records};
 use crate::resource::body::{self, Shape};
 use crate::resource::list::{ListQuery, Offer, Page, Pagination, Parameter};
 use crate::resource::operation::{Done, Prepared, shown};
 use crate::resource::{Resource, ResourceKey};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -312,10 +312,8 @@ pub(crate) fn history<R: Resource>() -> Extra {
 
 async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Produced> {
     let id = id.ok_or(Error::NotFound)?;
-    let changes = audit_log::Entity::find()
-        .filter(audit_log::Column::BusinessId.eq(cx.business_id()?))
-        .filter(audit_log::Column::Resource.eq(R::KEY.stem()))
-        .filter(audit_log::Column::ResourceId.eq(id));
+    let changes =
+        records(cx)?.filter(audit_log::Column::Resource.eq(R::KEY.stem())).filter(audit_log::Column::ResourceId.eq(id));
     let total = changes.clone().count(&cx.db).await?;
     if total == 0 {
         return Err(Error::NotFound);

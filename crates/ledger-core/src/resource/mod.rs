@@ -18,6 +18,7 @@ pub mod entry;
 pub mod exchange_rate;
 pub mod extra;
 pub mod fiscal_year;
+pub mod installation_log;
 pub mod invitation;
 pub mod item;
 pub mod journal;
@@ -96,10 +97,11 @@ pub enum ResourceKey {
     DialectUsage,
     Profile,
     Sessions,
+    InstallationLog,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
@@ -136,6 +138,7 @@ impl ResourceKey {
         Self::DialectUsage,
         Self::Profile,
         Self::Sessions,
+        Self::InstallationLog,
     ];
 
     /// The first half of a permission key, such as `party` of `party.edit`.
@@ -177,6 +180,7 @@ impl ResourceKey {
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
             Self::Sessions => "session",
+            Self::InstallationLog => "installationLog",
         }
     }
 
@@ -219,6 +223,7 @@ impl ResourceKey {
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
             Self::Sessions => "sessions",
+            Self::InstallationLog => "installationLog",
         }
     }
 
@@ -255,8 +260,8 @@ impl ResourceKey {
             Self::Entries | Self::Currencies | Self::Reports | Self::Verification | Self::DialectUsage => &[View],
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
-            // One's own needs nobody's leave.
-            Self::Profile | Self::Sessions => &[],
+            // One's own needs nobody's leave, and no role of a company reaches beyond it.
+            Self::Profile | Self::Sessions | Self::InstallationLog => &[],
         }
     }
 }
@@ -289,6 +294,8 @@ pub enum Scope {
     Business,
     /// The companies themselves: a record is its own scope.
     Installation,
+    /// The installation, for system administrators who are logged in.
+    Administration,
 }
 
 /// What the documentation says of a resource.
@@ -398,4 +405,5 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<dialect_usage::DialectUsage>()
         .visit::<profile::Profile>()
         .visit::<session::Sessions>()
+        .visit::<installation_log::InstallationLog>()
 }

@@ -19,6 +19,7 @@ use crate::resource::operation::{ResourceOperations, Verb};
 use crate::resource::rows::read_only;
 use crate::resource::user::{MembershipView, memberships};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::security::AccountChange;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -179,6 +180,7 @@ impl Act for ChangePassword {
         check_logged_in(cx)?;
         let hash = words.wanted.hash()?.to_owned();
         accounts::revoke_with(&cx.db, UserId(id.0), Revoking::Password { hash, must_change: false }, cx.now).await?;
+        cx.record_account(UserId(id.0), AccountChange::Password)?;
         own(cx).await
     }
 }
@@ -293,6 +295,7 @@ impl Act for ConfirmTotp {
         let user = UserId(id.0);
         let hidden = sign_in::hidden(cx.keys(), user, &secret)?;
         sign_in::set_totp(&cx.db, user, (Some(hidden), true, step)).await?;
+        cx.record_account(user, AccountChange::SecondFactorOn)?;
         with_new_codes(cx, user).await
     }
 }
@@ -334,6 +337,7 @@ impl Act for RenewRecoveryCodes {
         if !own(cx).await?.two_factor_enabled {
             return Err(Error::conflict("invalid_state", "You have no authenticator; the codes stand in for one"));
         }
+        cx.record_account(UserId(id.0), AccountChange::RecoveryCodes)?;
         with_new_codes(cx, UserId(id.0)).await
     }
 }
@@ -370,6 +374,7 @@ impl Act for RemoveTotp {
         check_logged_in(cx)?;
         sign_in::set_totp(&cx.db, UserId(id.0), (None, false, 0)).await?;
         recovery::forget(&cx.db, UserId(id.0)).await?;
+        cx.record_account(UserId(id.0), AccountChange::SecondFactorOff)?;
         own(cx).await
     }
 }

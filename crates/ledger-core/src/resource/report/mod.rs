@@ -59,6 +59,8 @@ pub(crate) trait Report: Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter];
     /// Whether it comes in pages.
     const PAGED: bool = false;
+    /// The resource whose right it needs.
+    const NEEDS: ResourceKey = ResourceKey::Reports;
     /// What it costs.
     const WEIGHT: Weight = Weight::Dear;
     /// What its columns and figures hold.
@@ -188,7 +190,7 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
         segment: R::NAME,
         on: On::Collection,
         action: Action::View,
-        answers: None,
+        answers: Some(R::NEEDS).filter(|key| *key != ResourceKey::Reports),
         summary: R::TITLE,
         description: R::ABOUT,
         does: Does::Reads(Reading {

@@ -8,6 +8,8 @@ use crate::books::audit;
 use crate::books::tables::{audit_log, books};
 use crate::cx::Cx;
 use crate::error::Result;
+use crate::resource::ResourceKey;
+use crate::resource::audit_log::records;
 use crate::resource::extra::Weight;
 use crate::resource::list::Parameter;
 use crate::resource::number_series::{PeriodGaps, gaps_of, table as series};
@@ -121,6 +123,7 @@ impl Report for AuditTrail {
                                  whole. The records themselves are in the audit log.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, FORMAT];
     const PAGED: bool = true;
+    const NEEDS: ResourceKey = ResourceKey::AuditLog;
     /// Each page proves the chain.
     const WEIGHT: Weight = Weight::Proof;
     const FORM: Form = Form {
@@ -157,8 +160,7 @@ impl Report for AuditTrail {
         let business = cx.business_id()?;
         let company = cx.business()?;
         let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
-        let all = audit_log::Entity::find()
-            .filter(audit_log::Column::BusinessId.eq(business))
+        let all = records(cx)?
             .filter(audit_log::Column::At.gte(company.beginning_of(from)))
             .filter(audit_log::Column::At.lt(company.beginning_of(to.next())));
         let all = match asked.last_record {
