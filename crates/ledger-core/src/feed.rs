@@ -60,9 +60,11 @@ impl Drop for Place {
     }
 }
 
+/// A portion, and what the rest is made of.
+type Made = (Box<dyn Portions>, Option<String>);
+
 /// What makes a portion: it takes what the answer is made of, and gives it back with the portion.
-pub(crate) type Round =
-    Box<dyn Fn(Box<dyn Portions>) -> BoxFuture<'static, Result<(Box<dyn Portions>, Option<String>)>> + Send + Sync>;
+pub(crate) type Round = Box<dyn Fn(Box<dyn Portions>) -> BoxFuture<'static, Result<Made>> + Send + Sync>;
 
 /// Where an answer comes from.
 pub struct Feed {
@@ -73,7 +75,7 @@ pub struct Feed {
     rest: Option<Box<dyn Portions>>,
     /// It goes on whether or not anybody looks, so that no snapshot waits for a client; it ends where the answer is
     /// dropped.
-    making: Option<Tethered<(Box<dyn Portions>, Option<String>)>>,
+    making: Option<Tethered<Made>>,
     _place: Place,
 }
 

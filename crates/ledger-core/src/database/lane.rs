@@ -153,14 +153,12 @@ async fn waiting<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, company: 
     if company.is_none() {
         return queue.recv_many(batch, BATCH).await;
     }
-    match tokio::time::timeout(IDLE, queue.recv_many(batch, BATCH)).await {
-        Ok(count) => count,
-        Err(_) => {
-            // What came meanwhile is still done.
-            queue.close();
-            queue.recv_many(batch, BATCH).await
-        }
+    if let Ok(count) = tokio::time::timeout(IDLE, queue.recv_many(batch, BATCH)).await {
+        return count;
     }
+    // What came meanwhile is still done.
+    queue.close();
+    queue.recv_many(batch, BATCH).await
 }
 
 async fn serve<T: Send + 'static>(

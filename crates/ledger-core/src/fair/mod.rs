@@ -61,6 +61,7 @@ impl Shares {
     }
 
     /// Of so many connections, where there are not more: one is left for what is written.
+    #[must_use]
     pub fn within(self, connections: u32) -> Self {
         let connections = usize::try_from(connections).unwrap_or(usize::MAX).saturating_sub(1);
         let mut shares = self;

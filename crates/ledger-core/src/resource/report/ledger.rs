@@ -111,12 +111,11 @@ impl Report for GeneralLedger {
             }
             narrow
         };
-        let fixed = match asked.mark().and_then(|mark| mark.fixed.clone()) {
-            Some(fixed) => fixed,
-            None => {
-                let opening = openings(cx, asked, from.previous(), narrow()).await?;
-                Arc::new(Fixed { chart: Chart::of(cx).await?, opening })
-            }
+        let fixed = if let Some(fixed) = asked.mark().and_then(|mark| mark.fixed.clone()) {
+            fixed
+        } else {
+            let opening = openings(cx, asked, from.previous(), narrow()).await?;
+            Arc::new(Fixed { chart: Chart::of(cx).await?, opening })
         };
         let own = Own(cx.business()?.currency_decimals);
         if !asked.is_page() {
