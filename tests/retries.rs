@@ -7,7 +7,7 @@ use crate::harness::{Dialect, Engine, Options, Server, on_both_engines};
 use serde_json::{Value, json};
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn create(company: &Company<'_>, dialect: Dialect, resource: &str, key: &str, body: &Value) -> Said {
