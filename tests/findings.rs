@@ -27,7 +27,14 @@ fn a_cancelled_begin_loses_no_later_write() {
     let Some(url) = fresh_database() else { return };
     runtime().block_on(async {
         let purpose = Purpose::Writing;
-        let options = DatabaseOptions { url: url.clone(), purpose, pool_size: 3, readers: 1, page_cache_kib: 1024 };
+        let options = DatabaseOptions {
+            url: url.clone(),
+            purpose,
+            pool_size: 3,
+            readers: 1,
+            page_cache_kib: 1024,
+            log_budget: 1 << 28,
+        };
         let database = Database::open(&options).await.unwrap();
         let write = async |sql: &str| {
             let mut writer = database.writer();

@@ -90,6 +90,26 @@ fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
 }
 
 #[test]
+fn bodies_are_read_in_one_place_and_what_comes_from_outside_keeps_the_time() {
+    // What a server elsewhere answers is a client's to read.
+    let reading = [" to_bytes(", "body::to_bytes", ".frame()", ".collect().await", "BodyStream", "into_data_stream"];
+    absent("crates", &reading, &["http-kit/src/body.rs", "compare/src/client.rs", "crates/bench"]);
+    let extracting = ["extract::Json", "FromRequest<", "Form<", "Multipart", "RequestBodyLimit"];
+    absent("crates", &extracting, &[]);
+    absent("crates", &["Incoming"], &["launcher/src/edge/"]);
+    // There, it is wrapped before anybody gets hold of it.
+    let edge = sources("crates/launcher/src/edge");
+    let makes = |text: &str| product(text).filter(|line| line.contains("Body::new(")).count();
+    assert_eq!(edge.iter().map(|(_, text)| makes(text)).sum::<usize>(), 1, "one way from a connection to a handler");
+}
+
+#[test]
+fn what_waits_for_a_client_is_at_the_edge_alone() {
+    let waiting = ["TcpListener", "TcpSocket", "serve_connection", "header_read_timeout"];
+    absent("crates", &waiting, &["launcher/src/edge/", "crates/bench"]);
+}
+
+#[test]
 fn a_migration_never_imports_an_entity() {
     absent("migrations/src", &["ledger_core"], &[]);
 }

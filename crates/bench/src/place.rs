@@ -60,6 +60,7 @@ impl Place {
             pool_size: 40,
             readers: 2,
             page_cache_kib: 128 << 10,
+            log_budget: 256 << 20,
         };
         let database = ledger_core::database::Database::open(&options).await?;
         database.migrate().await?;

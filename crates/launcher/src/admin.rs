@@ -31,20 +31,37 @@ pub(crate) fn explain(error: &Error) -> String {
     text
 }
 
+/// No books work with less.
+const LEAST_CACHES: usize = 1 << 20;
+
 /// What books may hold in memory beside what they need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
     /// Answers that are kept, in bytes.
     answers: usize,
+    /// What is remembered of users, keys and memberships, in bytes.
+    remembered: usize,
     /// Of all connections to SQLite together.
     page_cache_kib: u32,
 }
 
 impl Memory {
     /// Of the only books of a process.
-    pub(crate) const ALONE: Self = Self { answers: 64 << 20, page_cache_kib: 128 << 10 };
-    /// Of books among many.
-    pub(crate) const AMONG_MANY: Self = Self { answers: 2 << 20, page_cache_kib: 4 << 10 };
+    pub(crate) fn alone(settings: &Settings) -> Self {
+        Self::of(settings.caches)
+    }
+
+    /// Of books among as many as may be open at once.
+    pub(crate) fn among_many(settings: &Settings) -> Self {
+        Self::of((settings.caches / settings.most_tenants.max(1)).max(LEAST_CACHES))
+    }
+
+    /// Half for pages of the database, a quarter for answers, an eighth for who may do what; what lanes remember of
+    /// companies is bounded by its number, and takes the rest.
+    fn of(caches: usize) -> Self {
+        let page_cache_kib = u32::try_from(caches / 2 >> 10).unwrap_or(u32::MAX);
+        Self { answers: caches / 4, remembered: caches / 8, page_cache_kib }
+    }
 }
 
 pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) -> Result<Arc<Ledger>, String> {
@@ -67,6 +84,7 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
             pool_size: settings.pool_size,
             readers: settings.readers,
             page_cache_kib: memory.page_cache_kib,
+            log_budget: settings.log_budget,
         },
         tokens: TokenOptions {
             secret,
@@ -77,6 +95,8 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
         keys: Keys::of(&master),
         write_queue: settings.write_queue,
         answer_bytes: memory.answers,
+        remembered_bytes: memory.remembered,
+        read_time: settings.read_time,
         clock: Clock::system(),
     };
     let shown = crate::config::without_password(settings.database.expose());

@@ -4,7 +4,7 @@ use crate::admin::Memory;
 use crate::cli::ServeOptions;
 use crate::config::{self, Edition, Loaded, Settings, Source};
 use crate::console::{failed, misused, say, warn};
-use crate::listener::{self, Current, Door};
+use crate::edge::{Current, Door, Edge, bind};
 use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::tenants::{self, Books};
@@ -17,9 +17,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 pub(crate) async fn run(options: ServeOptions) -> ExitCode {
     let demo_folder = match options.demo.then(demo::Folder::make).transpose() {
@@ -59,18 +58,18 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
         Some(files) => Some(Arc::new(Certificate::read(files)?)),
         None => None,
     };
-    let slots = Arc::new(Semaphore::new(settings.max_connections));
-    let plain = Door { listener: bind(settings.listen).await?, certificate: None, slots: slots.clone() };
+    let plain = Door { listener: bind(settings.listen)?, certificate: None };
     let secure = match &certificate {
         Some(certificate) => {
-            let listener = bind(settings.tls_listen).await?;
-            Some(Door { listener, certificate: Some(certificate.clone()), slots })
+            let listener = bind(settings.tls_listen)?;
+            Some(Door { listener, certificate: Some(certificate.clone()) })
         }
         None => None,
     };
     let place = |door: &Door| door.listener.local_addr().map_err(|error| error.to_string());
     let secure_address = secure.as_ref().map(place).transpose()?;
     let current = Current::new(Site::new(settings, &books));
+    let edge = Edge::new(settings, current.clone());
     greet(settings, (place(&plain)?, secure_address), is_demo);
 
     let (stopping, stopped) = watch::channel(false);
@@ -87,19 +86,15 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     let sweeping = tokio::spawn(sweep(books.clone(), certificate));
     let secured = async {
         if let Some(door) = secure {
-            listener::serve(door, settings, current.clone(), stop(stopped.clone())).await;
+            edge.clone().serve(door, stop(stopped.clone())).await;
         }
     };
-    tokio::join!(listener::serve(plain, settings, current.clone(), stop(stopped.clone())), secured);
+    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured);
     reloading.abort();
     sweeping.abort();
     books.close().await;
     say("stopped");
     Ok(())
-}
-
-async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
-    TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))
 }
 
 /// Brings the books of an installation to where they can be served.
@@ -238,7 +233,7 @@ where
         Ok(settings) => settings,
         Err(why) => return misused(&why),
     };
-    let ledger = match admin::open(&settings, Memory::ALONE, purpose).await {
+    let ledger = match admin::open(&settings, Memory::alone(&settings), purpose).await {
         Ok(ledger) => ledger,
         Err(why) => return failed(&why),
     };

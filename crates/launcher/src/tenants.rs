@@ -48,7 +48,7 @@ impl Books {
     /// The books of an installation, or of its tenants.
     pub(crate) async fn open(settings: &Settings) -> Result<Self, String> {
         match settings.edition {
-            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::ALONE).await?))),
+            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::alone(settings)).await?))),
             Edition::Cloud => {
                 admin::make_private_folder(&folder(settings))?;
                 let settings = Mutex::new(Arc::new(settings.clone()));
@@ -70,6 +70,7 @@ impl Books {
         let take = |shell: &Shell| {
             shell.ledger.set_token_lifetime(settings.token_lifetime);
             shell.quotas.set_per_minute(settings.requests_per_minute);
+            shell.ledger.set_read_time(settings.read_time);
         };
         match self {
             Self::One(shell) => take(shell),
@@ -162,7 +163,7 @@ impl Tenants {
         let opening = open.clone();
         let opened = tokio::spawn(async move {
             let opened = opening.shell.get_or_try_init(|| async {
-                let shell = shell(&own, Memory::AMONG_MANY).await.map_err(Error::internal)?;
+                let shell = shell(&own, Memory::among_many(&own)).await.map_err(Error::internal)?;
                 if own.auto_migrate && shell.ledger.pending_migrations().await? > 0 {
                     shell.ledger.migrate().await?;
                 }
@@ -185,26 +186,23 @@ impl Tenants {
 
     /// A place for one more; that of who was idle longest, where all are taken.
     async fn admit(&self, host: &str, most: usize) -> Result<Arc<Open>, Failure> {
-        let count = || self.open.lock().unwrap_or_else(PoisonError::into_inner).len();
-        if count() >= most {
+        loop {
             let mut ages: Vec<Instant> = {
-                let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                if open.len() < most || open.contains_key(host) {
+                    let fresh = || Arc::new(Open { shell: OnceCell::new(), used: Mutex::new(Instant::now()) });
+                    return Ok(open.entry(host.to_owned()).or_insert_with(fresh).clone());
+                }
                 let unused = open.values().filter(|one| is_idle(one));
                 unused.map(|one| *one.used.lock().unwrap_or_else(PoisonError::into_inner)).collect()
             };
             ages.sort();
-            // A tenth at once, so that not every newcomer has to wait for a farewell.
+            // A tenth at once, so that not every newcomer has to wait for a farewell. Another newcomer may be quicker to take
+            // the places, and then there are others to leave.
             let eldest = ages.get(ages.len().min(most.div_ceil(10)).saturating_sub(1)).copied();
-            if let Some(eldest) = eldest {
-                self.close(|used| used <= eldest).await;
-            }
+            let Some(eldest) = eldest else { return Err(Error::Unavailable(Unavailable::Overloaded).into()) };
+            self.close(|used| used <= eldest).await;
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= most && !open.contains_key(host) {
-            return Err(Error::Unavailable(Unavailable::Overloaded).into());
-        }
-        let fresh = || Arc::new(Open { shell: OnceCell::new(), used: Mutex::new(Instant::now()) });
-        Ok(open.entry(host.to_owned()).or_insert_with(fresh).clone())
     }
 
     /// Closes those that are idle and were last used at such a time.
@@ -249,7 +247,7 @@ fn is_idle(open: &Arc<Open>) -> bool {
 async fn shell(settings: &Settings, memory: Memory) -> Result<Shell, String> {
     Ok(Shell {
         ledger: admin::open(settings, memory, Purpose::Serving).await?,
-        limits: Limits { body: settings.body_limit, body_idle: settings.body_idle, request: settings.request_timeout },
+        limits: Limits { body: settings.body_limit, request: settings.request_timeout },
         quotas: Quotas::new(settings.requests_per_minute, settings.requests_at_once),
     })
 }
@@ -340,7 +338,7 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
         data: data.clone(),
         ..settings.clone()
     };
-    let ledger = admin::open(&own, Memory::AMONG_MANY, Purpose::Writing).await?;
+    let ledger = admin::open(&own, Memory::among_many(&own), Purpose::Writing).await?;
     let made = first_user(&ledger, new).await;
     ledger.close().await;
     let made = made?;

@@ -15,6 +15,7 @@ use crate::clock::{Clock, Instant};
 use crate::database::{Db, Reads, Session};
 use crate::day::Day;
 use crate::error::{Error, Result};
+use crate::fair::Pace;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
@@ -41,6 +42,8 @@ pub struct Point {
     pub as_of: Option<Day>,
     /// Only what was recorded by then.
     pub known_at: Option<Instant>,
+    /// No entry after this one: what is read in several snapshots tells the same books in each.
+    pub until: Option<i64>,
 }
 
 pub struct Cx<'a> {
@@ -54,6 +57,7 @@ pub struct Cx<'a> {
     expectation: &'a Expectation,
     origin: &'a Origin,
     desk: Option<&'a Desk>,
+    pace: Option<&'a Pace>,
     /// What was posted so far.
     moved: Tally,
 }
@@ -97,7 +101,21 @@ impl<'a> Cx<'a> {
             expectation,
             origin,
             desk,
+            pace: None,
             moved: Tally::default(),
+        }
+    }
+
+    /// One that gives way to others between the portions of what it reads.
+    pub(crate) fn at_pace(self, pace: &'a Pace) -> Self {
+        Self { pace: Some(pace), ..self }
+    }
+
+    /// Lets others go first, where this is a long read.
+    pub(crate) async fn pause(&self) -> Result<()> {
+        match self.pace {
+            Some(pace) => pace.pause().await,
+            None => Ok(()),
         }
     }
 

@@ -113,6 +113,8 @@ pub struct Conflict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unavailable {
     Overloaded,
+    /// A read was ended because the database's log grew too long beside it.
+    Outgrown,
     StorageFull,
     DatabaseAway,
     ShuttingDown,
@@ -151,7 +153,7 @@ impl Error {
             Self::IdempotencyMismatch => "idempotency_mismatch",
             Self::RateLimited { .. } => "rate_limited",
             Self::Unavailable(why) => match why {
-                Unavailable::Overloaded => "overloaded",
+                Unavailable::Overloaded | Unavailable::Outgrown => "overloaded",
                 Unavailable::StorageFull => "storage_full",
                 Unavailable::DatabaseAway | Unavailable::ShuttingDown => "unavailable",
                 Unavailable::CommitOutcomeUnknown => "commit_outcome_unknown",
@@ -179,6 +181,9 @@ impl Error {
             }
             Self::Unavailable(why) => match why {
                 Unavailable::Overloaded => "The server is busy; try again shortly",
+                Unavailable::Outgrown => {
+                    "Much was written while this was read, and it had to end; ask for less, or when less is written"
+                }
                 Unavailable::StorageFull => "The server's storage is full; nothing was written",
                 Unavailable::DatabaseAway => "The database is not reachable; try again shortly",
                 Unavailable::ShuttingDown => "The server is shutting down; try again shortly",

@@ -1,6 +1,8 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
-use crate::access::{self, Business, KeyScope, Principal, Role, Seat, membership};
+mod reading;
+
+use crate::access::{self, Business, KeyScope, Principal, Role, membership};
 use crate::answers::{self, Answers, Known};
 use crate::aside;
 use crate::auth::password::Passwords;
@@ -12,13 +14,13 @@ use crate::auth::{
 };
 use crate::books::audit::{AuditAction, Change, Origin};
 use crate::books::desk::{Desk, Rehearsed};
-use crate::books::export::{self, JournalFormat};
-use crate::books::verify::{self, Check, Verdict};
+use crate::books::verify::{Check, Verdict};
 use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
 use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
+use crate::fair::{Fair, Shares, Single};
 use crate::feed::{Feed, Feeds};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -28,20 +30,23 @@ use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key};
 use crate::resource::business::{BusinessStatus, table as business};
-use crate::resource::extra::{Csv, Media};
+use crate::resource::extra::Media;
 use crate::resource::json::{canonical, strict};
-use crate::resource::list::{self, ListQuery, Pagination};
+use crate::resource::list::{self, Pagination};
 use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry};
 use crate::usage::{self, Usage};
+pub use reading::{Errand, ReadCall, WriteCall};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
+use sea_orm::{EntityTrait, PaginatorTrait, QueryOrder};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
+
+mod joining;
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
@@ -53,6 +58,10 @@ pub struct LedgerOptions {
     pub write_queue: usize,
     /// What answers that are kept for their repetition may weigh.
     pub answer_bytes: usize,
+    /// What is remembered of users, keys and memberships may weigh.
+    pub remembered_bytes: usize,
+    /// What one caller's reads may take of a minute; any time where it is zero.
+    pub read_time: Duration,
     pub clock: Clock,
 }
 
@@ -70,6 +79,9 @@ pub struct Ledger {
     answers: Answers,
     usage: Usage,
     feeds: Feeds,
+    fair: Fair,
+    /// The proofs that are under way.
+    proofs: Single<(BusinessId, ResourceKey, Verb), Reply>,
 }
 
 /// What the code of an authenticator comes to.
@@ -145,7 +157,7 @@ impl Reply {
     /// What may be kept of it.
     fn without_secrets(&self) -> Result<Self> {
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator"] {
+        for name in ["secret", "authenticator", "invitationCode"] {
             if let Some(secret) = body.get_mut(name) {
                 *secret = serde_json::Value::Null;
             }
@@ -161,15 +173,15 @@ impl Reply {
 /// The answer to one request: at once, or while it is made.
 pub enum Answer {
     Whole(Reply),
-    /// Comma-separated values, wrapped by no dialect.
-    Csv(Feed),
+    /// Wrapped by no dialect.
+    Portions(Feed),
 }
 
 impl Answer {
     pub fn whole(self) -> Result<Reply> {
         match self {
             Self::Whole(reply) => Ok(reply),
-            Self::Csv(_) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
+            Self::Portions(_) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
         }
     }
 }
@@ -202,7 +214,12 @@ pub struct FirstUser {
 
 impl Ledger {
     pub async fn open(options: LedgerOptions) -> Result<Arc<Self>> {
-        let database = Database::open(&options.database).await?;
+        // Each place has a connection: who has its turn never waits for one.
+        let shares = Shares::of(options.database.readers).within(options.database.pool_size.max(12));
+        let readers = u32::try_from(shares.connections()).map_err(Error::internal)?;
+        let database = Database::open(&DatabaseOptions { readers, ..options.database }).await?;
+        let fair = Fair::new(shares);
+        fair.set_budget(options.read_time);
         Ok(Arc::new(Self {
             lanes: Lanes::new(database.clone(), options.write_queue),
             database,
@@ -212,11 +229,12 @@ impl Ledger {
             keys: options.keys,
             installation: OnceCell::new(),
             in_flight: InFlight::default(),
-            remembered: Remembered::default(),
+            remembered: Remembered::within(options.remembered_bytes),
             answers: Answers::new(options.answer_bytes),
             usage: Usage::default(),
-            // Whoever takes a long answer slowly holds a connection; the others are left for everybody else.
-            feeds: Feeds::of(options.database.readers.min(options.database.pool_size) / 2),
+            feeds: Feeds::default(),
+            fair,
+            proofs: Single::default(),
         }))
     }
 
@@ -270,6 +288,11 @@ impl Ledger {
     /// Tokens issued from now on live this long.
     pub fn set_token_lifetime(&self, lifetime: Duration) {
         self.tokens.set_lifetime(lifetime);
+    }
+
+    /// From now on one caller's reads may take so much of a minute.
+    pub fn set_read_time(&self, read_time: Duration) {
+        self.fair.set_budget(read_time);
     }
 
     // ── Who is there ──
@@ -432,55 +455,14 @@ impl Ledger {
 
     // ── Requests ──
 
-    pub async fn execute(self: &Arc<Self>, principal: &Principal, call: Call) -> Result<Answer> {
+    /// Answers a call that writes. Whoever stops waiting for it does not stop it, where it runs in a task of its own.
+    pub async fn write_down(self: &Arc<Self>, principal: &Principal, call: WriteCall) -> Result<Reply> {
+        let WriteCall(call) = call;
         let business = self.authorise(principal, &call).await?;
         if let Some(business) = &business {
             self.count(principal, &call, business);
         }
-        if call.resource.writes(call.verb) {
-            return self.write_request(principal, business, call).await.map(Answer::Whole);
-        }
-        let query = ListQuery::parse(&call.resource.offer(call.verb), &call.query)?;
-        if let Some(csv) = call.resource.csv(call.verb, &query) {
-            return self.feed(principal, business, call, query, csv).await.map(Answer::Csv);
-        }
-        let id = named_record(&call)?;
-        let question = business.as_ref().and_then(|business| self.question(principal, &call, business));
-        let reply = self.read(principal, business, &call, &query, id).await?;
-        if let Some((question, version)) = question {
-            // The version is older than the answer: what changed meanwhile has another one.
-            self.answers.keep(question, version, &reply);
-        }
-        Ok(Answer::Whole(reply))
-    }
-
-    /// A read that is written down as long as it is taken, from one snapshot.
-    async fn feed(
-        self: &Arc<Self>,
-        principal: &Principal,
-        business: Option<Arc<Business>>,
-        call: Call,
-        query: ListQuery,
-        csv: Csv,
-    ) -> Result<Feed> {
-        let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
-        let place = self.feeds.enter()?;
-        Feed::begin(place, move |outlet| async move {
-            let asked = Asked {
-                user,
-                key: key.as_deref(),
-                business: business.as_deref(),
-                clock: &ledger.clock,
-                expectation: &Expectation::Unsaid,
-                origin: &call.origin,
-                point: query.point,
-            };
-            let snapshot = ledger.database.snapshot().await?;
-            let written = (csv.write)(&Cx::reading_within(asked, &snapshot), &query, &outlet).await;
-            snapshot.end().await?;
-            written
-        })
-        .await
+        self.write_request(principal, business, call).await
     }
 
     /// The answer to a read that was answered before, as long as nothing changed since. It asks nobody.
@@ -539,50 +521,6 @@ impl Ledger {
             told.push(CompanyUsage { business_id: company.id, name: company.name, uses });
         }
         Ok(told)
-    }
-
-    async fn read(
-        &self,
-        principal: &Principal,
-        business: Option<Arc<Business>>,
-        call: &Call,
-        query: &ListQuery,
-        id: Option<RecordId>,
-    ) -> Result<Reply> {
-        let asked = Asked {
-            user: principal.user,
-            key: principal.key.as_deref(),
-            business: business.as_deref(),
-            clock: &self.clock,
-            expectation: &Expectation::Unsaid,
-            origin: &call.origin,
-            point: query.point,
-        };
-        if call.resource.key == ResourceKey::DialectUsage {
-            self.write_usage().await?;
-        }
-        // What is summed from many tables is summed from the same books.
-        if matches!(call.resource.key, ResourceKey::Verification | ResourceKey::Reports) {
-            let snapshot = self.database.snapshot().await?;
-            let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, query).await;
-            snapshot.end().await?;
-            let (media, produced) = read?;
-            let reply = Reply::plain(ReplyKind::Found, produced.text);
-            return Ok(Reply { media, pagination: produced.pagination, ..reply });
-        }
-        let cx = Cx::reading(asked, &self.database.read);
-        match (call.verb, id) {
-            (Verb::List, _) => {
-                let produced = call.resource.list(&cx, query).await?;
-                Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, produced.text) })
-            }
-            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, call.resource.get(&cx, id).await?)),
-            (verb, id) => {
-                let (media, produced) = call.resource.read_extra(verb, &cx, id, query).await?;
-                let reply = Reply::plain(ReplyKind::Listed, produced.text);
-                Ok(Reply { media, pagination: produced.pagination, ..reply })
-            }
-        }
     }
 
     /// The company in scope, after the caller's right to be there and to do this was checked.
@@ -648,6 +586,13 @@ impl Ledger {
             }
             None => None,
         };
+        let company = match prepared.opened_by() {
+            Some(code) => match self.answered_before(claim.as_ref()).await? {
+                Some(reply) => return Ok(reply),
+                None => Some(self.invited_to(principal, code, call.origin.address).await?),
+            },
+            None => company,
+        };
         // Held until the lane has answered.
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
         // A rehearsal is undone by its savepoint, whatever it wrote.
@@ -657,7 +602,10 @@ impl Ledger {
             kind: call.resource.reply_kind(call.verb),
             user: principal.user,
             key: principal.key.clone(),
-            shows_secrets: matches!(call.resource.key, ResourceKey::ApiKeys | ResourceKey::Profile),
+            shows_secrets: matches!(
+                call.resource.key,
+                ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
+            ),
             business,
             expectation: call.expectation,
             origin: Origin { user: Some(principal.user), ..call.origin },
@@ -695,59 +643,6 @@ impl Ledger {
     }
 
     // ── Proof ──
-
-    /// Proves the books of one company or of all, each in one snapshot.
-    pub async fn verify(&self, only: Option<BusinessId>) -> Result<Vec<Proof>> {
-        let mut named = business::Entity::find().order_by_asc(business::Column::NameKey);
-        if let Some(id) = only {
-            named = named.filter(business::Column::Id.eq(id));
-        }
-        let companies = named.all(&self.database.read).await?;
-        if only.is_some() && companies.is_empty() {
-            return Err(Error::NotFound);
-        }
-        let mut proofs = Vec::new();
-        for company in companies {
-            let snapshot = self.database.snapshot().await?;
-            let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
-            let asked = Asked {
-                user: UserId::default(),
-                key: None,
-                business: Some(&facts),
-                clock: &self.clock,
-                expectation: &Expectation::Unsaid,
-                origin: &Origin::default(),
-                point: Point::default(),
-            };
-            let verdict = verify::run(&Cx::reading_within(asked, &snapshot)).await;
-            snapshot.end().await?;
-            proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
-        }
-        Ok(proofs)
-    }
-
-    /// The ledger of a company as a plain text journal, from one snapshot, portion by portion.
-    pub async fn export(
-        &self,
-        id: BusinessId,
-        format: JournalFormat,
-        keep: impl FnMut(&str) -> Result<()>,
-    ) -> Result<()> {
-        let snapshot = self.database.snapshot().await?;
-        let facts = access::seen_from(&snapshot, id, Seat::owner()).await?;
-        let asked = Asked {
-            user: UserId::default(),
-            key: None,
-            business: Some(&facts),
-            clock: &self.clock,
-            expectation: &Expectation::Unsaid,
-            origin: &Origin::default(),
-            point: Point::default(),
-        };
-        let written = export::write(&Cx::reading_within(asked, &snapshot), format, keep).await;
-        snapshot.end().await?;
-        written
-    }
 
     /// What the engine itself says of its file; nothing where it has no such check.
     pub async fn verify_engine(&self) -> Result<Option<Check>> {

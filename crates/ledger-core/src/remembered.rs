@@ -72,6 +72,8 @@ type QuestionWithBooks = Question<(Changes, Option<i64>)>;
 
 #[derive(Default)]
 pub(crate) struct Remembered {
+    /// As many users, companies and keys as are remembered at most, of each.
+    most: usize,
     changes: Question<Changes>,
     with_books: Mutex<HashMap<BusinessId, Arc<QuestionWithBooks>>>,
     facts: Mutex<Facts>,
@@ -85,10 +87,15 @@ struct Facts {
     keys: HashMap<String, Arc<Key>>,
 }
 
-/// As many users, and as many companies, as are remembered at most.
-const MOST: usize = 20_000;
+/// What a user, a company with its settings, and a key weigh together, about.
+const WEIGHT: usize = 8 << 10;
 
 impl Remembered {
+    /// As much as fits in so many bytes.
+    pub(crate) fn within(bytes: usize) -> Self {
+        Self { most: (bytes / WEIGHT).clamp(64, 20_000), ..Self::default() }
+    }
+
     /// The count of changes, asked for after this call began.
     pub(crate) async fn changes(&self, connection: &Reads) -> Result<Changes> {
         let connection = connection.clone();
@@ -109,7 +116,7 @@ impl Remembered {
     ) -> Result<(Changes, Option<i64>)> {
         let question = {
             let mut asked = self.with_books.lock().unwrap_or_else(PoisonError::into_inner);
-            if asked.len() > MOST {
+            if asked.len() > self.most {
                 asked.clear();
             }
             asked.entry(business).or_default().clone()
@@ -165,9 +172,9 @@ impl Remembered {
     fn under<T>(&self, changes: Changes, look: impl FnOnce(&mut Facts) -> T) -> Option<T> {
         let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         if facts.under.0 < changes.0
-            || facts.users.len() > MOST
-            || facts.companies.len() > MOST
-            || facts.keys.len() > MOST
+            || facts.users.len() > self.most
+            || facts.companies.len() > self.most
+            || facts.keys.len() > self.most
         {
             *facts = Facts { under: changes, ..Facts::default() };
         }

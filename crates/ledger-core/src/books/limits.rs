@@ -29,6 +29,17 @@ impl Judged {
     }
 }
 
+/// Which way an entry goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moves {
+    In,
+    /// It takes back what was put in.
+    Back,
+    /// It undoes, on another day, what another entry of the same document does, or no longer does so: no more than that
+    /// one moves, which is counted.
+    Mirrored,
+}
+
 /// What the entries of a request have moved so far, document by document.
 #[derive(Default)]
 pub(crate) struct Tally(Mutex<HashMap<RecordId, Moved>>);
@@ -41,10 +52,14 @@ struct Moved {
 
 impl Tally {
     /// The sum with this much more.
-    fn add(&self, document: RecordId, takes_back: bool, amount: Money) -> Option<Money> {
+    fn add(&self, document: RecordId, moves: Moves, amount: Money) -> Option<Money> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = seen.entry(document).or_default();
-        let sum = if takes_back { &mut moved.taken_back } else { &mut moved.put_in };
+        let sum = match moves {
+            Moves::In => &mut moved.put_in,
+            Moves::Back => &mut moved.taken_back,
+            Moves::Mirrored => return Some(Money::ZERO),
+        };
         *sum = sum.checked_add(amount)?;
         Some(*sum)
     }
@@ -58,8 +73,8 @@ pub(crate) async fn judge(cx: &Cx<'_>, tally: &Tally, entry: NewEntry) -> Result
     }
     if limits.max_document_amount.is_some() {
         let amount = moved(cx, &entry).await?.ok_or_else(too_much)?;
-        let sum = tally.add(entry.document_id, entry.takes_back, amount).ok_or_else(too_much)?;
-        check_amount(cx, sum, if entry.takes_back { "takes back" } else { "moves" })?;
+        let sum = tally.add(entry.document_id, entry.moves, amount).ok_or_else(too_much)?;
+        check_amount(cx, sum, if entry.moves == Moves::Back { "takes back" } else { "moves" })?;
     }
     Ok(Judged(entry))
 }

@@ -6,6 +6,7 @@
 //! allows it; then what is missing goes out at the last known cost, and the receipt that fills the hole corrects it.
 
 use crate::books::desk::{NewEntry, Standing};
+use crate::books::limits::Moves;
 use crate::books::periods::Module;
 use crate::books::posting::{Line, Posting, Subject};
 use crate::books::progress;
@@ -707,7 +708,7 @@ impl Adjustments {
                 document_version: row.version,
                 document_number: row.number.clone(),
                 reverses: None,
-                takes_back: false,
+                moves: Moves::In,
                 narration: Some("Goods cost something else than was booked".into()),
                 posting,
             })

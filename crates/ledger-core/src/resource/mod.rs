@@ -18,6 +18,7 @@ pub mod entry;
 pub mod exchange_rate;
 pub mod extra;
 pub mod fiscal_year;
+pub mod invitation;
 pub mod item;
 pub mod journal;
 pub(crate) mod json;

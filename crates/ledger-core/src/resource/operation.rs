@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
 use crate::resource::body::{self, Shape};
-use crate::resource::extra::{self, ActMethod, Csv, Does, Extra, Media, On, Produced};
+use crate::resource::extra::{self, ActMethod, Begin, Does, Extra, Media, On, Produced, Weight};
 use crate::resource::list::{FilterValue, ListQuery, Offer, Parameter};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope, Visitor, each_resource};
 use schemars::{Schema, SchemaGenerator};
@@ -74,6 +74,11 @@ pub(crate) trait Prepared: Send + Sync {
 
     /// The password that the caller confirms it with.
     fn confirmed_by(&self) -> Option<&str> {
+        None
+    }
+
+    /// The code of the invitation that opens the company to the caller in which it happens.
+    fn opened_by(&self) -> Option<&str> {
         None
     }
 }
@@ -326,10 +331,28 @@ impl ResourceOperations {
         (self.get)(cx, id).await
     }
 
-    /// How a read is answered as comma-separated values, where that is asked for.
-    pub(crate) fn csv(&self, verb: Verb, query: &ListQuery) -> Option<Csv> {
+    /// How a read is answered that comes in portions, because it always does, or was asked for as comma-separated values.
+    pub(crate) fn portions(&self, verb: Verb, query: &ListQuery) -> Option<(Media, Begin)> {
         let Some(Does::Reads(reading)) = self.extra(verb).map(|extra| &extra.does) else { return None };
-        reading.csv.filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())))
+        let csv = reading.csv.filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())));
+        let csv = csv.map(|csv| (Media::Csv, csv.begin));
+        csv.or_else(|| reading.portions.map(|begin| (reading.media, begin)))
+    }
+
+    /// What a read costs, as far as it can be said before it is made.
+    pub(crate) fn weight(&self, verb: Verb) -> Weight {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => reading.weight,
+            Some(Does::Writes(_)) | None => Weight::Brief,
+        }
+    }
+
+    /// Whether everybody who may ask for it asks the same: nothing can be said beside the company.
+    pub(crate) fn is_asked_alike(&self, verb: Verb) -> bool {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => reading.parameters.is_empty() && !reading.paged && !reading.in_time,
+            Some(Does::Writes(_)) | None => false,
+        }
     }
 
     pub(crate) async fn read_extra<'c>(

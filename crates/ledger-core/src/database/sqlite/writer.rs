@@ -14,7 +14,7 @@
 use super::{Engine, end_process};
 use crate::database::Committing;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
-use sqlite_kit::{Connection, Fault};
+use sqlite_kit::{Checkpointed, Connection, Fault};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Once the log has so many pages, they are copied to the file.
@@ -222,6 +222,11 @@ impl Writer {
         }
         let Some(held) = self.connection.clone() else { return };
         let copied = held.connection().checkpoint();
+        if let Ok(Checkpointed { pages, copied }) = copied
+            && copied < pages
+        {
+            self.engine.relieve(pages);
+        }
         if let Err(fault) = copied {
             held.judge(&fault);
             tracing::error!(%fault, "the log could not be copied to the file");
@@ -297,7 +302,8 @@ mod tests {
         let path = std::env::temp_dir().join(format!("duet-writer-{name}-{}.db", std::process::id()));
         let url = format!("sqlite:{}", path.display());
         let purpose = Purpose::Writing;
-        let options = DatabaseOptions { url, purpose, pool_size: 1, readers: 1, page_cache_kib: 1024 };
+        let options =
+            DatabaseOptions { url, purpose, pool_size: 1, readers: 1, page_cache_kib: 1024, log_budget: 64 << 20 };
         let engine = Arc::new(Engine::open(path.clone(), &options).unwrap());
         let mut writer = Writer::of(engine);
         writer.ending = told;

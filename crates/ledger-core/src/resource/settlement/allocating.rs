@@ -9,6 +9,7 @@ use super::relief::{Accounts, Coin, Taken, relieve};
 use crate::books::audit::{AuditAction, Change as AuditChange};
 use crate::books::chart::SystemRole;
 use crate::books::desk::NewEntry;
+use crate::books::limits::Moves;
 use crate::books::open_items::{find, shift};
 use crate::books::periods::Module;
 use crate::books::posting::Posting;
@@ -462,7 +463,7 @@ pub(crate) async fn allocate(
         row.entry = Some(AsJson(
             cx.post(NewEntry {
                 date,
-                takes_back: false,
+                moves: Moves::In,
                 kind: EntryKind::Allocation,
                 document: source.kind,
                 document_id: source.document_id,
@@ -582,7 +583,7 @@ async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model
     let posting = Posting::balanced(lines).map_err(|_| Error::internal("an entry in the books does not balance"))?;
     cx.post(NewEntry {
         date,
-        takes_back: true,
+        moves: Moves::Back,
         kind: EntryKind::Reversal,
         document: of.kind,
         document_id: of.id,
