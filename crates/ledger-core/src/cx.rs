@@ -11,13 +11,13 @@ use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::{Asker, Periods};
 use crate::books::tables::{EntryRef, documents};
 use crate::clock::{Clock, Instant};
+use crate::database::{Db, Reads, Session};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
 use crate::resource::{ResourceKey, item, party};
-use sea_orm::{DatabaseConnection, DatabaseExecutor, DatabaseTransaction};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub struct Point {
 }
 
 pub struct Cx<'a> {
-    pub(crate) db: DatabaseExecutor<'a>,
+    pub(crate) db: Db<'a>,
     pub user: UserId,
     pub now: Instant,
     pub point: Point,
@@ -69,19 +69,19 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Cx<'a> {
-    pub(crate) fn reading(asked: Asked<'a>, connection: &'a DatabaseConnection) -> Self {
-        Self::over(asked, connection.into(), None)
+    pub(crate) fn reading(asked: Asked<'a>, reads: &'a Reads) -> Self {
+        Self::over(asked, Db::Reads(reads), None)
     }
 
-    pub(crate) fn reading_within(asked: Asked<'a>, snapshot: &'a DatabaseTransaction) -> Self {
-        Self::over(asked, snapshot.into(), None)
+    pub(crate) fn reading_within(asked: Asked<'a>, snapshot: &'a Session) -> Self {
+        Self::over(asked, Db::Session(snapshot), None)
     }
 
-    pub(crate) fn writing(asked: Asked<'a>, transaction: &'a DatabaseTransaction, desk: &'a Desk) -> Self {
-        Self::over(asked, transaction.into(), Some(desk))
+    pub(crate) fn writing(asked: Asked<'a>, transaction: &'a Session, desk: &'a Desk) -> Self {
+        Self::over(asked, Db::Session(transaction), Some(desk))
     }
 
-    fn over(asked: Asked<'a>, db: DatabaseExecutor<'a>, desk: Option<&'a Desk>) -> Self {
+    fn over(asked: Asked<'a>, db: Db<'a>, desk: Option<&'a Desk>) -> Self {
         let Asked { user, key, business, clock, expectation, origin, point } = asked;
         Self { db, user, now: clock.now(), point, key, business, clock, expectation, origin, desk }
     }

@@ -277,8 +277,8 @@ impl Ledger {
         let subjects = Subjects::new(&name, address);
         let turn = self.passwords.turn().await?;
         // Judged while holding the turn, so that a burst of guesses cannot slip past the count.
-        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
-        let found = user::find_by_name(&self.database.read, &name, by).await?;
+        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
+        let found = user::find_by_name(&self.database.door, &name, by).await?;
         // Somebody who was never given a password takes as long as everybody else.
         let hash = found.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
         let matches = self.passwords.verify(turn, password, hash).await?;
@@ -297,7 +297,7 @@ impl Ledger {
     }
 
     async fn second_factor(&self, user: UserId, code: Option<&str>) -> Result<Factor> {
-        let signed = sign_in::find(&self.database.read, user).await?.filter(|signed| signed.totp_on);
+        let signed = sign_in::find(&self.database.door, user).await?.filter(|signed| signed.totp_on);
         let Some(sign_in::Model { totp_secret: Some(secret), totp_step, .. }) = signed else {
             return Ok(Factor::NotAsked);
         };
@@ -307,10 +307,10 @@ impl Ledger {
 
     /// Whether somebody who is signed in knows their password. They may guess as often as at a log-in.
     async fn confirm(&self, principal: &Principal, password: String, address: Option<IpAddr>) -> Result<()> {
-        let user = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
+        let user = user::find(&self.database.door, principal.user).await?.ok_or(Error::NotFound)?;
         let subjects = Subjects::new(&user.email, address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
         let turn = self.passwords.turn().await?;
-        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
+        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
         if self.passwords.verify(turn, password, Some(user.password_hash)).await? {
             return Ok(());
         }
@@ -370,10 +370,10 @@ impl Ledger {
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
             Some(id) => {
-                let (changes, version) = self.remembered.changes_and_books(&self.database.read, id).await?;
+                let (changes, version) = self.remembered.changes_and_books(&self.database.door, id).await?;
                 (changes, version.map(|version| (id, version)))
             }
-            None => (self.remembered.changes(&self.database.read).await?, None),
+            None => (self.remembered.changes(&self.database.door).await?, None),
         };
         let key = match claims {
             Some(_) => None,
@@ -388,7 +388,7 @@ impl Ledger {
             Some(known)
         } else {
             let ledger = self.clone();
-            let find = async move { ledger.remembered.user(&ledger.database.read, changes, id).await };
+            let find = async move { ledger.remembered.user(&ledger.database.door, changes, id).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
         let user = user
@@ -414,7 +414,7 @@ impl Ledger {
             Some(known)
         } else {
             let (ledger, secret) = (self.clone(), secret.to_owned());
-            let find = async move { ledger.remembered.key(&ledger.database.read, changes, &secret).await };
+            let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
         let key = found.ok_or(UNKNOWN)?;
@@ -475,7 +475,7 @@ impl Ledger {
             };
             let snapshot = ledger.database.snapshot().await?;
             let written = (csv.write)(&Cx::reading_within(asked, &snapshot), &query, &outlet).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             written
         })
         .await
@@ -563,7 +563,7 @@ impl Ledger {
         if matches!(call.resource.key, ResourceKey::Verification | ResourceKey::Reports) {
             let snapshot = self.database.snapshot().await?;
             let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, query).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             let (media, produced) = read?;
             let reply = Reply::plain(ReplyKind::Found, produced.text);
             return Ok(Reply { media, pagination: produced.pagination, ..reply });
@@ -600,7 +600,7 @@ impl Ledger {
         };
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
         let only = principal.key_in(id)?;
-        let business = self.remembered.company(&self.database.read, principal.changes, principal.user, id).await?;
+        let business = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await?;
         let business = business.narrowed(only);
         let (key, action) = call.resource.needs(call.verb);
         business.require(key, action)?;
@@ -667,7 +667,7 @@ impl Ledger {
     /// Something of our own that must be written, in the lane like everything else.
     async fn write<W>(&self, company: Option<BusinessId>, work: W) -> Result<()>
     where
-        W: for<'t> Fn(&'t sea_orm::DatabaseTransaction, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
+        W: for<'t> Fn(&'t crate::database::Session, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
             + Send
             + Sync
             + 'static,
@@ -707,7 +707,7 @@ impl Ledger {
                 point: Point::default(),
             };
             let verdict = verify::run(&Cx::reading_within(asked, &snapshot)).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
         }
         Ok(proofs)
@@ -732,7 +732,7 @@ impl Ledger {
             point: Point::default(),
         };
         let written = export::write(&Cx::reading_within(asked, &snapshot), format, keep).await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         written
     }
 
@@ -876,7 +876,7 @@ struct Write {
 }
 
 impl Write {
-    async fn run(&self, transaction: &sea_orm::DatabaseTransaction, desk: &Desk) -> Result<Reply> {
+    async fn run(&self, transaction: &crate::database::Session, desk: &Desk) -> Result<Reply> {
         let asked = Asked {
             user: self.user,
             key: self.key.as_deref(),
