@@ -99,6 +99,10 @@ pub struct Settings {
     pub pool_size: u32,
     pub readers: u32,
     pub auto_migrate: bool,
+    /// How long PostgreSQL is waited for.
+    pub connect_timeout: Duration,
+    pub statement_timeout: Duration,
+    pub write_timeout: Duration,
     pub token_lifetime: Duration,
     pub token_secret: Option<Secret>,
     /// What the secrets of the database are under.
@@ -165,6 +169,9 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let pool_size = reader.number("Database:PoolSize", 2, 1000);
     let readers = reader.number("Database:Readers", 1, 64);
     let auto_migrate = reader.flag("Database:AutoMigrate");
+    let connect_timeout = reader.duration("Database:ConnectTimeout");
+    let statement_timeout = reader.duration("Database:StatementTimeout");
+    let write_timeout = reader.duration("Database:WriteTimeout");
     let minutes = reader.number("JwtSettings:ExpirationMinutes", 1, 1440);
     let token_secret = reader.text("JwtSettings:Secret");
     if token_secret.as_ref().is_some_and(|secret| secret.len() < 32) {
@@ -207,6 +214,9 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         pool_size: pool_size?,
         readers: readers?,
         auto_migrate: auto_migrate?,
+        connect_timeout: connect_timeout?,
+        statement_timeout: statement_timeout?,
+        write_timeout: write_timeout?,
         token_lifetime: Duration::from_mins(u64::from(minutes?)),
         token_secret: token_secret.map(Secret),
         master_key: master_key.map(Secret),
@@ -305,6 +315,9 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Database:PoolSize", old.pool_size != new.pool_size),
         ("Database:Readers", old.readers != new.readers),
         ("Database:AutoMigrate", old.auto_migrate != new.auto_migrate),
+        ("Database:ConnectTimeout", old.connect_timeout != new.connect_timeout),
+        ("Database:StatementTimeout", old.statement_timeout != new.statement_timeout),
+        ("Database:WriteTimeout", old.write_timeout != new.write_timeout),
         ("JwtSettings:Secret", old.token_secret != new.token_secret),
         ("Security:MasterKey", old.master_key != new.master_key),
         ("JwtSettings:Issuer", old.token_issuer != new.token_issuer),

@@ -90,6 +90,8 @@ impl<T: Send + 'static> Lanes<T> {
 
     /// Queues a command and waits for its commit.
     pub(crate) async fn run(&self, order: Order<T>) -> Result<T> {
+        // Nobody queues for a database that is known to take nothing.
+        self.database.check_writable()?;
         let (answer, answered) = oneshot::channel();
         self.lane(order.company)?.try_send(Command { order, answer }).map_err(|full| {
             Error::Unavailable(match full {

@@ -1,97 +1,104 @@
-//! PostgreSQL: one pool of connections for reading and writing.
+//! PostgreSQL: a connection for each lane, a pool for what reads, and another that lets requests in.
+//!
+//! Owns: what a lane may make of its connection. One that did not answer, or whose end is not known, is never used again.
 
-use super::Committing;
-use crate::error::{Error, Unavailable};
-use sea_orm::{
-    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, IsolationLevel,
-    QueryResult, SqlxPostgresConnector, Statement, TransactionOptions, TransactionTrait,
-};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use super::{Committing, DatabaseOptions};
+use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Server, Standing, Target};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use std::future::Future;
-use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// How long a request waits for a free connection before it is told that the database is away.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
-
 #[derive(Debug, Clone)]
-pub(crate) struct Engine(DatabaseConnection);
+pub(crate) struct Engine(Server);
 
 /// Questions outside a transaction.
 #[derive(Debug, Clone)]
 pub(crate) struct Reads {
-    pool: DatabaseConnection,
+    pool: Pool,
     until: Option<Instant>,
 }
 
 /// A transaction, or a snapshot.
 #[derive(Debug)]
-pub struct Session {
-    transaction: DatabaseTransaction,
-    until: Option<Instant>,
+pub enum Session {
+    #[doc(hidden)]
+    Writing(Writing),
+    #[doc(hidden)]
+    Snapshot { lease: Lease, until: Option<Instant> },
+}
+
+/// What a lane writes in one transaction.
+#[derive(Debug)]
+pub struct Writing {
+    server: Server,
+    link: Arc<Link>,
 }
 
 #[derive(Debug)]
-pub struct Writer(DatabaseConnection);
+pub struct Writer {
+    server: Server,
+    /// The connection, and how often the database had been away when it was made.
+    link: Option<(Arc<Link>, u64)>,
+}
+
+/// A table may be large; whoever changes it is not in a hurry.
+const MIGRATION: Duration = Duration::from_hours(24);
 
 impl Engine {
-    pub(crate) async fn open(url: &str, pool_size: u32) -> Result<Self, DbErr> {
-        // Deadlines live in the database: a dropped future must never be what ends a statement.
-        let options = PgConnectOptions::from_str(url).map_err(connection_error)?.application_name("duet").options([
-            ("client_min_messages", "error"),
-            ("lock_timeout", "10s"),
-            ("statement_timeout", "60s"),
-            ("idle_in_transaction_session_timeout", "60s"),
-        ]);
-        let pool = PgPoolOptions::new()
-            .max_connections(pool_size.max(2))
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            // A cancelled BEGIN can leave the session inside a transaction the driver does not know of; the
-            // next write on it would be acknowledged and lost. Nothing leaves the pool in that state.
-            .after_release(|connection, _| {
-                Box::pin(async move {
-                    sqlx::Executor::execute(&mut *connection, "ROLLBACK").await?;
-                    Ok(true)
-                })
-            })
-            .connect_with(options)
-            .await
-            .map_err(connection_error)?;
-        Ok(Self(SqlxPostgresConnector::from_sqlx_postgres_pool(pool)))
+    pub(crate) async fn open(asked: &DatabaseOptions) -> Result<Self, DbErr> {
+        let target = Target::of(&asked.url, asked.patience)?;
+        Ok(Self(Server::open(target, asked.pool_size.max(2) as usize).await?))
     }
 
     pub(crate) fn reads(&self) -> Reads {
-        Reads { pool: self.0.clone(), until: None }
+        Reads { pool: self.0.reads.clone(), until: None }
     }
 
     pub(crate) fn door(&self) -> Reads {
-        self.reads()
+        Reads { pool: self.0.door.clone(), until: None }
     }
 
     pub(crate) fn writer(&self) -> Writer {
-        Writer(self.0.clone())
+        Writer { server: self.0.clone(), link: None }
+    }
+
+    /// What is known of the database, without asking it.
+    pub(crate) fn standing(&self) -> Standing {
+        self.0.health().standing()
+    }
+
+    /// An error at once where no write can come to its end.
+    pub(crate) fn check_writable(&self) -> Result<(), DbErr> {
+        Ok(self.0.health().check_writable()?)
     }
 
     pub(crate) async fn migrate(&self) -> Result<(), DbErr> {
-        migrations::up(&self.0).await
+        // The lock lives in a transaction of its own connection, so it is freed even when the process dies.
+        let lock = Link::open(self.0.target(), MIGRATION).await?;
+        lock.begin(Begin::Writing).await?;
+        migrations::take_lock(&lock).await?;
+        let (database, failure) = postgres_kit::proxied(self.0.target(), MIGRATION).await?;
+        migrations::without_hurry(&database).await?;
+        let done = migrations::up(&database).await;
+        // What could not be told at its time comes first: the rest only follows from it.
+        failure.told()?;
+        done?;
+        lock.rollback().await?;
+        lock.close().await;
+        Ok(())
     }
 
     pub(crate) async fn close(&self) {
-        if let Err(error) = self.0.clone().close().await {
-            tracing::warn!(%error, "the database connections did not close cleanly");
-        }
+        self.0.close().await;
     }
 }
 
-fn connection_error(error: sqlx::Error) -> DbErr {
-    DbErr::Conn(sea_orm::RuntimeErr::SqlxError(std::sync::Arc::new(error)))
-}
-
-/// Waits until then at most.
+/// Waits until then at most. What is given up ends inside the server.
 async fn by<T>(until: Option<Instant>, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
     match until {
-        Some(end) => timeout_at(end, work).await.unwrap_or_else(|_| Err(sqlite_kit::Fault::given_up().into())),
+        Some(end) => timeout_at(end, work).await.unwrap_or_else(|_| Err(Fault::given_up().into())),
         None => work.await,
     }
 }
@@ -102,68 +109,133 @@ impl Reads {
     }
 
     pub(crate) async fn snapshot(&self) -> Result<Session, DbErr> {
-        let options = TransactionOptions {
-            access_mode: Some(AccessMode::ReadOnly),
-            isolation_level: Some(IsolationLevel::RepeatableRead),
-            ..TransactionOptions::default()
-        };
-        let transaction = by(self.until, self.pool.begin_with_options(options)).await?;
-        Ok(Session { transaction, until: self.until })
+        let lease = by(self.until, async { Ok(self.pool.snapshot().await?) }).await?;
+        Ok(Session::Snapshot { lease, until: self.until })
     }
 }
 
 impl Session {
     pub(crate) async fn end(self) -> Result<(), DbErr> {
-        self.transaction.rollback().await
+        match self {
+            Self::Snapshot { lease, until } => by(until, async { Ok(lease.end().await?) }).await,
+            Self::Writing(_) => Err(DbErr::Custom("a transaction is ended by its lane".into())),
+        }
+    }
+}
+
+impl Writing {
+    async fn run<T>(&self, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+        let done = self.server.health().while_here(work).await;
+        if let Err(error) = &done
+            && let Some(fault) = Fault::within(error)
+            && fault.is_away()
+        {
+            // Nothing was committed, and nothing will be.
+            self.link.spend(fault.clone());
+            self.server.health().suspect();
+        }
+        done
     }
 }
 
 impl Writer {
-    pub(crate) async fn begin(&self) -> Result<Session, DbErr> {
-        Ok(Session { transaction: self.0.begin().await?, until: None })
+    pub(crate) async fn begin(&mut self) -> Result<Session, DbErr> {
+        self.server.health().check_writable()?;
+        let met = self.server.health().times_away();
+        // What was open before the database went away may be silent for ever.
+        if let Some((link, _)) = self.link.take().filter(|(link, at)| *at == met && link.is_spent().is_none())
+            && self.begun(&link).await.is_ok()
+        {
+            return Ok(self.session(link, met));
+        }
+        let link = Arc::new(self.server.writer().await?);
+        self.begun(&link).await?;
+        Ok(self.session(link, met))
     }
 
-    pub(crate) async fn commit(&self, session: Session) -> Committing {
-        let Err(error) = session.transaction.commit().await else { return Committing::Committed };
-        match Error::from(error.clone()) {
-            // The engine refused the commit and says so: nothing was written.
-            Error::Unavailable(Unavailable::Overloaded | Unavailable::StorageFull) => Committing::Refused(error),
-            _ => Committing::Unknown(error),
+    async fn begun(&self, link: &Link) -> Result<(), Fault> {
+        let begun = self.server.health().while_here(link.begin(Begin::Writing)).await;
+        if let Err(fault) = &begun {
+            link.spend(fault.clone());
+            self.server.health().suspect();
+        }
+        begun
+    }
+
+    fn session(&mut self, link: Arc<Link>, met: u64) -> Session {
+        self.link = Some((link.clone(), met));
+        Session::Writing(Writing { server: self.server.clone(), link })
+    }
+
+    pub(crate) async fn commit(&mut self, session: Session) -> Committing {
+        let Session::Writing(Writing { server, link }) = session else {
+            return Committing::Refused(super::of_another());
+        };
+        let waited_for = server.health().committing();
+        let committed = link.commit().await;
+        drop(waited_for);
+        match committed {
+            Committed::Done => Committing::Committed,
+            Committed::Refused(fault) => {
+                // The server may still be inside of what it refused.
+                self.link = None;
+                link.spend(fault.clone());
+                Committing::Refused(fault.into())
+            }
+            // A backend that commits is never asked to give up: it may be in the books before it hears so.
+            Committed::Unknown(fault) => {
+                self.link = None;
+                link.spend(fault.clone());
+                server.health().suspect();
+                Committing::Unknown(fault.into())
+            }
         }
     }
 
-    pub(crate) async fn roll_back(&self, session: Session) -> Result<(), DbErr> {
-        session.transaction.rollback().await
+    pub(crate) async fn roll_back(&mut self, session: Session) -> Result<(), DbErr> {
+        let Session::Writing(writing) = session else { return Err(super::of_another()) };
+        let done = writing.run(async { Ok(writing.link.rollback().await?) }).await;
+        if done.is_err() {
+            self.link = None;
+        }
+        done
     }
 }
 
-/// Statements of both go to sea-orm's own connections.
-macro_rules! passes_on {
-    ($type:ty, $inner:ident) => {
+/// Where the statements of each go, and how long they are waited for.
+macro_rules! statements_go_to {
+    ($type:ty, $self:ident, $work:ident => $run:expr) => {
         #[async_trait::async_trait]
         impl ConnectionTrait for $type {
             fn get_database_backend(&self) -> DbBackend {
                 DbBackend::Postgres
             }
 
-            async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-                by(self.until, self.$inner.execute_raw(statement)).await
+            async fn execute_raw(&$self, statement: Statement) -> Result<ExecResult, DbErr> {
+                macro_rules! $work { ($to:expr) => { $to.execute_raw(statement) }; }
+                $run
             }
 
-            async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
-                by(self.until, self.$inner.execute_unprepared(sql)).await
+            async fn execute_unprepared(&$self, sql: &str) -> Result<ExecResult, DbErr> {
+                macro_rules! $work { ($to:expr) => { $to.execute_unprepared(sql) }; }
+                $run
             }
 
-            async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-                by(self.until, self.$inner.query_one_raw(statement)).await
+            async fn query_one_raw(&$self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+                macro_rules! $work { ($to:expr) => { $to.query_one_raw(statement) }; }
+                $run
             }
 
-            async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-                by(self.until, self.$inner.query_all_raw(statement)).await
+            async fn query_all_raw(&$self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+                macro_rules! $work { ($to:expr) => { $to.query_all_raw(statement) }; }
+                $run
             }
         }
     };
 }
 
-passes_on!(Reads, pool);
-passes_on!(Session, transaction);
+statements_go_to!(Reads, self, asked => by(self.until, asked!(self.pool)).await);
+statements_go_to!(Session, self, asked => match self {
+    Self::Writing(writing) => writing.run(asked!(writing.link)).await,
+    Self::Snapshot { lease, until } => by(*until, asked!(lease)).await,
+});

@@ -3,6 +3,11 @@
 use super::*;
 use std::path::{Path, PathBuf};
 
+const PATIENCE: Patience = {
+    const LONG: Duration = Duration::from_secs(30);
+    Patience { connect: LONG, statement: LONG, writer: LONG }
+};
+
 struct Place(PathBuf);
 
 impl Place {
@@ -16,7 +21,8 @@ impl Place {
 
     async fn open(&self, purpose: Purpose) -> Result<Database, DbErr> {
         let url = format!("sqlite:{}", self.0.display());
-        let options = DatabaseOptions { url, purpose, pool_size: 2, readers: 2, page_cache_kib: 1024 };
+        let options =
+            DatabaseOptions { url, purpose, pool_size: 2, patience: PATIENCE, readers: 2, page_cache_kib: 1024 };
         Database::open(&options).await
     }
 }
