@@ -4,7 +4,7 @@ use crate::harness::books::behind_the_back;
 use crate::harness::postgres::Cluster;
 use crate::harness::process::{eventually, fresh_folder, say_loudly};
 use crate::harness::server::DIALECTS;
-use crate::harness::{Company, Dialect, Engine, Options, Server};
+use crate::harness::{Company, Dialect, Engine, Options, Request, Server};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::Path;
@@ -66,7 +66,7 @@ fn connections_that_the_database_ends_lose_and_double_nothing() {
 #[test]
 fn a_missing_standby_leaves_the_outcome_open_until_the_key_is_used_again() {
     let Some(cluster) = Cluster::start() else { return };
-    let custom = r#"{"Limits": {"Request": "1s"}}"#;
+    let custom = r#"{"Limits": {"Request": "1s"}, "Database": {"WriteTimeout": "3s"}}"#;
     let options =
         Options { database: Some(cluster.fresh_database()), custom: Some(custom.into()), ..Options::default() };
     let server = Server::start(Engine::Postgres, options).unwrap();
@@ -82,22 +82,34 @@ fn a_missing_standby_leaves_the_outcome_open_until_the_key_is_used_again() {
     };
     set("ghost");
     // The setting reaches each backend in its own time; until then a rehearsal with another key may still commit.
-    let waits = |index: usize| {
+    let probe = |index: usize| {
         let request =
             company.request(Dialect::A, "POST", "parties", "").header("Idempotency-Key", &format!("probe {index}"));
-        company.say(Dialect::A, request.json(&json!({"name": "Probe", "isCustomer": true}))).status == 503
+        company.say(Dialect::A, request.json(&json!({"name": "Probe", "isCustomer": true})))
     };
     let mut probes = 0;
-    eventually("the setting", || {
+    let open = eventually("the setting", || {
         probes += 1;
-        waits(probes).then_some(())
+        Some(probe(probes)).filter(|said| said.status == 503)
     });
-    let open = send().expect(503);
     assert_eq!(open.code.as_deref(), Some("commit_outcome_unknown"));
     assert!(open.answer.header("retry-after").is_some());
+    // The first is still at it.
+    let again = probe(probes).expect(409);
+    assert_eq!(again.code.as_deref(), Some("request_in_progress"));
+    assert!(again.answer.header("retry-after").is_some());
+    let ready = || server.send(&Request::new("GET", "/readyz")).status == 200;
+    eventually("the news", || (!ready()).then_some(()));
+    // Writes that cannot come to an end are not begun; what is read is there.
+    let refused = eventually("the refusal", || Some(send()).filter(|said| said.code.as_deref() == Some("unavailable")));
+    assert!(refused.answer.header("retry-after").is_some());
     assert_eq!(company.ask(Dialect::A, "GET", "journals", "", None).expect(200).data["pagination"]["totalCount"], 0);
     set("");
+    eventually("the standby's dismissal", || ready().then_some(()));
     eventually("the outcome", || (send().status == 201).then_some(()));
+    eventually("the probe's outcome", || (probe(probes).status == 201).then_some(()));
+    let parties = company.ask(Dialect::A, "GET", "parties", "", None).expect(200);
+    assert_eq!(parties.data["pagination"]["totalCount"], probes);
     assert_eq!(company.ask(Dialect::A, "GET", "journals", "", None).expect(200).data["pagination"]["totalCount"], 1);
     assert_eq!(company.failed_checks(), [""; 0]);
 }

@@ -24,6 +24,7 @@ mod m0011_orders_and_goods;
 mod m0012_people;
 mod m0013_dialect_usage;
 mod m0014_installation;
+mod m0017_invitations;
 
 pub struct Migrator;
 
@@ -45,6 +46,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_people::Migration),
             Box::new(m0013_dialect_usage::Migration),
             Box::new(m0014_installation::Migration),
+            Box::new(m0017_invitations::Migration),
         ]
     }
 }

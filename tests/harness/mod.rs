@@ -5,6 +5,7 @@ pub mod books;
 pub mod browser;
 pub mod examples;
 pub mod http;
+pub mod people;
 pub mod postgres;
 pub mod process;
 pub mod proxy;
@@ -12,6 +13,7 @@ pub mod server;
 pub mod shop;
 pub mod streams;
 pub mod twins;
+pub mod wire;
 
 pub use http::Request;
 pub use server::{Company, Dialect, Engine, Options, Server};

@@ -1,9 +1,10 @@
 //! The handlers, once for every resource and both dialects.
 
+use crate::body;
 use crate::dialect::{CompanyIn, Dialect};
 use crate::failure::Failure;
 use crate::quota::{Quota, Quotas};
-use crate::request::{self, Arrival, Limits};
+use crate::request::{self, Arrival, Guest, Limits};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
@@ -12,14 +13,16 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
+use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::feed::Feed;
 use ledger_core::ids::RecordId;
 use ledger_core::ledger::{Answer, Call, Ledger, Reply, ReplyKind};
+use ledger_core::quoting::quoted;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
@@ -37,7 +40,9 @@ pub struct Shell {
 
 /// All of a dialect, below its prefix. Whose books a request is about travels with it: an `Arc<Shell>` in its extensions.
 pub fn router<D: Dialect>() -> Router {
-    let mut router = Router::new().route(D::LOGIN_PATH, on(MethodFilter::POST, login::<D>));
+    let mut router = Router::new()
+        .route(D::LOGIN_PATH, on(MethodFilter::POST, login::<D>))
+        .route(D::ACCEPT_PATH, on(MethodFilter::POST, accept::<D>));
     for resource in registry() {
         let collection = D::collection(resource);
         for (path, verbs) in paths(resource) {
@@ -152,6 +157,10 @@ async fn answer<D: Dialect>(
     request: Request,
     quota: &mut Option<Quota>,
 ) -> Result<Response, Failure> {
+    // What cannot be served anyway costs nothing: neither a look at the token nor one at the body.
+    if shell.quotas.are_full() {
+        return Err(Error::Unavailable(Unavailable::Overloaded).into());
+    }
     let (mut parts, body) = request.into_parts();
     let patience = shell.limits.request;
     // Before the body: nobody unknown makes us read a megabyte.
@@ -165,6 +174,7 @@ async fn answer<D: Dialect>(
         Ok(principal) => principal?,
         Err(_) => return Err(Error::Unavailable(Unavailable::Overloaded).into()),
     };
+    welcome(&parts);
     *quota = shell.quotas.take(principal.caller());
     if let Some(Quota { left: None, resets_in, .. }) = *quota {
         return Err(Error::RateLimited { retry_after_seconds: resets_in }.into());
@@ -172,8 +182,8 @@ async fn answer<D: Dialect>(
     let writes = resource.writes(verb);
     let body = match resource.body_need(verb) {
         BodyNeed::None => Vec::new(),
-        BodyNeed::Optional => request::optional_json_body(&parts, body, &shell.limits).await?.to_vec(),
-        BodyNeed::Required => request::json_body(&parts, body, &shell.limits).await?.to_vec(),
+        BodyNeed::Optional => body::optional_json(&parts.headers, body, shell.limits.body).await?.to_vec(),
+        BodyNeed::Required => body::json(&parts.headers, body, shell.limits.body).await?.to_vec(),
     };
     let arrival = parts.extensions.get::<Arrival>();
     let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("unnamed");
@@ -186,12 +196,7 @@ async fn answer<D: Dialect>(
         body,
         expectation: request::if_match(&parts.headers),
         idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| writes),
-        origin: Origin {
-            user: None,
-            address: arrival.map(|arrival| arrival.address),
-            dialect: Some(D::LETTER),
-            request_id: arrival.map(|arrival| arrival.request_id.clone()),
-        },
+        origin: origin::<D>(arrival),
         agent: Some(agent.to_owned()),
     };
     // Only now: one who sends slowly takes nobody's place.
@@ -216,6 +221,13 @@ async fn answer<D: Dialect>(
     Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
 }
 
+/// Tells whoever lets connections in that somebody we know is at the end of this one.
+fn welcome(parts: &Parts) {
+    if let Some(guest) = parts.extensions.get::<Guest>() {
+        guest.signed_in();
+    }
+}
+
 /// What is handed over while it is made. Where it breaks off, so does the connection: half of it must not look whole.
 fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
     let request_id = arrival.map(|arrival| arrival.request_id.clone()).unwrap_or_default();
@@ -226,7 +238,8 @@ fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
         });
         Some((portion, (feed, request_id)))
     });
-    let mut response = json(StatusCode::OK, Body::from_stream(portions));
+    // Whoever compresses it asks once more after its end, which only a fused stream may be asked.
+    let mut response = json(StatusCode::OK, Body::from_stream(portions.fuse()));
     set(&mut response, header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present");
     response
 }
@@ -356,23 +369,65 @@ async fn login<D: Dialect>(request: Request) -> Response {
     answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
 }
 
+async fn accept<D: Dialect>(request: Request) -> Response {
+    let arrival = arrival(&request);
+    let answer = match shell(&request) {
+        Ok(shell) => try_accept::<D>(&shell, arrival.as_ref(), request).await,
+        Err(failure) => Err(failure),
+    };
+    answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
+}
+
+async fn try_accept<D: Dialect>(
+    shell: &Shell,
+    arrival: Option<&Arrival>,
+    request: Request,
+) -> Result<Response, Failure> {
+    let (parts, body) = request.into_parts();
+    let bytes = body_of_anybody(shell, &parts, body).await?;
+    let acceptance = ledger_core::resource::body::read_plain(bytes, check_acceptance).await?;
+    let origin = origin::<D>(arrival);
+    let ledger = shell.ledger.clone();
+    let accepted = unhurried(shell.limits.request, Unavailable::CommitOutcomeUnknown, async move {
+        ledger.accept_invitation(acceptance, &origin).await
+    })
+    .await?;
+    let payload = serde_json::to_string(&accepted).map_err(Error::internal)?;
+    Ok(json(StatusCode::OK, D::success("OK", &payload)))
+}
+
+fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
+    Origin {
+        user: None,
+        address: arrival.map(|arrival| arrival.address),
+        dialect: Some(D::LETTER),
+        request_id: arrival.map(|arrival| arrival.request_id.clone()),
+    }
+}
+
+/// The body of a request that needs no token.
+async fn body_of_anybody(shell: &Shell, parts: &Parts, body: Body) -> Result<Bytes, Failure> {
+    if let Some((name, _)) = request::query(parts)?.first() {
+        return Err(Error::field(&quoted(name), "is not a known parameter").into());
+    }
+    body::json(&parts.headers, body, shell.limits.body.min(body::LONGEST_LOGIN)).await
+}
+
 async fn try_login<D: Dialect>(
     shell: &Shell,
     arrival: Option<&Arrival>,
     request: Request,
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
-    if let Some((name, _)) = request::query(&parts)?.first() {
-        return Err(Error::field(name, "is not a known parameter").into());
-    }
-    let bytes = request::json_body(&parts, body, &shell.limits).await?;
-    let credentials = ledger_core::resource::body::read_plain(&bytes, D::credentials)?;
+    let bytes = body_of_anybody(shell, &parts, body).await?;
+    let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
     let ledger = shell.ledger.clone();
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {
         ledger.login(D::LOGIN_NAME, credentials, address).await
     })
     .await?;
+    welcome(&parts);
     let payload = serde_json::to_string(&D::logged_in(session)).map_err(Error::internal)?;
     Ok(json(StatusCode::OK, D::success("OK", &payload)))
 }

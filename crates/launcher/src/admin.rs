@@ -95,7 +95,7 @@ pub(crate) fn make_private_folder(folder: &Path) -> Result<(), String> {
 }
 
 /// A secret of this installation, made at the first start and readable by its owner alone. Who only reads makes none,
-/// and does without.
+/// and does with one that is nobody's.
 fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
     use std::os::unix::fs::OpenOptionsExt;
     let cannot = |error: std::io::Error| format!("cannot keep a secret in {}: {error}", path.display());

@@ -174,26 +174,23 @@ impl Tenants {
 
     /// A place for one more; that of who was idle longest, where all are taken.
     async fn admit(&self, host: &str, most: usize) -> Result<Arc<Open>, Failure> {
-        let count = || self.open.lock().unwrap_or_else(PoisonError::into_inner).len();
-        if count() >= most {
+        loop {
             let mut ages: Vec<Instant> = {
-                let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                if open.len() < most || open.contains_key(host) {
+                    let fresh = || Arc::new(Open { shell: OnceCell::new(), used: Mutex::new(Instant::now()) });
+                    return Ok(open.entry(host.to_owned()).or_insert_with(fresh).clone());
+                }
                 let unused = open.values().filter(|one| is_idle(one));
                 unused.map(|one| *one.used.lock().unwrap_or_else(PoisonError::into_inner)).collect()
             };
             ages.sort();
-            // A tenth at once, so that not every newcomer has to wait for a farewell.
+            // A tenth at once, so that not every newcomer has to wait for a farewell. Another newcomer may be quicker to take
+            // the places, and then there are others to leave.
             let eldest = ages.get(ages.len().min(most.div_ceil(10)).saturating_sub(1)).copied();
-            if let Some(eldest) = eldest {
-                self.close(|used| used <= eldest).await;
-            }
+            let Some(eldest) = eldest else { return Err(Error::Unavailable(Unavailable::Overloaded).into()) };
+            self.close(|used| used <= eldest).await;
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= most && !open.contains_key(host) {
-            return Err(Error::Unavailable(Unavailable::Overloaded).into());
-        }
-        let fresh = || Arc::new(Open { shell: OnceCell::new(), used: Mutex::new(Instant::now()) });
-        Ok(open.entry(host.to_owned()).or_insert_with(fresh).clone())
     }
 
     /// Closes those that are idle and were last used at such a time.
@@ -243,7 +240,7 @@ fn is_idle(open: &Arc<Open>) -> bool {
 async fn shell(settings: &Settings, memory: Memory) -> Result<Shell, String> {
     Ok(Shell {
         ledger: admin::open(settings, memory, Purpose::Serving).await?,
-        limits: Limits { body: settings.body_limit, body_idle: settings.body_idle, request: settings.request_timeout },
+        limits: Limits { body: settings.body_limit, request: settings.request_timeout },
         quotas: Quotas::new(settings.requests_per_minute, settings.requests_at_once),
     })
 }

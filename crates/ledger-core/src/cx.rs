@@ -7,6 +7,7 @@ use crate::access::{Action, Business, KeyScope, Seat};
 use crate::books::audit::{Change, Origin};
 use crate::books::chart::Chart;
 use crate::books::desk::{Desk, NewEntry};
+use crate::books::limits::{self, Tally};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::{Asker, Periods};
 use crate::books::tables::{EntryRef, documents};
@@ -53,6 +54,8 @@ pub struct Cx<'a> {
     expectation: &'a Expectation,
     origin: &'a Origin,
     desk: Option<&'a Desk>,
+    /// What was posted so far.
+    moved: Tally,
 }
 
 /// What a context is made of besides its connection.
@@ -83,7 +86,19 @@ impl<'a> Cx<'a> {
 
     fn over(asked: Asked<'a>, db: Db<'a>, desk: Option<&'a Desk>) -> Self {
         let Asked { user, key, business, clock, expectation, origin, point } = asked;
-        Self { db, user, now: clock.now(), point, key, business, clock, expectation, origin, desk }
+        Self {
+            db,
+            user,
+            now: clock.now(),
+            point,
+            key,
+            business,
+            clock,
+            expectation,
+            origin,
+            desk,
+            moved: Tally::default(),
+        }
     }
 
     /// The company in scope. A resource of a company is never reached without one.
@@ -191,8 +206,9 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
-    /// Puts a posting into the books.
-    pub(crate) fn post(&self, entry: NewEntry) -> Result<EntryRef> {
+    /// Puts a posting into the books, as far as the caller may.
+    pub(crate) async fn post(&self, entry: NewEntry) -> Result<EntryRef> {
+        let entry = limits::judge(self, &self.moved, entry).await?;
         let stamp = (RecordId(self.new_id()), self.user, self.now);
         self.desk()?.post(self.business_id()?, stamp, entry)
     }

@@ -2,6 +2,7 @@
 
 use crate::access::{self, Business, KeyScope, Principal, Role, Seat, membership};
 use crate::answers::{self, Answers, Known};
+use crate::aside;
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{self, Subjects};
 use crate::auth::token::Tokens;
@@ -23,11 +24,12 @@ use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::installation::{self, Installation};
 use crate::keys::Keys;
+use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key};
-use crate::resource::body::{canonical, strict};
 use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::{Csv, Media};
+use crate::resource::json::{canonical, strict};
 use crate::resource::list::{self, ListQuery, Pagination};
 use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry};
@@ -44,6 +46,8 @@ use tokio::time::timeout;
 
 /// How long it may take to see whether the schema is up to date.
 const LOOK: Duration = Duration::from_millis(400);
+
+mod joining;
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
@@ -149,7 +153,7 @@ impl Reply {
     /// What may be kept of it.
     fn without_secrets(&self) -> Result<Self> {
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator"] {
+        for name in ["secret", "authenticator", "invitationCode"] {
             if let Some(secret) = body.get_mut(name) {
                 *secret = serde_json::Value::Null;
             }
@@ -635,20 +639,38 @@ impl Ledger {
         self: &Arc<Self>,
         principal: &Principal,
         business: Option<Arc<Business>>,
-        call: Call,
+        mut call: Call,
     ) -> Result<Reply> {
         let dry_run = check_query(&call.query, &["dryRun"])?;
         let id = named_record(&call)?;
-        let prepared = call.resource.prepare(call.verb, business.as_deref(), &call.body)?;
+        let company = business.as_ref().map(|business| business.id);
+        let key = call.idempotency_key.clone().filter(|_| !dry_run);
+        let (resource, verb, body) = (call.resource, call.verb, std::mem::take(&mut call.body));
+        let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.key != ResourceKey::Businesses));
+        let (record, is_claimed) = (call.id.clone(), key.is_some());
+        let (prepared, command) = aside::read(body.len(), move || {
+            let prepared = resource.prepare(verb, asked_of.as_deref(), &body)?;
+            let command = if is_claimed { Some(command(resource, verb, said_of, record, &body)?) } else { None };
+            Ok((prepared, command))
+        })
+        .await?;
         if let Some(password) = prepared.confirmed_by() {
             self.confirm(principal, password.to_owned(), call.origin.address).await?;
         }
-        let company = business.as_ref().map(|business| business.id);
-        let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
-            Some(key) => {
-                Some(Claim { user: principal.user, key, command: self.digest(&call, company).await?, company })
+        let claim = match key.zip(command) {
+            Some((key, command)) => {
+                let fingerprints = &self.installation().await?.fingerprints;
+                let command = hex(ring::hmac::sign(fingerprints, command.as_bytes()).as_ref());
+                Some(Claim { user: principal.user, key, command, company })
             }
             None => None,
+        };
+        let company = match prepared.opened_by() {
+            Some(code) => match self.answered_before(claim.as_ref()).await? {
+                Some(reply) => return Ok(reply),
+                None => Some(self.invited_to(principal, code, call.origin.address).await?),
+            },
+            None => company,
         };
         // Held until the lane has answered.
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
@@ -659,7 +681,10 @@ impl Ledger {
             kind: call.resource.reply_kind(call.verb),
             user: principal.user,
             key: principal.key.clone(),
-            shows_secrets: matches!(call.resource.key, ResourceKey::ApiKeys | ResourceKey::Profile),
+            shows_secrets: matches!(
+                call.resource.key,
+                ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
+            ),
             business,
             expectation: call.expectation,
             origin: Origin { user: Some(principal.user), ..call.origin },
@@ -955,34 +980,32 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
         match (known.contains(&name.as_str()), text.as_str()) {
             (true, "true") => dry_run = true,
             (true, "false") => {}
-            (true, _) => faults.add(name, "must be true or false"),
-            (false, _) => faults.add(name, "is not a known parameter"),
+            (true, _) => faults.add(name.as_str(), "must be true or false"),
+            (false, _) => faults.add(quoted(name), "is not a known parameter"),
         }
     }
     if faults.is_empty() { Ok(dry_run) } else { Err(faults) }
 }
 
-impl Ledger {
-    /// What was asked, as a digest: the same for both dialects and for any order of a body's members. Whoever reads it in
-    /// the database cannot try passwords on it.
-    async fn digest(&self, call: &Call, company: Option<BusinessId>) -> Result<String> {
-        Ok(hex(ring::hmac::sign(&self.installation().await?.fingerprints, command(call, company)?.as_bytes()).as_ref()))
-    }
-}
-
-fn command(call: &Call, company: Option<BusinessId>) -> Result<String> {
-    let body = if call.resource.body_need(call.verb) != BodyNeed::None && !call.body.is_empty() {
-        canonical(&strict(std::str::from_utf8(&call.body).map_err(Error::internal)?)?.0)
+/// What was asked, in no dialect's words: the same for both dialects and for any order of a body's members.
+fn command(
+    resource: &ResourceOperations,
+    verb: Verb,
+    company: Option<BusinessId>,
+    record: Option<String>,
+    body: &[u8],
+) -> Result<String> {
+    let body = if resource.body_need(verb) != BodyNeed::None && !body.is_empty() {
+        canonical(&strict(std::str::from_utf8(body).map_err(Error::internal)?)?.0)
     } else {
         String::new()
     };
-    let company = company.filter(|_| call.resource.key != ResourceKey::Businesses);
     Ok(format!(
         "{}\n{}\n{}\n{}\n{body}",
-        call.resource.operation_id(call.verb),
+        resource.operation_id(verb),
         company.map(|id| id.to_string()).unwrap_or_default(),
-        call.id.as_deref().unwrap_or_default(),
-        call.resource.key.stem(),
+        record.unwrap_or_default(),
+        resource.key.stem(),
     ))
 }
 

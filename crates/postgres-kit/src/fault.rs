@@ -75,6 +75,16 @@ impl Fault {
         matches!(self.kind, Kind::Lost | Kind::Silent | Kind::Away)
     }
 
+    /// Whether the database itself said that it is of no use.
+    pub(crate) fn is_told(&self) -> bool {
+        self.kind == Kind::Away
+    }
+
+    /// Whether the server did not answer in time.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.kind == Kind::Silent
+    }
+
     /// Whether there was no connection left.
     pub fn is_busy(&self) -> bool {
         self.kind == Kind::Busy

@@ -33,7 +33,10 @@ pub struct Health {
     /// Why it is away, where it is.
     away: watch::Sender<Option<Arc<str>>>,
     look: Notify,
-    times_away: AtomicU64,
+    /// How often connections that were open were given up.
+    generation: AtomicU64,
+    /// When somebody last had an answer.
+    heard: Mutex<Instant>,
     commits: Mutex<Commits>,
 }
 
@@ -47,7 +50,7 @@ struct Commits {
 }
 
 /// A commit under way.
-pub struct Committing<'h> {
+pub(crate) struct Committing<'h> {
     health: &'h Health,
     number: u64,
 }
@@ -63,7 +66,8 @@ impl Health {
         Arc::new(Self {
             away: watch::Sender::new(None),
             look: Notify::new(),
-            times_away: AtomicU64::new(0),
+            generation: AtomicU64::new(0),
+            heard: Mutex::new(Instant::now()),
             commits: Mutex::default(),
         })
     }
@@ -102,26 +106,40 @@ impl Health {
         Ok(())
     }
 
-    /// How often it went away. A connection that is older than the last time may be silent for ever.
-    pub fn times_away(&self) -> u64 {
-        self.times_away.load(Ordering::Acquire)
+    /// Connections of an older generation may be silent for ever.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// One connection went silent: those that were open at the time may have gone the same way.
+    pub(crate) fn distrust(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Somebody had an answer.
+    pub(crate) fn hear(&self) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    fn heard_since(&self, then: Instant) -> bool {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) > then
     }
 
     /// Does something as long as the database is there.
-    pub async fn while_here<T, E: From<Fault>>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+    pub(crate) async fn while_here<T>(&self, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
         let mut away = self.away.subscribe();
         tokio::select! {
             biased;
             done = work => done,
             gone = away.wait_for(Option::is_some) => {
                 let why = gone.ok().and_then(|gone| gone.clone()).unwrap_or_else(|| "it went away".into());
-                Err(Fault::away(why.as_ref()).into())
+                Err(Fault::away(why.as_ref()))
             }
         }
     }
 
     /// Somebody lost a connection; it may be the only one.
-    pub fn suspect(&self) {
+    pub(crate) fn suspect(&self) {
         self.look.notify_one();
     }
 
@@ -133,7 +151,7 @@ impl Health {
             first
         });
         if told {
-            self.times_away.fetch_add(1, Ordering::AcqRel);
+            self.distrust();
             tracing::error!(code = "database_away", cause = %why, "the database is away; requests are answered 503");
         }
     }
@@ -144,12 +162,12 @@ impl Health {
         drop(commits);
         let told = self.away.send_if_modified(|away| away.take().is_some());
         if told {
-            tracing::info!(code = "database_back", "the database is back");
+            tracing::warn!(code = "database_back", "the database is back");
         }
     }
 
     /// A commit begins; it ends when what is answered is dropped.
-    pub fn committing(&self) -> Committing<'_> {
+    pub(crate) fn committing(&self) -> Committing<'_> {
         let mut commits = self.commits();
         commits.count += 1;
         let number = commits.count;
@@ -162,12 +180,15 @@ impl Health {
         let mut link = None;
         let mut pause = AGAIN.0;
         loop {
+            let begun = Instant::now();
             match look(&mut link, &target).await {
                 Ok(waiting) => {
                     self.is_here(waiting);
                     pause = AGAIN.0;
                     let _called = timeout(LOOK, self.look.notified()).await;
                 }
+                // It is busy, or takes no more connections; others have their answers.
+                Err(fault) if !fault.is_told() && self.heard_since(begun) => sleep(LOOK).await,
                 Err(fault) => {
                     self.is_away(&fault);
                     sleep(pause).await;

@@ -18,7 +18,7 @@ mod tls;
 mod values;
 
 pub use fault::Fault;
-pub use health::{Committing, Health, Standing};
+pub use health::{Health, Standing};
 pub use link::{Begin, Committed, Link};
 pub use pool::{Lease, Pool};
 pub use proxied::{Failure, proxied};
@@ -34,7 +34,9 @@ pub struct Server {
     health: Arc<Health>,
     /// For what reads.
     pub reads: Pool,
-    /// For what lets requests in: long reads never take these.
+    /// For what writes: long reads never take these.
+    pub writes: Pool,
+    /// For what lets requests in, which nothing else takes.
     pub door: Pool,
     looking: Arc<Looking>,
 }
@@ -54,18 +56,20 @@ impl Drop for Looking {
     }
 }
 
-/// So many connections let requests in.
-const DOOR: usize = 2;
-
 impl Server {
-    /// Connects once, so that a wrong address is told at once.
+    /// Connects once, so that a wrong address is told at once. An eighth of the connections let requests in, and half of
+    /// the others write.
     pub async fn open(target: Target, pool_size: usize) -> Result<Self, Fault> {
         Link::open(&target, target.patience.connect).await?.close().await;
         let health = Health::new();
         let looking = Arc::new(Looking(tokio::spawn(health.clone().keep(target.clone()))));
+        let at_door = (pool_size / 8).max(1);
+        let writing = (pool_size.saturating_sub(at_door) / 2).max(1);
+        let reading = pool_size.saturating_sub(at_door + writing).max(1);
         Ok(Self {
-            reads: Pool::new(target.clone(), health.clone(), pool_size),
-            door: Pool::new(target.clone(), health.clone(), DOOR),
+            reads: Pool::reading(target.clone(), health.clone(), reading),
+            writes: Pool::writing(&target, health.clone(), writing),
+            door: Pool::reading(target.clone(), health.clone(), at_door),
             target,
             health,
             looking,
@@ -76,13 +80,6 @@ impl Server {
         &self.health
     }
 
-    /// A connection for a writer of its own. An error at once where the database is away.
-    pub async fn writer(&self) -> Result<Link, Fault> {
-        self.health.check()?;
-        let opened = self.health.while_here(Link::open(&self.target, self.target.patience.writer)).await;
-        opened.inspect_err(|_| self.health.suspect())
-    }
-
     /// Where the database is.
     pub fn target(&self) -> &Target {
         &self.target
@@ -91,6 +88,7 @@ impl Server {
     pub async fn close(&self) {
         self.looking.0.abort();
         self.reads.close().await;
+        self.writes.close().await;
         self.door.close().await;
     }
 }

@@ -256,7 +256,9 @@ impl Link {
         *lock(&self.inner.warning) = None;
         // COMMIT of a transaction that failed answers like any other and takes everything back. What stands before it
         // objects to such a transaction, and then COMMIT is not come to.
+        let unheard = Unheard(self);
         let answered = self.batch("SELECT 1; COMMIT").await;
+        std::mem::forget(unheard);
         let warning = lock(&self.inner.warning).take();
         match (answered, warning) {
             (Ok(_), None) => {
@@ -319,6 +321,15 @@ impl Link {
         drop(under_way);
         drop(inner);
         driver.ended(patience.min(Duration::from_secs(1))).await;
+    }
+}
+
+/// A commit that nobody waits for to its end is never asked to give up; its connection is ended.
+struct Unheard<'l>(&'l Link);
+
+impl Drop for Unheard<'_> {
+    fn drop(&mut self) {
+        self.0.spend(Fault::lost("nobody heard what became of a commit"));
     }
 }
 

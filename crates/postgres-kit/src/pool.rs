@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::health::Health;
-use crate::link::{Begin, Link};
+use crate::link::{Begin, Committed, Link};
 use crate::target::Target;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, QueryResult, Statement};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,9 +24,11 @@ impl std::fmt::Debug for Pool {
 
 struct Inner {
     target: Target,
+    /// How long each answer is waited for.
+    longest: Duration,
     health: Arc<Health>,
     places: Arc<Semaphore>,
-    /// With how often the database had been away when each was made.
+    /// Each with its generation.
     idle: Mutex<Vec<(Link, u64)>>,
 }
 
@@ -59,9 +61,18 @@ impl Inner {
 }
 
 impl Pool {
-    pub(crate) fn new(target: Target, health: Arc<Health>, most: usize) -> Self {
+    pub(crate) fn reading(target: Target, health: Arc<Health>, most: usize) -> Self {
+        let longest = target.patience.statement + LONGER;
+        Self::of(target, longest, health, most)
+    }
+
+    pub(crate) fn writing(target: &Target, health: Arc<Health>, most: usize) -> Self {
+        Self::of(target.of_writer(), target.patience.writer, health, most)
+    }
+
+    fn of(target: Target, longest: Duration, health: Arc<Health>, most: usize) -> Self {
         let places = Arc::new(Semaphore::new(most.max(1)));
-        Self(Arc::new(Inner { target, health, places, idle: Mutex::default() }))
+        Self(Arc::new(Inner { target, longest, health, places, idle: Mutex::default() }))
     }
 
     /// A connection of the caller's own until it is dropped.
@@ -78,13 +89,12 @@ impl Pool {
         });
         let place = place.await?;
         let link = loop {
-            let (idle, met) = (inner.idle().pop(), inner.health.times_away());
+            let (idle, met) = (inner.idle().pop(), inner.health.generation());
             match idle {
                 Some((link, then)) if then != met || link.is_spent().is_some() => {}
                 Some(idle) => break idle,
                 None => {
-                    let longest = inner.target.patience.statement + LONGER;
-                    let opened = inner.health.while_here(Link::open(&inner.target, longest)).await;
+                    let opened = inner.health.while_here(Link::open(&inner.target, inner.longest)).await;
                     break (opened.inspect_err(|_| inner.health.suspect())?, met);
                 }
             }
@@ -96,6 +106,20 @@ impl Pool {
     pub async fn snapshot(&self) -> Result<Lease, Fault> {
         let lease = self.lease().await?;
         lease.run(|link| link.begin(Begin::Snapshot)).await?;
+        Ok(lease)
+    }
+
+    /// A transaction that writes. An error at once where it could not come to its end.
+    pub async fn begin(&self) -> Result<Lease, Fault> {
+        self.0.health.check_writable()?;
+        let lease = self.lease().await?;
+        // It needs neither a lock nor the disk: who does not answer this is not there.
+        let patience = self.0.target.patience.connect;
+        let begun = lease.run(|link| async move {
+            let begun = timeout(patience, link.begin(Begin::Writing)).await;
+            begun.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")))
+        });
+        begun.await?;
         Ok(lease)
     }
 
@@ -123,16 +147,47 @@ impl Lease {
     {
         let Some(((link, _), _)) = &self.held else { return Err(Fault::ours("a connection was asked after its end")) };
         let done = self.pool.health.while_here(work(link)).await;
-        if let Err(fault) = &done
-            && fault.is_away()
-        {
-            link.spend(fault.clone());
-            self.pool.health.suspect();
-        }
+        self.note(link, done.as_ref().err());
         done
     }
 
-    /// Ends a snapshot. Whoever only drops it lets the server find out later.
+    /// What an answer, or its want, says of the connection and of the database.
+    fn note(&self, link: &Link, fault: Option<&Fault>) {
+        let health = &self.pool.health;
+        match fault.filter(|fault| fault.is_away()) {
+            None => health.hear(),
+            Some(fault) => {
+                if fault.is_silent() {
+                    health.distrust();
+                }
+                link.spend(fault.clone());
+                health.suspect();
+            }
+        }
+    }
+
+    /// Ends a transaction that writes. A backend that commits is never asked to give up, nor given up on before its time:
+    /// what it does may be in the books before it hears so.
+    pub async fn commit(self) -> Committed {
+        let Some(((link, _), _)) = &self.held else {
+            return Committed::Refused(Fault::ours("a connection was asked after its end"));
+        };
+        let waited_for = self.pool.health.committing();
+        let committed = link.commit().await;
+        drop(waited_for);
+        match &committed {
+            Committed::Done => self.note(link, None),
+            // The server may still be inside of what it refused; that is rolled back before anybody else has it.
+            Committed::Refused(fault) => self.note(link, Some(fault)),
+            Committed::Unknown(fault) => {
+                link.spend(fault.clone());
+                self.note(link, Some(fault));
+            }
+        }
+        committed
+    }
+
+    /// Takes back what was written, or ends a snapshot.
     pub async fn end(self) -> Result<(), Fault> {
         self.run(Link::rollback).await
     }

@@ -22,6 +22,8 @@ pub struct Patience {
 #[derive(Clone)]
 pub struct Target {
     pub(crate) hosts: Vec<Config>,
+    /// What the URL says of sessions.
+    told: Option<String>,
     pub(crate) tls: MakeRustlsConnect,
     pub(crate) patience: Patience,
 }
@@ -80,7 +82,17 @@ impl Target {
             config.password(password);
         }
         let tls = MakeRustlsConnect::new(tls::config(verified, own.root.as_deref())?);
-        Ok(Self { hosts: each(&config, patience)?, tls, patience })
+        let told = config.get_options().map(str::to_owned);
+        Ok(Self { hosts: each(&config, patience)?, told, tls, patience })
+    }
+
+    /// The same for one who writes: when it is silent between two statements, it is gone, and what it locked is free.
+    pub(crate) fn of_writer(&self) -> Self {
+        let mut own = self.clone();
+        for host in &mut own.hosts {
+            host.options(session(self.told.as_deref(), self.patience, self.patience.writer));
+        }
+        own
     }
 }
 
@@ -160,7 +172,7 @@ fn each(config: &Config, patience: Patience) -> Result<Vec<Config>, Fault> {
             wanted => wanted,
         };
         own.application_name(config.get_application_name().unwrap_or("duet"))
-            .options(session(config.get_options(), patience))
+            .options(session(config.get_options(), patience, LONGEST_PAUSE))
             .ssl_mode(config.get_ssl_mode())
             .ssl_negotiation(config.get_ssl_negotiation())
             .channel_binding(config.get_channel_binding())
@@ -182,14 +194,23 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
 const KEEPALIVE_RETRIES: u32 = 3;
 
+/// How long a snapshot may be held without a question.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
 /// What each session of ours is like. Warnings are heard: one of them says that a commit has not reached the standby.
-fn session(told: Option<&str>, patience: Patience) -> String {
+/// The server learns that we are gone as we learn that it is.
+fn session(told: Option<&str>, patience: Patience, pause: Duration) -> String {
     let lock = (patience.writer / 2).min(Duration::from_secs(10));
     let mut options = format!(
         "-c client_min_messages=warning -c lock_timeout={} -c statement_timeout={} \
-         -c idle_in_transaction_session_timeout=60s",
-        lock.as_millis(),
-        patience.statement.as_millis(),
+         -c idle_in_transaction_session_timeout={} -c tcp_keepalives_idle={} -c tcp_keepalives_interval={} \
+         -c tcp_keepalives_count={KEEPALIVE_RETRIES} -c tcp_user_timeout={}",
+        lock.as_millis().max(1),
+        patience.statement.as_millis().max(1),
+        pause.as_millis().max(1),
+        KEEPALIVE_IDLE.as_secs(),
+        KEEPALIVE_INTERVAL.as_secs(),
+        patience.writer.as_millis().max(1),
     );
     if let Some(told) = told {
         options.push(' ');

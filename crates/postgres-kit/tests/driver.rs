@@ -231,13 +231,13 @@ async fn a_database_that_is_away_costs_nobody_a_wait_and_comes_back_by_itself() 
         for _ in 0..100 {
             assert!(server.reads.lease().await.is_err_and(|fault| fault.is_away()));
             assert!(server.door.lease().await.is_err_and(|fault| fault.is_away()));
-            assert!(server.writer().await.is_err_and(|fault| fault.is_away()));
+            assert!(server.writes.begin().await.is_err_and(|fault| fault.is_away()));
         }
         assert_eq!(wire.requests(), before);
         set(false);
         until(&server, Standing::Here).await;
         assert_eq!(number(&server.reads, "SELECT 1").await, 1);
-        assert!(server.writer().await.is_ok());
+        assert!(server.writes.begin().await.is_ok());
     }
     server.close().await;
 }
@@ -245,4 +245,62 @@ async fn a_database_that_is_away_costs_nobody_a_wait_and_comes_back_by_itself() 
 fn address(url: &str) -> std::net::SocketAddr {
     let place = url.split_once('@').unwrap().1.split('/').next().unwrap();
     place.parse().unwrap()
+}
+
+/// A certificate's authority, and a server's certificate for this name, as PEM: authority, certificate, key.
+fn certificates(name: &str) -> [String; 3] {
+    let own = rcgen::KeyPair::generate().unwrap();
+    let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let root = authority.self_signed(&own).unwrap();
+    let issuer = rcgen::Issuer::new(authority, own);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let server = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    [root.pem(), server.pem(), key.serialize_pem()]
+}
+
+#[tokio::test]
+async fn tls_is_spoken_and_verified_as_libpq_does() {
+    let Some(cluster) = postgres::Cluster::start() else { return };
+    let direct = cluster.fresh_database();
+    let plain = link(&format!("{direct}?sslmode=disable")).await;
+    let folder = process::fresh_folder("certificates");
+    let ([root, certificate, key], [stranger, ..]) = (certificates("localhost"), certificates("localhost"));
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name).display().to_string();
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let (root, stranger) = (file("root.pem", &root), file("stranger.pem", &stranger));
+    let (certificate, key) = (file("certificate.pem", &certificate), file("key.pem", &key));
+    cluster.own_key(&key);
+    for (setting, value) in [("ssl_cert_file", &certificate), ("ssl_key_file", &key), ("ssl", &"on".to_owned())] {
+        plain.batch(format!("ALTER SYSTEM SET {setting} = '{value}'")).await.unwrap();
+    }
+    plain.batch("SELECT pg_reload_conf()").await.unwrap();
+    let named = direct.replace("127.0.0.1", "localhost");
+    let secure = "SELECT count(*) FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl";
+    let speaks = async |url: String| {
+        let target = Target::of(&url, PATIENCE)?;
+        let link = Link::open(&target, PATIENCE.writer).await?;
+        let secure = number(&link, secure).await;
+        link.close().await;
+        Ok::<i64, Fault>(secure)
+    };
+    while speaks(format!("{direct}?sslmode=require")).await.is_err() {}
+    for (place, how, expected) in [
+        (&direct, "sslmode=disable".to_owned(), Some(0)),
+        (&direct, "sslmode=prefer".into(), Some(1)),
+        // Nobody says who signed it, and nobody is asked.
+        (&direct, "sslmode=require".into(), Some(1)),
+        (&direct, format!("sslmode=require&sslrootcert={stranger}"), None),
+        (&direct, format!("sslmode=verify-ca&sslrootcert={root}"), Some(1)),
+        (&direct, format!("sslmode=verify-ca&sslrootcert={stranger}"), None),
+        (&direct, format!("sslmode=verify-full&sslrootcert={root}"), None),
+        (&named, format!("sslmode=verify-full&sslrootcert={root}"), Some(1)),
+        (&named, format!("sslmode=verify-full&sslrootcert={stranger}"), None),
+    ] {
+        assert_eq!(speaks(format!("{place}?{how}")).await.ok(), expected, "{how}");
+    }
+    plain.close().await;
 }

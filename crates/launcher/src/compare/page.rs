@@ -5,7 +5,7 @@
 use crate::config::Settings;
 use crate::documents::Documents;
 use crate::mount::Site;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,13 +14,15 @@ use compare::dialect::{Dialect, LOGIN};
 use compare::meaning::Meaning;
 use compare::neutral::Neutral;
 use compare::pair::{self, Pair, Relation, Side};
-use compare::translate::Translator;
+use compare::translate::{MOST_AT_ONCE, Translator};
 use compare::wire::{Answer, Request as Wire, Sending, Transport};
 use compare::{explore, guide, page};
+use http_kit::body;
 use http_kit::failure::Failure;
 use http_kit::handler::failed_plainly;
 use http_kit::pages::Extra;
-use http_kit::request::Arrival;
+use http_kit::request::{Arrival, Guest};
+use ledger_core::aside;
 use ledger_core::error::{Error, FieldErrors};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -140,13 +142,11 @@ impl Page {
             failure.headers.push((header::ALLOW, HeaderValue::from_static("POST")));
             return Err(failure);
         }
-        let (parts, body) = request.into_parts();
+        let (parts, given) = request.into_parts();
         // A form of another page cannot say this, so none can speak for who is signed in.
-        let is_json = |form: &HeaderValue| form.to_str().is_ok_and(|form| form.starts_with("application/json"));
-        if !parts.headers.get(header::CONTENT_TYPE).is_some_and(is_json) {
-            return Err(Failure::unsupported_media_type("The body must be application/json"));
-        }
-        let inside: Arc<dyn Transport> = Arc::new(Inside::of(site, &parts.headers, peer));
+        body::must_be_json(&parts.headers)?;
+        let guest = parts.extensions.get::<Guest>().cloned();
+        let inside: Arc<dyn Transport> = Arc::new(Inside::of(site, &parts.headers, peer, guest));
         let token =
             parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         let user = match token {
@@ -154,17 +154,23 @@ impl Page {
             Some(token) => self.user(&inside, token).await?,
             None => return Err(NOT_SIGNED_IN.into()),
         };
-        let bytes = to_bytes(body, LONGEST).await.map_err(|_| Failure::payload_too_large(LONGEST))?;
+        let longest = if asked == "sign-in" { body::LONGEST_LOGIN } else { LONGEST };
+        let bytes = body::json(&parts.headers, given, longest).await?;
         let token = token.unwrap_or_default();
         match asked {
-            "sign-in" => self.sign_in(&inside, read(&bytes)?).await,
+            "sign-in" => self.sign_in(&inside, read(bytes).await?).await,
             "about" => self.about(&inside, token, &user).await,
-            "example" => self.example(&inside, token, read(&bytes)?).await,
-            "run" => self.run(&inside, token, read(&bytes)?).await,
+            "example" => self.example(&inside, token, read(bytes).await?).await,
+            "run" => self.run(&inside, token, read(bytes).await?).await,
             _ => {
-                let Text { text } = read(&bytes)?;
-                let translated = self.translator.translate(&text).map_err(|why| Error::field("text", why))?;
-                said(&translated)
+                let translator = self.translator.clone();
+                let translated = aside::read(bytes.len(), move || {
+                    let Text { text } = parsed(&bytes)?;
+                    let translated = translator.translate(&text, MOST_AT_ONCE);
+                    let translated = translated.map_err(|why| Error::field("text", why))?;
+                    serde_json::to_string(&translated).map_err(Error::internal)
+                });
+                Ok(as_json(translated.await?))
             }
         }
     }
@@ -288,13 +294,21 @@ struct Said {
     meaning: Meaning,
 }
 
-fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(bytes).map_err(|error| Error::MalformedJson(error.to_string()).into())
+/// Reads a body where it holds up nobody.
+async fn read<T: for<'de> Deserialize<'de> + Send + 'static>(bytes: Bytes) -> Result<T, Failure> {
+    Ok(aside::read(bytes.len(), move || parsed(&bytes)).await?)
+}
+
+fn parsed<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(bytes).map_err(|error| Error::MalformedJson(error.to_string()))
 }
 
 fn said(value: &impl serde::Serialize) -> Result<Response, Failure> {
-    let text = serde_json::to_string(value).map_err(Error::internal)?;
-    Ok(([(header::CONTENT_TYPE, "application/json; charset=utf-8")], text).into_response())
+    Ok(as_json(serde_json::to_string(value).map_err(Error::internal)?))
+}
+
+fn as_json(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "application/json; charset=utf-8")], text).into_response()
 }
 
 /// Requests that never leave the process, and are answered like those that come from outside.
@@ -304,10 +318,11 @@ struct Inside {
     /// What says whose books are meant, and where the request came from.
     forwarded: HeaderMap,
     origin: String,
+    guest: Option<Guest>,
 }
 
 impl Inside {
-    fn of(site: &Arc<Site>, headers: &HeaderMap, peer: IpAddr) -> Self {
+    fn of(site: &Arc<Site>, headers: &HeaderMap, peer: IpAddr, guest: Option<Guest>) -> Self {
         let mut forwarded = HeaderMap::new();
         for name in ["host", "x-forwarded-host", "x-forwarded-for", "user-agent"] {
             for value in headers.get_all(name) {
@@ -319,7 +334,7 @@ impl Inside {
         let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let origin = text(header::ORIGIN).filter(|origin| origin.starts_with("http")).map(str::to_owned);
         let origin = origin.unwrap_or_else(|| format!("http://{}", text(header::HOST).unwrap_or("localhost")));
-        Self { site: site.clone(), peer, forwarded, origin }
+        Self { site: site.clone(), peer, forwarded, origin, guest }
     }
 
     async fn exchange(&self, request: Wire) -> Result<Answer, String> {
@@ -329,9 +344,12 @@ impl Inside {
         }
         let mut asked = asked.body(Body::from(request.body.unwrap_or_default())).map_err(|error| error.to_string())?;
         asked.headers_mut().extend(self.forwarded.clone());
+        if let Some(guest) = &self.guest {
+            asked.extensions_mut().insert(guest.clone());
+        }
         let begun = Instant::now();
         let (parts, body) = self.site.answer(asked, self.peer).await.into_parts();
-        let body = to_bytes(body, LONGEST_ANSWER).await.map_err(|error| error.to_string())?;
+        let body = body::answered(body, LONGEST_ANSWER).await?;
         let headers = parts
             .headers
             .iter()
@@ -348,7 +366,16 @@ impl Inside {
 /// Whether a header says where a request came from, or how it is carried: that is not for the one who asks to say.
 fn is_of_the_way(name: &str) -> bool {
     let name = name.to_lowercase();
-    let carried = ["host", "forwarded", "connection", "content-length", "transfer-encoding", "expect", "upgrade"];
+    let carried = [
+        "host",
+        "forwarded",
+        "connection",
+        "content-length",
+        "transfer-encoding",
+        "accept-encoding",
+        "expect",
+        "upgrade",
+    ];
     name.starts_with("x-forwarded-") || carried.contains(&name.as_str())
 }
 

@@ -115,8 +115,14 @@ pub struct Settings {
     pub body_limit: usize,
     pub header_timeout: Duration,
     pub body_idle: Duration,
+    pub answer_idle: Duration,
+    /// Bytes a second of a body or an answer, below which a client is cut off.
+    pub slowest_rate: usize,
     pub request_timeout: Duration,
     pub max_connections: usize,
+    /// Those on which nobody has signed in yet.
+    pub anonymous_connections: usize,
+    pub connections_per_address: usize,
     pub write_queue: usize,
     /// Of one user or key; any number where it is 0.
     pub requests_per_minute: u64,
@@ -184,8 +190,12 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let body_limit = reader.size("Limits:Body");
     let header_timeout = reader.duration("Limits:Header");
     let body_idle = reader.duration("Limits:BodyIdle");
+    let answer_idle = reader.duration("Limits:AnswerIdle");
+    let slowest_rate = reader.size("Limits:SlowestRate");
     let request_timeout = reader.duration("Limits:Request");
     let max_connections = reader.number("Limits:MaxConnections", 1, 1_000_000);
+    let anonymous_connections = reader.number("Limits:AnonymousConnections", 1, 1_000_000);
+    let connections_per_address = reader.number("Limits:ConnectionsPerAddress", 1, 1_000_000);
     let write_queue = reader.number("Limits:WriteQueue", 1, 1_000_000);
     let requests_per_minute = reader.number("Limits:RequestsPerMinute", 0, 100_000_000);
     let requests_at_once = reader.number("Limits:RequestsAtOnce", 1, 1_000_000);
@@ -228,8 +238,12 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         body_limit: body_limit?,
         header_timeout: header_timeout?,
         body_idle: body_idle?,
+        answer_idle: answer_idle?,
+        slowest_rate: slowest_rate?,
         request_timeout: request_timeout?,
         max_connections: usize::try_from(max_connections?).ok()?,
+        anonymous_connections: usize::try_from(anonymous_connections?).ok()?,
+        connections_per_address: usize::try_from(connections_per_address?).ok()?,
         write_queue: usize::try_from(write_queue?).ok()?,
         requests_per_minute: u64::from(requests_per_minute?),
         requests_at_once: usize::try_from(requests_at_once?).ok()?,
@@ -328,8 +342,12 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Limits:Body", old.body_limit != new.body_limit),
         ("Limits:Header", old.header_timeout != new.header_timeout),
         ("Limits:BodyIdle", old.body_idle != new.body_idle),
+        ("Limits:AnswerIdle", old.answer_idle != new.answer_idle),
+        ("Limits:SlowestRate", old.slowest_rate != new.slowest_rate),
         ("Limits:Request", old.request_timeout != new.request_timeout),
         ("Limits:MaxConnections", old.max_connections != new.max_connections),
+        ("Limits:AnonymousConnections", old.anonymous_connections != new.anonymous_connections),
+        ("Limits:ConnectionsPerAddress", old.connections_per_address != new.connections_per_address),
         ("Limits:WriteQueue", old.write_queue != new.write_queue),
         ("Limits:RequestsAtOnce", old.requests_at_once != new.requests_at_once),
         ("Logging:Format", old.log_format != new.log_format),

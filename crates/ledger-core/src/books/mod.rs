@@ -3,6 +3,7 @@
 //! - [`posting`]: lines that balance; nothing else can be built.
 //! - [`desk`]: what a lane remembers between batches and what it is about to write.
 //! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
+//! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
 //! - [`balances`]: figures from the rollups. [`audit`]: who changed what. [`verify`]: proof of all of it.
 
 pub mod audit;
@@ -11,6 +12,7 @@ pub(crate) mod chart;
 pub(crate) mod desk;
 pub(crate) mod digest;
 pub mod export;
+pub(crate) mod limits;
 pub(crate) mod numbering;
 pub(crate) mod open_items;
 pub(crate) mod periods;

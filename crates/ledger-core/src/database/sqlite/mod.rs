@@ -2,6 +2,7 @@
 //!
 //! Owns: the files, who may use them, and how the memory for their pages is shared out.
 
+mod claim;
 mod readers;
 mod writer;
 
@@ -9,6 +10,7 @@ pub(crate) use readers::{Reads, Snapshot};
 pub(crate) use writer::{Transaction, Writer};
 
 use super::{DatabaseOptions, Purpose};
+use claim::Claim;
 use readers::Readers;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 use sqlite_kit::{Access, Connection, Fault, Opening};
@@ -37,6 +39,8 @@ pub(crate) struct Engine {
     /// The connection that the file was opened with; the first writer takes it.
     first: Mutex<Option<Connection>>,
     budget_kib: u64,
+    /// Given up when the database is closed, or by the kernel when the process ends.
+    claim: Mutex<Option<Claim>>,
 }
 
 impl Engine {
@@ -48,6 +52,10 @@ impl Engine {
         if !reads_only {
             make_folder(&path)?;
         }
+        let claim = match asked.purpose {
+            Purpose::Serving => Some(Claim::on(&path)?),
+            Purpose::Writing | Purpose::Reading => None,
+        };
         let readers = asked.readers.max(1);
         let half = asked.page_cache_kib / 2;
         // The door asks for a few rows by key, and shares with the readers.
@@ -73,6 +81,7 @@ impl Engine {
             first: Mutex::new(None),
             writing,
             budget_kib,
+            claim: Mutex::new(claim),
         };
         if let Some(first) = first {
             share_memory(&first, |all| all + budget_kib)?;
@@ -137,6 +146,7 @@ impl Engine {
         if let Err(error) = closed {
             tracing::warn!(%error, "the database did not close cleanly");
         }
+        *self.claim.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

@@ -3,14 +3,15 @@
 //! A document is judged first and written last: everything that can be refused is refused before the desk gets
 //! its first row.
 
+use super::judging::{Judged, judge, judge_words};
 use super::list::reach;
 use super::{
-    Before, Change as OwnChange, Content, Document, Draft, Head, Kept, Leaving, Purpose, Settled, SettledEntry,
-    content_of, view,
+    Before, Change as OwnChange, Document, Draft, Head, Kept, Leaving, Purpose, Settled, SettledEntry, content_of, view,
 };
 use crate::access::Action;
 use crate::books::audit::{AuditAction, Change};
 use crate::books::desk::{NewEntry, Standing};
+use crate::books::limits::{self, Moves};
 use crate::books::numbering::{self, Numbered};
 use crate::books::open_items::{NewOpen, begin, close};
 use crate::books::posting::{Line, Posting, Subject, TaxTag};
@@ -18,69 +19,26 @@ use crate::books::progress;
 use crate::books::stock;
 use crate::books::tables::documents::{self as table, Column};
 use crate::books::tables::{
-    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entry_lines, open_items,
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entries, entry_lines, open_items,
 };
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::quoting::quoted;
 use crate::resource::ResourceKey;
 use crate::resource::address;
 use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// What the row of an order that was closed says.
 pub(crate) const CLOSED: &str = "closed";
-
-/// What is about to be written of a document.
-struct Judged<D: Document> {
-    content: Kept<D>,
-    settled: Settled<D::Figures>,
-}
-
-async fn judge<D: Document>(cx: &Cx<'_>, head: &Head, asked: D::Asked, purpose: Purpose) -> Result<Judged<D>> {
-    let settled = D::settle(cx, head, &asked, purpose).await?;
-    if purpose == Purpose::Posting {
-        check_limits(cx, head.date, "date", Some(settled.base_total))?;
-    }
-    if purpose == Purpose::Posting && D::POSTS {
-        let periods = cx.periods().await?;
-        if settled.entries.is_empty() {
-            periods.check(D::MODULE, "date", head.date, cx.asker())?;
-        }
-        for entry in &settled.entries {
-            periods.check(D::MODULE, entry.field, entry.date, cx.asker())?;
-        }
-    }
-    Ok(Judged { content: Content { asked, figures: settled.figures.clone() }, settled })
-}
-
-/// Refuses what goes further than the caller's permission set allows.
-fn check_limits(cx: &Cx<'_>, date: Day, field: &str, amount: Option<Money>) -> Result<()> {
-    let business = cx.business()?;
-    let limits = business.seat.limits;
-    let mut faults = FieldErrors::default();
-    if let Some((most, amount)) = limits.max_document_amount.zip(amount)
-        && amount.units().abs() > most.units()
-    {
-        let most = most.with_decimals(business.currency_decimals);
-        faults.add("total", format!("must be at most {most} {} for you", business.base_currency));
-    }
-    if let Some(days) = limits.backdate_days {
-        let first = cx.today()?.plus_days(-days);
-        if date < first {
-            faults.add(field, format!("must not be before {first} for you"));
-        }
-    }
-    if faults.is_empty() { Ok(()) } else { Err(Error::not_allowed("This goes further than you may", faults)) }
-}
 
 pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) -> Result<D::View> {
     let head = &draft.head;
@@ -109,14 +67,17 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
     };
     let id = RecordId(cx.new_id());
     let entries = match (purpose, &numbered) {
-        (Purpose::Posting, Some(numbered)) => post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled.entries)?,
+        (Purpose::Posting, Some(numbered)) => {
+            post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled.entries).await?
+        }
         _ => Vec::new(),
     };
     let row = row_of::<D>(cx, id, head, &judged, numbered, (purpose, entries))?;
-    let live = D::fresh(&judged.settled);
-    let stage = keep_beside::<D>(cx, &row, judged.settled, Earlier::default()).await?;
+    let (content, settled) = judged.apart();
+    let live = D::fresh(&settled);
+    let stage = keep_beside::<D>(cx, &row, settled, Earlier::default()).await?;
     let row = table::Model { stage, ..row };
-    let view = D::view(cx, row.clone(), judged.content, live)?;
+    let view = D::view(cx, row.clone(), content, live)?;
     note::<D>(cx, AuditAction::Created, id, None, Some(&view))?;
     cx.keep_document(row.clone())?;
     let Some(asked) = sequel else { return Ok(view) };
@@ -280,7 +241,7 @@ fn row_of<D: Document>(
         subkind: settled.subkind.clone(),
         stage: None,
         status: if posted { DocumentStatus::Posted } else { DocumentStatus::Draft },
-        search: search_text(number.as_ref(), head, &D::words(&judged.content.asked)),
+        search: search_text(number.as_ref(), head, &D::words(judged.asked())),
         number,
         series_id: series,
         period,
@@ -292,7 +253,7 @@ fn row_of<D: Document>(
         currency: settled.currency.clone(),
         total: settled.total,
         base_total: settled.base_total,
-        content: serde_json::to_string(&judged.content).map_err(Error::internal)?,
+        content: judged.written()?,
         entries: AsJson(entries),
         posted_at: posted.then_some(cx.now),
         void_date: None,
@@ -314,7 +275,7 @@ fn search_text(number: Option<&String>, head: &Head, searched: &[String]) -> Str
 }
 
 /// Takes the number and puts every entry of a document into the books.
-fn post_all(
+async fn post_all(
     cx: &Cx<'_>,
     kind: DocumentKind,
     (id, version): (RecordId, i64),
@@ -329,7 +290,7 @@ fn post_all(
     for entry in settled.iter().filter(|entry| !entry.posting.is_empty()) {
         // What takes itself back on a later day takes back what was posted first.
         let reverses = (entry.kind == EntryKind::AutoReversal).then(|| entries.first().map(|first| first.id)).flatten();
-        entries.push(cx.post(NewEntry {
+        let new = NewEntry {
             date: entry.date,
             kind: entry.kind,
             document: kind,
@@ -337,9 +298,11 @@ fn post_all(
             document_version: version,
             document_number: Some(numbered.number.clone()),
             reverses,
+            moves: if entry.kind == EntryKind::AutoReversal { Moves::Mirrored } else { Moves::In },
             narration: head.narration.clone(),
             posting: entry.posting.clone(),
-        })?);
+        };
+        entries.push(cx.post(new).await?);
     }
     Ok(entries)
 }
@@ -402,7 +365,7 @@ async fn check_external_id<D: Document>(cx: &Cx<'_>, head: &Head, except: Option
         title: format!("Another of the {} already has this value", D::ABOUT.many),
         errors: FieldErrors::one(
             "externalId",
-            format!("{external_id} is already used by another of the {}", D::ABOUT.many),
+            format!("{} is already used by another of the {}", quoted(external_id), D::ABOUT.many),
         ),
     }))
 }
@@ -517,7 +480,7 @@ pub(super) async fn replace_draft<D: Document>(
     let version = old.row.version + 1;
     let entries = match (purpose, &numbered) {
         (Purpose::Posting, Some(numbered)) => {
-            post_all(cx, D::KIND, (id, version), &head, numbered, &judged.settled.entries)?
+            post_all(cx, D::KIND, (id, version), &head, numbered, &judged.settled.entries).await?
         }
         _ => Vec::new(),
     };
@@ -555,7 +518,7 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     // Its number is taken already.
     let numbered = Numbered { number, series, place, by_hand: true };
     let version = old.row.version + 1;
-    let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries)?;
+    let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries).await?;
     let row = row_of::<D>(cx, old.row.id, &head, &judged, Some(numbered), (Purpose::Posting, entries))?;
     let row = table::Model { posted_at: old.row.posted_at, ..row };
     check_allocated(&earlier.open, &judged.settled.open, row.id)?;
@@ -621,13 +584,11 @@ pub(crate) async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, asked: D::Aske
 
 /// Changes words that the ledger does not carry.
 async fn reword_as<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Asked) -> Result<D::View> {
-    let row = D::reword_beside(cx, &old.row, &asked).await?;
-    let figures = D::reworded(cx, &old.content.figures, &asked);
-    let search = search_text(old.row.number.as_ref(), &head, &D::words(&asked));
-    let content: Kept<D> = Content { asked, figures };
+    let (content, written) = judge_words::<D>(cx, (&old.head, &old.content), &head, asked).await?;
+    let row = D::reword_beside(cx, &old.row, &content.asked).await?;
     let row = table::Model {
-        search,
-        content: serde_json::to_string(&content).map_err(Error::internal)?,
+        search: search_text(old.row.number.as_ref(), &head, &D::words(&content.asked)),
+        content: written,
         reference: head.reference,
         narration: head.narration,
         external_id: head.external_id,
@@ -647,12 +608,23 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
         .order_by_asc(entry_lines::Column::Position)
         .all(&cx.db)
         .await?;
+    let mirrors: HashSet<i64> = entries::Entity::find()
+        .filter(entries::Column::BusinessId.eq(old.row.business_id))
+        .filter(entries::Column::Number.is_in(live.iter().map(|entry| entry.number)))
+        .filter(entries::Column::Kind.eq(EntryKind::AutoReversal))
+        .select_only()
+        .column(entries::Column::Number)
+        .into_tuple()
+        .all(&cx.db)
+        .await?
+        .into_iter()
+        .collect();
     let mut reversals = Vec::new();
     for entry in live {
         let of_entry = lines.iter().filter(|line| line.entry_number == entry.number).map(posted_line).collect();
         let posting =
             Posting::balanced(of_entry).map_err(|_| Error::internal("an entry in the books does not balance"))?;
-        reversals.push(cx.post(NewEntry {
+        let new = NewEntry {
             date: day(entry),
             kind: EntryKind::Reversal,
             document: D::KIND,
@@ -660,9 +632,11 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
             document_version: old.row.version + 1,
             document_number: old.row.number.clone(),
             reverses: Some(entry.id),
+            moves: if mirrors.contains(&entry.number) { Moves::Mirrored } else { Moves::Back },
             narration: old.row.narration.clone(),
             posting: posting.reversed(),
-        })?);
+        };
+        reversals.push(cx.post(new).await?);
     }
     Ok(reversals)
 }
@@ -712,7 +686,7 @@ pub(super) async fn void<D: Document>(
     };
     let void_date = day(old.row.date);
     if old.row.status == DocumentStatus::Posted {
-        check_limits(cx, void_date, "date", None)?;
+        limits::check_day(cx, void_date, "date")?;
     }
     D::release(cx, &old.row, Leaving::ForGood).await?;
     // What was removed with it may have given it a new version.
