@@ -107,7 +107,7 @@ fn one_of(company: &Company<'_>, operations: &ResourceOperations) -> One {
             let listed = company.ask(Dialect::B, "GET", resource, "", None).expect(200).data;
             One { id: listed["items"][0]["id"].as_str().unwrap().into(), body: Value::Null }
         }
-        "verification" | "reports" | "currencies" | "dialectUsage" | "profile" => {
+        "verification" | "reports" | "currencies" | "dialectUsage" | "profile" | "sessions" => {
             One { id: String::new(), body: Value::Null }
         }
         "users" => {
@@ -129,6 +129,11 @@ fn matrix(server: &Server) {
         let member = member(&company, role.as_str());
         for (operations, one) in registry().iter().zip(&records) {
             for verb in operations.verbs() {
+                // Whoever ends their session asks nothing after it.
+                let ends = operations.key.stem() == "sessions" || operations.operation_id(verb) == "profileLogOut";
+                if ends {
+                    continue;
+                }
                 let (key, action) = operations.needs(verb);
                 let noun = key.permission_noun();
                 let allowed = may(role, noun, action);
@@ -160,7 +165,7 @@ on_both_engines! {
             let resource = operations.key.stem();
             let one = one_of(&company, operations);
             for verb in operations.verbs() {
-                let is_own = resource == "profile";
+                let is_own = matches!(resource, "profile" | "sessions");
                 if is_own || resource == "businesses" && matches!(verb, Verb::List | Verb::Create) {
                     continue;
                 }

@@ -25,7 +25,7 @@ fn sources(folder: &str) -> Vec<(String, String)> {
 }
 
 /// Whether a file is a suite of a crate, and no part of the product.
-fn is_suite(path: &std::path::Path) -> bool {
+fn is_suite(path: &Path) -> bool {
     path.parent().is_some_and(|folder| {
         folder.ends_with("tests") && folder.parent().is_some_and(|above| above.join("Cargo.toml").exists())
     })

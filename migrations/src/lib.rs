@@ -25,6 +25,7 @@ mod m0012_people;
 mod m0013_dialect_usage;
 mod m0014_installation;
 mod m0017_invitations;
+mod m0019_sign_in;
 
 pub struct Migrator;
 
@@ -47,6 +48,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0013_dialect_usage::Migration),
             Box::new(m0014_installation::Migration),
             Box::new(m0017_invitations::Migration),
+            Box::new(m0019_sign_in::Migration),
         ]
     }
 }

@@ -135,7 +135,7 @@ pub struct Answer {
 
 impl Answer {
     /// Reads one answer from a connection, which stays open unless it is the last.
-    pub fn read(stream: &mut TcpStream, last: bool) -> Self {
+    pub fn read(stream: &mut impl Read, last: bool) -> Self {
         Self::go_on(stream, &mut Vec::new(), if last { Rest::All } else { Rest::Told })
     }
 
@@ -146,7 +146,7 @@ impl Answer {
     }
 
     /// What is beyond the answer stays among the bytes.
-    fn go_on(stream: &mut TcpStream, bytes: &mut Vec<u8>, rest: Rest) -> Self {
+    fn go_on(stream: &mut impl Read, bytes: &mut Vec<u8>, rest: Rest) -> Self {
         let head_end = loop {
             if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
                 break end;
@@ -220,7 +220,7 @@ fn plain(mut decoder: impl AsyncRead + Unpin) -> Option<Vec<u8>> {
 }
 
 /// The chunks of a body, put together; one that ends before its last chunk is no body.
-fn unchunked(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Vec<u8> {
+fn unchunked(stream: &mut impl Read, bytes: &mut Vec<u8>) -> Vec<u8> {
     let mut body = Vec::new();
     loop {
         let head = loop {
@@ -243,7 +243,7 @@ fn unchunked(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Vec<u8> {
     }
 }
 
-fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> bool {
+fn more(stream: &mut impl Read, bytes: &mut Vec<u8>) -> bool {
     let mut chunk = [0_u8; 16 * 1024];
     match stream.read(&mut chunk) {
         Ok(0) | Err(_) => false,

@@ -65,16 +65,6 @@ impl Cluster {
         format!("postgres://postgres@127.0.0.1:{}/{name}", self.port)
     }
 
-    /// Makes a key one that its server may read and nobody else.
-    pub fn own_key(&self, key: &str) {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(key, mode).expect("a mode");
-        if !unprivileged().is_empty() {
-            let owned = Command::new("chown").args(["postgres", key]).status();
-            assert!(owned.is_ok_and(|status| status.success()), "the key can be given to postgres");
-        }
-    }
-
     /// Sends a signal to its first process and to all that it made.
     pub fn signal_all(&self, name: &str) {
         let file = std::fs::read_to_string(self.data.join("postmaster.pid")).expect("its number");

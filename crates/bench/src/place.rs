@@ -67,6 +67,7 @@ impl Place {
             patience: PATIENCE,
             readers: 2,
             page_cache_kib: 128 << 10,
+            log_budget: 256 << 20,
         };
         let database = ledger_core::database::Database::open(&options).await?;
         database.migrate().await?;

@@ -10,6 +10,7 @@ use ledger_core::database::stored::AsJson;
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::money::Money;
+use sea_orm::sea_query::ValueType;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySelect};
 use std::collections::BTreeMap;
@@ -112,7 +113,8 @@ impl Rows {
             currency: "EUR".into(),
             total: cent(15_00),
             base_total: cent(15_00),
-            content: content.clone(),
+            // As it would be read from where it was kept.
+            content: ValueType::try_from(content.as_str().into()).map_err(|_| "a content that is no text")?,
             entries: AsJson(vec![EntryRef { id: entry, number: head.entry, date }]),
             posted_at: Some(now),
             void_date: None,

@@ -54,6 +54,7 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::ApiKeys => "api-keys",
         ResourceKey::DialectUsage => "dialect-usage",
         ResourceKey::Profile => "Users/me",
+        ResourceKey::Sessions => "Users/me/sessions",
     }
 }
 
@@ -66,8 +67,8 @@ pub struct Login {
     credential: Field<Label<254>>,
     /// The user's password.
     password: Field<SentPassword>,
-    /// The code of their authenticator, for users with a second factor.
-    totp_code: Maybe<Text<16>>,
+    /// The code of their authenticator, for users with a second factor; or one of their recovery codes.
+    totp_code: Maybe<Text<32>>,
 }
 
 /// An access token and whose it is.

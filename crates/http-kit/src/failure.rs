@@ -92,7 +92,7 @@ fn status(error: &Error) -> StatusCode {
     match error {
         Error::Validation(_) | Error::MalformedJson(_) => StatusCode::BAD_REQUEST,
         Error::Unauthenticated(_) | Error::SecondFactor => StatusCode::UNAUTHORIZED,
-        Error::Forbidden { .. } | Error::NotAllowed { .. } => StatusCode::FORBIDDEN,
+        Error::Forbidden { .. } | Error::NotAllowed { .. } | Error::PasswordChange => StatusCode::FORBIDDEN,
         Error::NotFound => StatusCode::NOT_FOUND,
         Error::Conflict(_) | Error::InProgress => StatusCode::CONFLICT,
         Error::PreconditionFailed => StatusCode::PRECONDITION_FAILED,

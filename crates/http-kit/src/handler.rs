@@ -15,13 +15,15 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
+use ledger_core::auth::Device;
 use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
+use ledger_core::fair::present;
 use ledger_core::feed::Feed;
 use ledger_core::ids::RecordId;
-use ledger_core::ledger::{Answer, Call, Ledger, Reply, ReplyKind};
+use ledger_core::ledger::{Answer, Call, Errand, Ledger, Reply, ReplyKind};
 use ledger_core::quoting::quoted;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
@@ -208,14 +210,23 @@ async fn answer<D: Dialect>(
         return Ok(render(&parts, &known.reply, body, page_size.as_deref(), None));
     }
     let ledger = shell.ledger.clone();
-    let late = if writes { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
-    let reply = match unhurried(patience, late, async move { ledger.execute(&principal, call).await }).await? {
+    let answer = match call.sorted() {
+        // It ends with who waits for it, whether they hang up or have waited for too long.
+        Errand::Read(call) => {
+            present(patience, |waits| Box::pin(async move { ledger.read(waits, &principal, call).await })).await?
+        }
+        Errand::Write(call) => {
+            let work = async move { ledger.write_down(&principal, call).await };
+            Answer::Whole(unhurried(patience, Unavailable::CommitOutcomeUnknown, work).await?)
+        }
+    };
+    let reply = match answer {
         Answer::Whole(reply) => reply,
-        Answer::Csv(feed) => return Ok(portions(feed, arrival)),
+        Answer::Portions(feed) => return Ok(portions(feed, arrival)),
     };
     let body = match reply.media {
         Media::Json => D::success(message(reply.kind), &reply.json).into(),
-        Media::NdJson => reply.json.clone().into(),
+        Media::NdJson | Media::Csv => reply.json.clone().into(),
     };
     let made_in = resource.names_record(verb).then(|| D::collection(resource.answering(verb)));
     Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
@@ -230,6 +241,7 @@ fn welcome(parts: &Parts) {
 
 /// What is handed over while it is made. Where it breaks off, so does the connection: half of it must not look whole.
 fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
+    let media = feed.media;
     let request_id = arrival.map(|arrival| arrival.request_id.clone()).unwrap_or_default();
     let portions = stream::unfold((feed, request_id), |(mut feed, request_id)| async move {
         let portion = feed.next().await?.map_err(|error| {
@@ -240,8 +252,16 @@ fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
     });
     // Whoever compresses it asks once more after its end, which only a fused stream may be asked.
     let mut response = json(StatusCode::OK, Body::from_stream(portions.fuse()));
-    set(&mut response, header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present");
+    set(&mut response, header::CONTENT_TYPE, content_type(media));
     response
+}
+
+const fn content_type(media: Media) -> &'static str {
+    match media {
+        Media::Json => "application/json; charset=utf-8",
+        Media::NdJson => "application/x-ndjson; charset=utf-8",
+        Media::Csv => "text/csv; charset=utf-8; header=present",
+    }
 }
 
 /// Says where the caller stands.
@@ -295,9 +315,9 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
         return response;
     }
     let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
-    if reply.media == Media::NdJson {
+    if reply.media != Media::Json {
         let mut response = json(StatusCode::OK, body);
-        set(&mut response, header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8");
+        set(&mut response, header::CONTENT_TYPE, content_type(reply.media));
         return response;
     }
     let mut response = json(status, body);
@@ -419,12 +439,13 @@ async fn try_login<D: Dialect>(
     request: Request,
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
     let bytes = body_of_anybody(shell, &parts, body).await?;
     let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
-    let ledger = shell.ledger.clone();
+    let (ledger, device) = (shell.ledger.clone(), Device { address, agent });
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {
-        ledger.login(D::LOGIN_NAME, credentials, address).await
+        ledger.login(D::LOGIN_NAME, credentials, device).await
     })
     .await?;
     welcome(&parts);

@@ -63,8 +63,12 @@ impl Quotas {
 
     fn take_at(&self, caller: Uuid, limit: u64, now: Instant) -> Quota {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        if callers.len() > MANY {
+        if callers.len() >= MANY && !callers.contains_key(&caller) {
             callers.retain(|_, (began, _)| now.duration_since(*began) < WINDOW);
+            if callers.len() >= MANY {
+                // So many in one minute: their minutes begin anew.
+                callers.clear();
+            }
         }
         let (began, taken) = callers.entry(caller).or_insert((now, 0));
         if now.duration_since(*began) >= WINDOW {

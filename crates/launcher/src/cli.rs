@@ -213,20 +213,34 @@ pub(crate) enum UserCommand {
         /// Read the password from standard input
         #[arg(long)]
         password_stdin: bool,
+        /// They must choose another password before anything else
+        #[arg(long)]
+        must_change: bool,
         #[command(flatten)]
         member: Member,
     },
     /// List the users
     List,
-    /// Change a password and revoke the user's tokens
+    /// Change a password, and end the user's sessions and API keys
     Passwd {
         #[command(flatten)]
         user: UserName,
         /// Read the password from standard input
         #[arg(long)]
         password_stdin: bool,
+        /// They must choose another password before anything else
+        #[arg(long)]
+        must_change: bool,
+        /// Let the user's API keys go on
+        #[arg(long)]
+        keep_keys: bool,
     },
-    /// Keep a user out and revoke their tokens
+    /// End all sessions of a user; they may log in again
+    Logout {
+        #[command(flatten)]
+        user: UserName,
+    },
+    /// Keep a user out, and end their sessions and API keys
     Disable {
         #[command(flatten)]
         user: UserName,

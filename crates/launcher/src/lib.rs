@@ -17,6 +17,7 @@ mod edge;
 mod export;
 mod logging;
 mod mount;
+mod private;
 mod retirement;
 mod serve;
 mod tenants;
@@ -28,6 +29,7 @@ use std::process::ExitCode;
 
 /// Runs the command line. 0: done, 1: failed, 2: wrong usage or configuration.
 pub fn main() -> ExitCode {
+    private::be_private();
     let command = match cli::parse() {
         Ok(command) => command,
         Err(code) => return code,

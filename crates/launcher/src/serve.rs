@@ -247,7 +247,7 @@ where
         Ok(settings) => settings,
         Err(why) => return misused(&why),
     };
-    let ledger = match admin::open(&settings, Memory::ALONE, purpose).await {
+    let ledger = match admin::open(&settings, Memory::alone(&settings), purpose).await {
         Ok(ledger) => ledger,
         Err(why) => return failed(&why),
     };

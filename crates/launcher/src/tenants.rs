@@ -6,6 +6,7 @@
 
 use crate::admin::{self, Memory};
 use crate::config::{Edition, Secret, Settings};
+use crate::private;
 use http_kit::failure::Failure;
 use http_kit::handler::Shell;
 use http_kit::quota::Quotas;
@@ -48,9 +49,9 @@ impl Books {
     /// The books of an installation, or of its tenants.
     pub(crate) async fn open(settings: &Settings) -> Result<Self, String> {
         match settings.edition {
-            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::ALONE).await?))),
+            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::alone(settings)).await?))),
             Edition::Cloud => {
-                admin::make_private_folder(&folder(settings))?;
+                private::make_folder(&folder(settings))?;
                 let settings = Mutex::new(Arc::new(settings.clone()));
                 Ok(Self::Many(Tenants { settings, open: Mutex::default() }))
             }
@@ -70,6 +71,7 @@ impl Books {
         let take = |shell: &Shell| {
             shell.ledger.set_token_lifetime(settings.token_lifetime);
             shell.quotas.set_per_minute(settings.requests_per_minute);
+            shell.ledger.set_read_time(settings.read_time);
         };
         match self {
             Self::One(shell) => take(shell),
@@ -151,7 +153,7 @@ impl Tenants {
         let opening = open.clone();
         let opened = tokio::spawn(async move {
             let opened = opening.shell.get_or_try_init(|| async {
-                let shell = shell(&own, Memory::AMONG_MANY).await.map_err(Error::internal)?;
+                let shell = shell(&own, Memory::among_many(&own)).await.map_err(Error::internal)?;
                 if own.auto_migrate && shell.ledger.pending_migrations().await? > 0 {
                     shell.ledger.migrate().await?;
                 }
@@ -306,21 +308,18 @@ pub(crate) struct NewTenant {
 
 /// Makes a tenant and its first user. The password is answered where it was made up.
 pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<String>, String> {
-    use std::os::unix::fs::OpenOptionsExt;
     let host = normal_host(&new.host).ok_or_else(|| format!("{} is no host name", new.host))?;
     let data = folder(settings).join(&host);
     if data.join("tenant.json").exists() {
         return Err(format!("the tenant {host} is there already"));
     }
-    admin::make_private_folder(&data)?;
+    private::make_folder(&data)?;
     let cannot = |error: std::io::Error| format!("cannot write {}: {error}", data.display());
     // Under another name first: a tenant is there once its books are.
     let draft = data.join("tenant.json.new");
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft);
     let kept = json!({"database": new.database}).to_string();
-    file.as_mut().map_err(|error| std::io::Error::new(error.kind(), error.to_string())).map_err(cannot)?;
-    file.and_then(|mut file| std::io::Write::write_all(&mut file, kept.as_bytes()).and_then(|()| file.sync_all()))
-        .map_err(cannot)?;
+    let mut file = private::create(&draft).map_err(cannot)?;
+    std::io::Write::write_all(&mut file, kept.as_bytes()).and_then(|()| file.sync_all()).map_err(cannot)?;
     let own = || format!("sqlite:{}", data.join("duet.db").display());
     let own = Settings {
         database: Secret::of(new.database.clone().unwrap_or_else(own)),
@@ -331,7 +330,7 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
         data: data.clone(),
         ..settings.clone()
     };
-    let ledger = admin::open(&own, Memory::AMONG_MANY, Purpose::Writing).await?;
+    let ledger = admin::open(&own, Memory::among_many(&own), Purpose::Writing).await?;
     let made = first_user(&ledger, new).await;
     ledger.close().await;
     let made = made?;
@@ -346,6 +345,7 @@ async fn first_user(ledger: &Ledger, new: NewTenant) -> Result<Option<String>, S
         email: new.email,
         username: None,
         password: String::new(),
+        must_change_password: false,
         is_system_admin: true,
     };
     let made = ledger.bootstrap(user, new.password).await.map_err(|error| admin::explain(&error))?;
@@ -360,7 +360,7 @@ pub(crate) fn remove(settings: &Settings, host: &str, stamp: &str) -> Result<Pat
         return Err(format!("there is no tenant {host}"));
     }
     let aside = settings.data.join("removed-tenants");
-    admin::make_private_folder(&aside)?;
+    private::make_folder(&aside)?;
     let aside = aside.join(format!("{host}-{stamp}"));
     move_folder(&data, &aside)?;
     Ok(aside)

@@ -26,6 +26,15 @@ pub async fn read<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> Result
     .map_err(Error::internal)?
 }
 
+/// Computes something that takes longer than a moment, without holding up what else this thread would do.
+pub(crate) fn computed<T>(compute: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(compute),
+        _ => compute(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

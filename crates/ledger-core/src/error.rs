@@ -83,6 +83,8 @@ pub enum Error {
     NotAllowed { title: String, errors: FieldErrors },
     /// The name and the password are right; the code of the authenticator is still to come.
     SecondFactor,
+    /// Signed in, but somebody else chose the password: another one comes first.
+    PasswordChange,
     /// It does not exist, or not for this caller: the two are not told apart.
     NotFound,
     /// The books are in a state that does not allow it.
@@ -115,6 +117,8 @@ pub struct Conflict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unavailable {
     Overloaded,
+    /// A read was ended because the database's log grew too long beside it.
+    Outgrown,
     StorageFull,
     DatabaseAway,
     ShuttingDown,
@@ -145,6 +149,7 @@ impl Error {
             Self::MalformedJson(_) => "malformed_json",
             Self::Unauthenticated(_) => "unauthenticated",
             Self::SecondFactor => "totp_required",
+            Self::PasswordChange => "password_change_required",
             Self::Forbidden { .. } | Self::NotAllowed { .. } => "forbidden",
             Self::NotFound => "not_found",
             Self::Conflict(conflict) => conflict.code,
@@ -154,7 +159,7 @@ impl Error {
             Self::InProgress => "request_in_progress",
             Self::RateLimited { .. } => "rate_limited",
             Self::Unavailable(why) => match why {
-                Unavailable::Overloaded => "overloaded",
+                Unavailable::Overloaded | Unavailable::Outgrown => "overloaded",
                 Unavailable::StorageFull => "storage_full",
                 Unavailable::DatabaseAway | Unavailable::ShuttingDown => "unavailable",
                 Unavailable::CommitOutcomeUnknown => "commit_outcome_unknown",
@@ -172,6 +177,11 @@ impl Error {
             Self::Forbidden { permission } => format!("You need the permission {permission} for this"),
             Self::NotAllowed { title, .. } => title.clone(),
             Self::SecondFactor => "Give the code of your authenticator as totpCode".into(),
+            Self::PasswordChange => {
+                "Choose another password first: send currentPassword and newPassword to the path of your account that ends \
+                 with me/password, then log in again"
+                    .into()
+            }
             Self::NotFound => "Not found".into(),
             Self::Conflict(conflict) => conflict.title.clone(),
             Self::PreconditionFailed => "The record has changed since you read it; read it again".into(),
@@ -185,6 +195,9 @@ impl Error {
             }
             Self::Unavailable(why) => match why {
                 Unavailable::Overloaded => "The server is busy; try again shortly",
+                Unavailable::Outgrown => {
+                    "Much was written while this was read, and it had to end; ask for less, or when less is written"
+                }
                 Unavailable::StorageFull => "The server's storage is full; nothing was written",
                 Unavailable::DatabaseAway => "The database is not reachable; try again shortly",
                 Unavailable::ShuttingDown => "The server is shutting down; try again shortly",

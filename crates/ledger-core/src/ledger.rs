@@ -1,42 +1,47 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
-use crate::access::{self, Business, KeyScope, Principal, Role, Seat, membership};
+mod reading;
+
+use crate::access::{self, Business, KeyScope, Principal, Role, membership};
 use crate::answers::{self, Answers, Known};
 use crate::aside;
-use crate::auth::password::Passwords;
-use crate::auth::throttle::{self, Subjects};
+use crate::auth::password::{Names, NewPassword, Passwords, Who};
+use crate::auth::throttle::{self, Guess, Standing, Wrong};
 use crate::auth::token::Tokens;
 use crate::auth::user::{self, Revoking};
+use crate::auth::wrong_keys::{Worth, WrongKeys};
 use crate::auth::{
-    Credentials, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, sign_in, totp,
+    Credentials, Device, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, recovery,
+    session, sign_in, totp,
 };
 use crate::books::audit::{AuditAction, Change, Origin};
 use crate::books::desk::{Desk, Rehearsed};
-use crate::books::export::{self, JournalFormat};
-use crate::books::verify::{self, Check, Verdict};
+use crate::books::verify::{Check, Verdict};
 use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
 use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
+use crate::fair::{Fair, Shares, Single};
 use crate::feed::{Feed, Feeds};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::installation::{self, Installation};
-use crate::keys::Keys;
+use crate::keys::{Keys, Purpose};
 use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
-use crate::resource::api_key::{self, Key};
+use crate::resource::api_key::{self, Key, UserKey};
 use crate::resource::business::{BusinessStatus, table as business};
-use crate::resource::extra::{Csv, Media};
+use crate::resource::extra::Media;
 use crate::resource::json::{canonical, strict};
-use crate::resource::list::{self, ListQuery, Pagination};
+use crate::resource::list::{self, Pagination};
 use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
-use crate::resource::{ResourceKey, Scope, dialect_usage, entry};
+use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile};
 use crate::usage::{self, Usage};
+pub use reading::{Errand, ReadCall, WriteCall};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -59,6 +64,10 @@ pub struct LedgerOptions {
     pub write_queue: usize,
     /// What answers that are kept for their repetition may weigh.
     pub answer_bytes: usize,
+    /// What is remembered of users, keys and memberships may weigh.
+    pub remembered_bytes: usize,
+    /// What one caller's reads may take of a minute; any time where it is zero.
+    pub read_time: Duration,
     pub clock: Clock,
 }
 
@@ -77,14 +86,24 @@ pub struct Ledger {
     remembered: Remembered,
     answers: Answers,
     usage: Usage,
+    seen: session::Seen,
+    wrong_keys: WrongKeys,
     feeds: Feeds,
+    fair: Fair,
+    /// The proofs that are under way.
+    proofs: Single<(BusinessId, ResourceKey, Verb), Reply>,
 }
+
+/// As many companies of somebody as their password is held against.
+const MOST_COMPANIES: u64 = 30;
 
 /// What the code of an authenticator comes to.
 enum Factor {
     NotAsked,
     /// The code of this step.
     Right(i64),
+    /// The recovery code with this digest.
+    Recovered(String),
     Wrong,
 }
 
@@ -153,7 +172,7 @@ impl Reply {
     /// What may be kept of it.
     fn without_secrets(&self) -> Result<Self> {
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator", "invitationCode"] {
+        for name in ["secret", "authenticator", "recoveryCodes", "invitationCode"] {
             if let Some(secret) = body.get_mut(name) {
                 *secret = serde_json::Value::Null;
             }
@@ -169,15 +188,15 @@ impl Reply {
 /// The answer to one request: at once, or while it is made.
 pub enum Answer {
     Whole(Reply),
-    /// Comma-separated values, wrapped by no dialect.
-    Csv(Feed),
+    /// Wrapped by no dialect.
+    Portions(Feed),
 }
 
 impl Answer {
     pub fn whole(self) -> Result<Reply> {
         match self {
             Self::Whole(reply) => Ok(reply),
-            Self::Csv(_) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
+            Self::Portions(_) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
         }
     }
 }
@@ -210,7 +229,12 @@ pub struct FirstUser {
 
 impl Ledger {
     pub async fn open(options: LedgerOptions) -> Result<Arc<Self>> {
-        let database = Database::open(&options.database).await?;
+        // Each place has a connection: who has its turn never waits for one.
+        let shares = Shares::of(options.database.readers).within(options.database.pool_size.max(12));
+        let readers = u32::try_from(shares.connections()).map_err(Error::internal)?;
+        let database = Database::open(&DatabaseOptions { readers, ..options.database }).await?;
+        let fair = Fair::new(shares);
+        fair.set_budget(options.read_time);
         Ok(Arc::new(Self {
             lanes: Lanes::new(database.clone(), options.write_queue),
             database,
@@ -221,11 +245,14 @@ impl Ledger {
             installation: OnceCell::new(),
             up_to_date: OnceCell::new(),
             in_flight: InFlight::default(),
-            remembered: Remembered::default(),
+            remembered: Remembered::within(options.remembered_bytes),
             answers: Answers::new(options.answer_bytes),
             usage: Usage::default(),
-            // Whoever takes a long answer slowly holds a connection; the others are left for everybody else.
-            feeds: Feeds::of(options.database.readers.min(options.database.pool_size) / 2),
+            seen: session::Seen::default(),
+            wrong_keys: WrongKeys::default(),
+            feeds: Feeds::default(),
+            fair,
+            proofs: Single::default(),
         }))
     }
 
@@ -240,7 +267,16 @@ impl Ledger {
             })
             .await?;
         }
-        self.installation().await.map(|_| ())
+        self.installation().await?;
+        if sign_in::any_plain(&self.database.read).await? {
+            let keys = self.keys.clone();
+            self.write(None, move |transaction, _| {
+                let keys = keys.clone();
+                Box::pin(async move { sign_in::hide_plain(transaction, &keys).await })
+            })
+            .await?;
+        }
+        Ok(())
     }
 
     /// What is secret in this installation. An error where the master key is not that of the database.
@@ -289,92 +325,169 @@ impl Ledger {
         self.tokens.set_lifetime(lifetime);
     }
 
+    /// From now on one caller's reads may take so much of a minute.
+    pub fn set_read_time(&self, read_time: Duration) {
+        self.fair.set_budget(read_time);
+    }
+
     // ── Who is there ──
 
-    pub async fn login(&self, by: LoginName, credentials: Credentials, address: IpAddr) -> Result<Session> {
+    pub async fn login(&self, by: LoginName, credentials: Credentials, device: Device) -> Result<Session> {
+        const WRONG: Error = Error::Unauthenticated("The name or the password is wrong");
         let Credentials { name, password, totp_code } = credentials;
-        let subjects = Subjects::new(&name, address);
-        let turn = self.passwords.turn().await?;
-        // Judged while holding the turn, so that a burst of guesses cannot slip past the count.
-        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
+        let network = throttle::network(device.address);
         let found = user::find_by_name(&self.database.door, &name, by).await?;
+        let guess = self.guess(found.as_ref().map(|user| user.id), &name, &network)?;
+        // Judged while holding the turn, and held until a failure is noted: a burst of guesses cannot slip past the count.
+        let turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
+        let standing = self.standing(&guess).await?;
         // Somebody who was never given a password takes as long as everybody else.
-        let hash = found.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let matches = self.passwords.verify(turn, password, hash).await?;
-        let user = found.filter(|user| matches && user.status == UserStatus::Active);
-        if let Some(user) = user {
-            match self.second_factor(user.id, totp_code.as_deref()).await? {
-                Factor::NotAsked => return self.open_session(user, (None, address), subjects).await,
-                Factor::Right(step) => return self.open_session(user, (Some(step), address), subjects).await,
-                Factor::Wrong => {}
+        let mut hash = found.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
+        if let Some(wait) = standing.wait {
+            // Whoever has a second factor waits for no stranger. Who has one is told to nobody.
+            if totp_code.is_none() {
+                return Err(Error::RateLimited { retry_after_seconds: wait });
             }
+            let signed = match &found {
+                Some(user) => sign_in::find(&self.database.door, user.id).await?,
+                None => None,
+            };
+            hash = hash.filter(|_| signed.is_some_and(|signed| signed.totp_on));
+        }
+        let matches = self.passwords.verify(&turn, password, hash).await?;
+        let mut wrong = Wrong::Password;
+        if let Some(user) = found.filter(|user| matches && user.status == UserStatus::Active) {
+            let factor = self.second_factor(user.id, totp_code.as_deref()).await?;
+            if standing.codes_used_up && !matches!(factor, Factor::NotAsked) {
+                return Err(Error::RateLimited { retry_after_seconds: 60 });
+            }
+            if !matches!(factor, Factor::Wrong) {
+                return self.open_session(user, factor, device, guess).await;
+            }
+            wrong = Wrong::Code;
         }
         // Not the name: people type their password there.
-        tracing::info!(target: "security", %address, "a log-in failed");
-        self.note_failure(subjects).await?;
-        Err(Error::Unauthenticated("The name or the password is wrong"))
+        tracing::info!(target: "security", address = %device.address, "a log-in failed");
+        self.note_failure(guess, (standing.known, wrong)).await?;
+        Err(WRONG)
+    }
+
+    /// A guess of a password, as it is counted.
+    fn guess(&self, user: Option<UserId>, name: &str, network: &str) -> Result<Guess> {
+        Ok(Guess::of(&self.keys.signing(Purpose::SignIn)?, user, name, network))
+    }
+
+    async fn standing(&self, guess: &Guess) -> Result<Standing> {
+        throttle::check(&self.database.door, guess, self.clock.now()).await
     }
 
     async fn second_factor(&self, user: UserId, code: Option<&str>) -> Result<Factor> {
         let signed = sign_in::find(&self.database.door, user).await?.filter(|signed| signed.totp_on);
-        let Some(sign_in::Model { totp_secret: Some(secret), totp_step, .. }) = signed else {
-            return Ok(Factor::NotAsked);
-        };
+        let Some(signed) = signed else { return Ok(Factor::NotAsked) };
+        let Some(secret) = signed.secret(&self.keys)? else { return Ok(Factor::NotAsked) };
         let code = code.ok_or(Error::SecondFactor)?;
-        Ok(totp::step_of(&secret, code, self.clock.now(), totp_step).map_or(Factor::Wrong, Factor::Right))
+        if let Some(digest) = recovery::digest(&self.keys.signing(Purpose::SignIn)?, user, code) {
+            let is_good = recovery::is_good(&self.database.door, user, &digest).await?;
+            return Ok(if is_good { Factor::Recovered(digest) } else { Factor::Wrong });
+        }
+        Ok(totp::step_of(&secret, code, self.clock.now(), signed.totp_step).map_or(Factor::Wrong, Factor::Right))
     }
 
     /// Whether somebody who is signed in knows their password. They may guess as often as at a log-in.
     async fn confirm(&self, principal: &Principal, password: String, address: Option<IpAddr>) -> Result<()> {
         let user = user::find(&self.database.door, principal.user).await?.ok_or(Error::NotFound)?;
-        let subjects = Subjects::new(&user.email, address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
-        let turn = self.passwords.turn().await?;
-        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
-        if self.passwords.verify(turn, password, Some(user.password_hash)).await? {
+        let network = throttle::network(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
+        let guess = self.guess(Some(user.id), &user.email, &network)?;
+        let turn = self.passwords.turn(Who::user(user.id)).await?;
+        let standing = self.standing(&guess).await?;
+        if self.passwords.verify(&turn, password, Some(user.password_hash)).await? {
             return Ok(());
         }
-        self.note_failure(subjects).await?;
+        self.note_failure(guess, (standing.known, Wrong::Password)).await?;
         Err(Error::field("currentPassword", "is not your password"))
     }
 
-    async fn note_failure(&self, subjects: Subjects) -> Result<()> {
-        let ids = [self.clock.identifier(), self.clock.identifier()];
+    async fn note_failure(&self, guess: Guess, outcome: (bool, Wrong)) -> Result<()> {
+        let ids = [(); throttle::IDS].map(|()| self.clock.identifier());
         let now = self.clock.now();
         self.write(None, move |transaction, _| {
-            let subjects = subjects.clone();
-            Box::pin(async move { throttle::record(transaction, &subjects, ids, now).await })
+            let guess = guess.clone();
+            Box::pin(async move { throttle::record(transaction, &guess, outcome, ids, now).await })
         })
         .await
     }
 
-    async fn open_session(
-        &self,
-        user: user::Model,
-        (step, address): (Option<i64>, IpAddr),
-        subjects: Subjects,
-    ) -> Result<Session> {
-        let (id, now) = (user.id, self.clock.now());
+    /// Judges and hashes the password that the caller is to have.
+    async fn settle(&self, new: &NewPassword, principal: &Principal) -> Result<()> {
+        let names = self.names_of(Some(principal.user), None).await?;
+        let turn = self.passwords.turn(Who::user(principal.user)).await?;
+        self.passwords.settle(&turn, new, names).await
+    }
+
+    /// What somebody is called, and their companies, and the company at hand.
+    pub(crate) async fn names_of(&self, user: Option<UserId>, company: Option<BusinessId>) -> Result<Names> {
+        let connection = &self.database.door;
+        let mut names = Names::default();
+        let mut companies: Vec<BusinessId> = company.into_iter().collect();
+        if let Some(user) = user {
+            if let Some(row) = user::find(connection, user).await? {
+                names = Names::of_person(&row.email, row.username.as_deref(), &row.display_name);
+            }
+            let of_user = membership::Entity::find().filter(membership::Column::UserId.eq(user));
+            companies.extend(of_user.limit(MOST_COMPANIES).all(connection).await?.iter().map(|one| one.business_id));
+        }
+        let called = business::Entity::find().filter(business::Column::Id.is_in(companies)).all(connection).await?;
+        Ok(names.and_all(called.iter().map(|company| company.name.as_str())))
+    }
+
+    async fn open_session(&self, user: user::Model, factor: Factor, device: Device, guess: Guess) -> Result<Session> {
+        let (id, version) = (user.id, user.token_version);
+        let (now, jti) = (self.clock.now(), self.clock.identifier());
+        let ends = self.tokens.end(now);
+        let opened = session::Model {
+            id: RecordId(jti),
+            user_id: id,
+            made_at: now,
+            seen_at: now,
+            ends_at: ends,
+            ended_at: None,
+            address: Some(device.address.to_string()),
+            agent: device.shown_agent(),
+        };
+        let factor = Arc::new(factor);
         self.write(None, move |transaction, _| {
-            let subjects = subjects.clone();
+            let (guess, opened, factor) = (guess.clone(), opened.clone(), factor.clone());
             Box::pin(async move {
+                const USED: Error = Error::Unauthenticated("The name or the password is wrong");
+                let mut step = None;
                 // The same code, in two log-ins at once, is good for one of them.
-                let signed = sign_in::find(transaction, id).await?;
-                if step.is_some_and(|step| signed.is_some_and(|signed| signed.totp_step >= step)) {
-                    return Err(Error::Unauthenticated("The name or the password is wrong"));
+                match &*factor {
+                    Factor::Right(right) => {
+                        let signed = sign_in::find(transaction, id).await?;
+                        if signed.is_some_and(|signed| signed.totp_step >= *right) {
+                            return Err(USED);
+                        }
+                        step = Some(*right);
+                    }
+                    Factor::Recovered(digest) if !recovery::spend(transaction, id, digest).await? => return Err(USED),
+                    Factor::Recovered(_) | Factor::NotAsked => {}
+                    Factor::Wrong => return Err(USED),
+                }
+                // Whoever changed the password, or was disabled, meanwhile is not let in by what was before.
+                let still = user::find(transaction, id).await?;
+                if still.is_none_or(|still| still.token_version != version) {
+                    return Err(USED);
                 }
                 sign_in::note(transaction, id, now, step).await?;
-                throttle::forgive(transaction, &subjects).await
+                session::keep(transaction, opened).await?;
+                throttle::forgive(transaction, &guess, now).await
             })
         })
         .await?;
-        tracing::info!(target: "security", user = %id, %address, "logged in");
-        let (token, lifetime) = self.tokens.issue(user.id, user.token_version, now, self.clock.identifier())?;
-        Ok(Session {
-            token,
-            expires_in_seconds: lifetime,
-            expires_at: now.plus(Duration::from_secs(lifetime)),
-            user: user.into(),
-        })
+        tracing::info!(target: "security", user = %id, address = %device.address, "logged in");
+        let token = self.tokens.issue((user.id, user.token_version), (now, ends), jti)?;
+        let left = u64::try_from(ends.seconds() - now.seconds()).map_err(Error::internal)?;
+        Ok(Session { token, expires_in_seconds: left, expires_at: ends, user: user.into() })
     }
 
     /// The user behind a token or a key, if it is still good this instant. `business` is the company that the request
@@ -385,6 +498,7 @@ impl Ledger {
         business: Option<&str>,
         address: Option<IpAddr>,
     ) -> Result<Principal> {
+        const REVOKED: Error = Error::Unauthenticated("The access token has been revoked; log in again");
         let key = token.starts_with(api_key::PREFIX);
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
@@ -413,17 +527,39 @@ impl Ledger {
         let user = user
             .filter(|user| user.status == UserStatus::Active)
             .filter(|user| claims.as_ref().is_none_or(|claims| user.token_version == claims.ver))
-            .ok_or(Error::Unauthenticated("The access token has been revoked; log in again"))?;
+            .ok_or(REVOKED)?;
+        let session = match &claims {
+            Some(claims) => Some(self.session(changes, RecordId(claims.jti), user.id).await?.ok_or(REVOKED)?),
+            None => None,
+        };
         let ends = claims.map(|claims| Instant::from_micros(claims.exp.saturating_mul(1_000_000)));
         let ends = ends.or_else(|| key.as_ref().and_then(|key| key.expires_at));
         Ok(Principal {
             user: user.id,
             key: key.map(|key| key.scope.clone()),
+            session,
+            must_change_password: user.must_change_password,
             changes,
             books,
             is_system_admin: user.is_system_admin,
             expires_at: ends.unwrap_or_else(|| self.clock.now().plus(Duration::from_hours(24))),
         })
+    }
+
+    /// The session of a token, if it is still good.
+    async fn session(self: &Arc<Self>, changes: Changes, id: RecordId, user: UserId) -> Result<Option<RecordId>> {
+        let found = if let Some(known) = self.remembered.known_session(changes, id) {
+            Some(known)
+        } else {
+            let ledger = self.clone();
+            let find = async move { ledger.remembered.session(&ledger.database.door, changes, id).await };
+            tokio::spawn(find).await.map_err(Error::internal)??
+        };
+        let found = found.filter(|session| session.user_id == user);
+        if let Some(session) = &found {
+            self.seen.note(session, self.clock.now());
+        }
+        Ok(found.map(|session| session.id))
     }
 
     /// The key that a program gave.
@@ -432,11 +568,27 @@ impl Ledger {
         let found = if let Some(known) = self.remembered.known_key(changes, secret) {
             Some(known)
         } else {
+            let network = address.map(throttle::network).unwrap_or_default();
+            let digest = api_key::digest(secret);
+            if self.wrong_keys.check(&network, &digest, self.clock.now())? == Worth::Nothing {
+                return Err(UNKNOWN);
+            }
             let (ledger, secret) = (self.clone(), secret.to_owned());
             let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
-            tokio::spawn(find).await.map_err(Error::internal)??
+            let found = tokio::spawn(find).await.map_err(Error::internal)??;
+            if found.is_some() {
+                self.wrong_keys.was_good(&digest);
+            } else if self.wrong_keys.note(&network, &digest, self.clock.now()) {
+                tracing::info!(target: "security", ?address, "too many API keys were wrong");
+            }
+            found
         };
         let key = found.ok_or(UNKNOWN)?;
+        if key.has_ended {
+            return Err(Error::Unauthenticated(
+                "The API key has ended with its user's password or place; make another",
+            ));
+        }
         if key.expires_at.is_some_and(|ends| ends <= self.clock.now()) {
             return Err(Error::Unauthenticated("The API key has expired"));
         }
@@ -449,55 +601,14 @@ impl Ledger {
 
     // ── Requests ──
 
-    pub async fn execute(self: &Arc<Self>, principal: &Principal, call: Call) -> Result<Answer> {
+    /// Answers a call that writes. Whoever stops waiting for it does not stop it, where it runs in a task of its own.
+    pub async fn write_down(self: &Arc<Self>, principal: &Principal, call: WriteCall) -> Result<Reply> {
+        let WriteCall(call) = call;
         let business = self.authorise(principal, &call).await?;
         if let Some(business) = &business {
             self.count(principal, &call, business);
         }
-        if call.resource.writes(call.verb) {
-            return self.write_request(principal, business, call).await.map(Answer::Whole);
-        }
-        let query = ListQuery::parse(&call.resource.offer(call.verb), &call.query)?;
-        if let Some(csv) = call.resource.csv(call.verb, &query) {
-            return self.feed(principal, business, call, query, csv).await.map(Answer::Csv);
-        }
-        let id = named_record(&call)?;
-        let question = business.as_ref().and_then(|business| self.question(principal, &call, business));
-        let reply = self.read(principal, business, &call, &query, id).await?;
-        if let Some((question, version)) = question {
-            // The version is older than the answer: what changed meanwhile has another one.
-            self.answers.keep(question, version, &reply);
-        }
-        Ok(Answer::Whole(reply))
-    }
-
-    /// A read that is written down as long as it is taken, from one snapshot.
-    async fn feed(
-        self: &Arc<Self>,
-        principal: &Principal,
-        business: Option<Arc<Business>>,
-        call: Call,
-        query: ListQuery,
-        csv: Csv,
-    ) -> Result<Feed> {
-        let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
-        let place = self.feeds.enter()?;
-        Feed::begin(place, move |outlet| async move {
-            let asked = Asked {
-                user,
-                key: key.as_deref(),
-                business: business.as_deref(),
-                clock: &ledger.clock,
-                expectation: &Expectation::Unsaid,
-                origin: &call.origin,
-                point: query.point,
-            };
-            let snapshot = ledger.database.snapshot().await?;
-            let written = (csv.write)(&Cx::reading_within(asked, &snapshot), &query, &outlet).await;
-            snapshot.end().await?;
-            written
-        })
-        .await
+        self.write_request(principal, business, call).await
     }
 
     /// The answer to a read that was answered before, as long as nothing changed since. It asks nobody.
@@ -505,6 +616,7 @@ impl Ledger {
         if call.resource.scope != Scope::Business || call.resource.writes(call.verb) {
             return None;
         }
+        check_password_chosen(principal, call).ok()?;
         let id = call.business.as_deref().and_then(BusinessId::parse)?;
         let business = self.remembered.known_company(principal.changes, principal.user, id)?;
         let business = business.narrowed(principal.key_in(id).ok()?);
@@ -534,15 +646,18 @@ impl Ledger {
         }
     }
 
-    /// Writes down what was counted.
+    /// Writes down what was counted, and when sessions were seen.
     pub async fn write_usage(&self) -> Result<()> {
-        let counted = Arc::new(self.usage.taken());
-        if counted.is_empty() {
+        let noted = Arc::new((self.usage.taken(), self.seen.taken()));
+        if noted.0.is_empty() && noted.1.is_empty() {
             return Ok(());
         }
         self.write(None, move |transaction, _| {
-            let counted = counted.clone();
-            Box::pin(async move { usage::add(transaction, &counted).await })
+            let noted = noted.clone();
+            Box::pin(async move {
+                usage::add(transaction, &noted.0).await?;
+                session::write_seen(transaction, &noted.1).await
+            })
         })
         .await
     }
@@ -558,54 +673,13 @@ impl Ledger {
         Ok(told)
     }
 
-    async fn read(
-        &self,
-        principal: &Principal,
-        business: Option<Arc<Business>>,
-        call: &Call,
-        query: &ListQuery,
-        id: Option<RecordId>,
-    ) -> Result<Reply> {
-        let asked = Asked {
-            user: principal.user,
-            key: principal.key.as_deref(),
-            business: business.as_deref(),
-            clock: &self.clock,
-            expectation: &Expectation::Unsaid,
-            origin: &call.origin,
-            point: query.point,
-        };
-        if call.resource.key == ResourceKey::DialectUsage {
-            self.write_usage().await?;
-        }
-        // What is summed from many tables is summed from the same books.
-        if matches!(call.resource.key, ResourceKey::Verification | ResourceKey::Reports) {
-            let snapshot = self.database.snapshot().await?;
-            let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, query).await;
-            snapshot.end().await?;
-            let (media, produced) = read?;
-            let reply = Reply::plain(ReplyKind::Found, produced.text);
-            return Ok(Reply { media, pagination: produced.pagination, ..reply });
-        }
-        let cx = Cx::reading(asked, &self.database.read);
-        match (call.verb, id) {
-            (Verb::List, _) => {
-                let produced = call.resource.list(&cx, query).await?;
-                Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, produced.text) })
-            }
-            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, call.resource.get(&cx, id).await?)),
-            (verb, id) => {
-                let (media, produced) = call.resource.read_extra(verb, &cx, id, query).await?;
-                let reply = Reply::plain(ReplyKind::Listed, produced.text);
-                Ok(Reply { media, pagination: produced.pagination, ..reply })
-            }
-        }
-    }
-
     /// The company in scope, after the caller's right to be there and to do this was checked.
     async fn authorise(&self, principal: &Principal, call: &Call) -> Result<Option<Arc<Business>>> {
+        check_password_chosen(principal, call)?;
         let names_record = call.resource.names_record(call.verb);
         let named = match (call.resource.scope, call.verb) {
+            // One's own needs nobody's leave.
+            (Scope::Installation, _) if call.resource.key.actions().is_empty() => return Ok(None),
             (Scope::Installation, Verb::List) => return Ok(None),
             (Scope::Installation, Verb::Extra(_)) if !names_record => return Ok(None),
             (Scope::Installation, Verb::Create) if principal.is_system_admin && principal.key.is_none() => {
@@ -620,8 +694,13 @@ impl Ledger {
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
         let only = principal.key_in(id)?;
         let business = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await?;
-        let business = business.narrowed(only);
         let (key, action) = call.resource.needs(call.verb);
+        if only.is_some() && business.seat.lets_only_people(key, action) {
+            let permission = call.resource.permission(call.verb);
+            let title = format!("You need the permission {permission} for this, which no API key has; log in");
+            return Err(Error::not_allowed(title, FieldErrors::default()));
+        }
+        let business = business.narrowed(only);
         business.require(key, action)?;
         if call.resource.writes(call.verb)
             && call.resource.scope == Scope::Business
@@ -657,6 +736,9 @@ impl Ledger {
         if let Some(password) = prepared.confirmed_by() {
             self.confirm(principal, password.to_owned(), call.origin.address).await?;
         }
+        if let Some(new) = prepared.new_password() {
+            self.settle(new, principal).await?;
+        }
         let claim = match key.zip(command) {
             Some((key, command)) => {
                 let fingerprints = &self.installation().await?.fingerprints;
@@ -681,6 +763,7 @@ impl Ledger {
             kind: call.resource.reply_kind(call.verb),
             user: principal.user,
             key: principal.key.clone(),
+            session: principal.session,
             shows_secrets: matches!(
                 call.resource.key,
                 ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
@@ -723,59 +806,6 @@ impl Ledger {
 
     // ── Proof ──
 
-    /// Proves the books of one company or of all, each in one snapshot.
-    pub async fn verify(&self, only: Option<BusinessId>) -> Result<Vec<Proof>> {
-        let mut named = business::Entity::find().order_by_asc(business::Column::NameKey);
-        if let Some(id) = only {
-            named = named.filter(business::Column::Id.eq(id));
-        }
-        let companies = named.all(&self.database.read).await?;
-        if only.is_some() && companies.is_empty() {
-            return Err(Error::NotFound);
-        }
-        let mut proofs = Vec::new();
-        for company in companies {
-            let snapshot = self.database.snapshot().await?;
-            let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
-            let asked = Asked {
-                user: UserId::default(),
-                key: None,
-                business: Some(&facts),
-                clock: &self.clock,
-                expectation: &Expectation::Unsaid,
-                origin: &Origin::default(),
-                point: Point::default(),
-            };
-            let verdict = verify::run(&Cx::reading_within(asked, &snapshot)).await;
-            snapshot.end().await?;
-            proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
-        }
-        Ok(proofs)
-    }
-
-    /// The ledger of a company as a plain text journal, from one snapshot, portion by portion.
-    pub async fn export(
-        &self,
-        id: BusinessId,
-        format: JournalFormat,
-        keep: impl FnMut(&str) -> Result<()>,
-    ) -> Result<()> {
-        let snapshot = self.database.snapshot().await?;
-        let facts = access::seen_from(&snapshot, id, Seat::owner()).await?;
-        let asked = Asked {
-            user: UserId::default(),
-            key: None,
-            business: Some(&facts),
-            clock: &self.clock,
-            expectation: &Expectation::Unsaid,
-            origin: &Origin::default(),
-            point: Point::default(),
-        };
-        let written = export::write(&Cx::reading_within(asked, &snapshot), format, keep).await;
-        snapshot.end().await?;
-        written
-    }
-
     /// What the engine itself says of its file; nothing where it has no such check.
     pub async fn verify_engine(&self) -> Result<Option<Check>> {
         let Some(findings) = self.database.check_file().await? else { return Ok(None) };
@@ -804,7 +834,9 @@ impl Ledger {
 
     pub async fn add_user(&self, new: NewUser) -> Result<UserSummary> {
         user::check(&new)?;
-        let hash = self.passwords.hash(new.password.clone()).await?;
+        let names = Names::of_person(&new.email, new.username.as_deref(), &new.display_name);
+        let turn = self.passwords.turn(Who::operator()).await?;
+        let hash = self.passwords.hash(&turn, "password", new.password.clone(), names).await?;
         let (id, now, made) = (UserId(self.clock.identifier()), self.clock.now(), new.clone());
         self.write(None, move |transaction, _| {
             let (new, hash) = (new.clone(), hash.clone());
@@ -831,24 +863,68 @@ impl Ledger {
         found.map(UserSummary::from).ok_or(Error::NotFound)
     }
 
-    /// Ends every token the user holds.
-    pub async fn set_password(&self, user: UserId, password: String) -> Result<()> {
-        password::check("password", &password)?;
-        let hash = self.passwords.hash(password).await?;
-        self.revoke_with(user, Revoking::Password(hash)).await
+    /// Ends every session of the user, who may have to choose another password before anything else.
+    pub async fn set_password(&self, user: UserId, password: String, must_change: bool) -> Result<()> {
+        let names = self.names_of(Some(user), None).await?;
+        let turn = self.passwords.turn(Who::operator()).await?;
+        let hash = self.passwords.hash(&turn, "password", password, names).await?;
+        self.revoke_with(user, Revoking::Password { hash, must_change }).await
     }
 
-    /// Ends every token the user holds.
+    /// Ends every session of the user, and every key of one who is disabled.
     pub async fn set_user_status(&self, user: UserId, status: UserStatus) -> Result<()> {
+        if status == UserStatus::Disabled {
+            self.end_keys(user).await?;
+        }
         self.revoke_with(user, Revoking::Status(status)).await
     }
 
-    /// From now on the user needs no authenticator.
+    /// From now on the user needs no authenticator. Ends every session of theirs.
     pub async fn reset_second_factor(&self, user: UserId) -> Result<()> {
+        let now = self.clock.now();
         self.write(None, move |transaction, _| {
-            Box::pin(async move { sign_in::set_totp(transaction, user, (None, false, 0)).await })
+            Box::pin(async move {
+                sign_in::set_totp(transaction, user, (None, false, 0)).await?;
+                recovery::forget(transaction, user).await?;
+                user::revoke_with(transaction, user, Revoking::Nothing, now).await
+            })
         })
         .await
+    }
+
+    /// Ends every session of the user. How many there were is answered.
+    pub async fn end_sessions(&self, user: UserId) -> Result<usize> {
+        let open = session::of(&self.database.read, user, self.clock.now()).await?.len();
+        self.revoke_with(user, Revoking::Nothing).await?;
+        Ok(open)
+    }
+
+    /// The keys of the user that are good, in all companies.
+    pub async fn keys_of(&self, user: UserId) -> Result<Vec<UserKey>> {
+        api_key::of_user(&self.database.read, user).await
+    }
+
+    /// Ends every key of the user, in all companies, each in its company's audit log.
+    pub async fn end_keys(&self, user: UserId) -> Result<Vec<UserKey>> {
+        let keys = self.keys_of(user).await?;
+        let now = self.clock.now();
+        let mut companies: Vec<BusinessId> = keys.iter().map(|key| key.business_id).collect();
+        companies.dedup();
+        for business in companies {
+            let ids: Arc<[RecordId]> = keys.iter().map(|_| RecordId(self.clock.identifier())).collect();
+            self.write(Some(business), move |transaction, desk| {
+                let ids = ids.clone();
+                Box::pin(async move {
+                    let ended = api_key::end(transaction, (user, business), now).await?;
+                    for (change, id) in ended.into_iter().zip(ids.iter()) {
+                        desk.record(business, *id, now, &Origin::default(), change)?;
+                    }
+                    Ok(())
+                })
+            })
+            .await?;
+        }
+        Ok(keys)
     }
 
     async fn revoke_with(&self, user: UserId, change: Revoking) -> Result<()> {
@@ -904,6 +980,7 @@ struct Write {
     kind: ReplyKind,
     user: UserId,
     key: Option<Arc<KeyScope>>,
+    session: Option<RecordId>,
     /// Whether the answer may hold a secret, which is shown once and never kept.
     shows_secrets: bool,
     business: Option<Arc<Business>>,
@@ -920,6 +997,8 @@ impl Write {
         let asked = Asked {
             user: self.user,
             key: self.key.as_deref(),
+            session: self.session,
+            keys: &self.ledger.keys,
             business: self.business.as_deref(),
             clock: &self.ledger.clock,
             expectation: &self.expectation,
@@ -961,6 +1040,15 @@ impl Write {
         };
         Ok(Reply { json, ..reply })
     }
+}
+
+/// Somebody whose password another chose does nothing but choose their own, see who they are, and log out. Their keys do
+/// nothing meanwhile.
+fn check_password_chosen(principal: &Principal, call: &Call) -> Result<()> {
+    if !principal.must_change_password || profile::comes_before_the_password(call.resource, call.verb) {
+        return Ok(());
+    }
+    Err(Error::PasswordChange)
 }
 
 /// The record that the path names, where the verb needs one.

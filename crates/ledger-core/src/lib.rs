@@ -14,6 +14,7 @@ pub mod cx;
 pub mod database;
 pub mod day;
 pub mod error;
+pub mod fair;
 pub mod feed;
 pub mod field;
 mod idempotency;

@@ -22,7 +22,7 @@ pub use health::{Health, Standing};
 pub use link::{Begin, Committed, Link};
 pub use pool::{Lease, Pool};
 pub use proxied::{Failure, proxied};
-pub use target::{Patience, Target, is_postgres};
+pub use target::{Patience, Target, is_postgres, unverified_host};
 
 use std::sync::Arc;
 use tokio::task::JoinHandle;

@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::tls::{self, Verified};
+use std::net::IpAddr;
 use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
@@ -40,6 +41,23 @@ impl std::fmt::Debug for Target {
 /// Whether a URL is one of PostgreSQL.
 pub fn is_postgres(url: &str) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")
+}
+
+/// The host that a URL names elsewhere without verifying that it is who it says; nothing where there is none.
+pub fn unverified_host(url: &str) -> Option<String> {
+    let (rest, own) = take_own(url).ok()?;
+    let config: Config = rest.parse().ok()?;
+    let elsewhere = |host: &Host| match host {
+        Host::Unix(_) => None,
+        Host::Tcp(name) => {
+            let plain = name.trim_matches(['[', ']']);
+            let here = plain.eq_ignore_ascii_case("localhost")
+                || plain.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+            (!here).then(|| plain.to_owned())
+        }
+    };
+    let strangers = config.get_hosts().iter().find_map(elsewhere);
+    strangers.filter(|_| own.mode.as_deref() != Some("verify-full"))
 }
 
 /// What of a URL is not the driver's to understand.

@@ -134,7 +134,7 @@ impl Page {
         request: Request,
         peer: IpAddr,
     ) -> Result<Response, Failure> {
-        if !matches!(asked, "sign-in" | "about" | "example" | "run" | "translate") {
+        if !matches!(asked, "sign-in" | "sign-out" | "about" | "example" | "run" | "translate") {
             return Err(Failure::not_found());
         }
         if request.method() != Method::POST {
@@ -150,7 +150,7 @@ impl Page {
         let token =
             parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         let user = match token {
-            _ if asked == "sign-in" => Value::Null,
+            _ if asked == "sign-in" || asked == "sign-out" => Value::Null,
             Some(token) => self.user(&inside, token).await?,
             None => return Err(NOT_SIGNED_IN.into()),
         };
@@ -159,6 +159,7 @@ impl Page {
         let token = token.unwrap_or_default();
         match asked {
             "sign-in" => self.sign_in(&inside, read(bytes).await?).await,
+            "sign-out" => self.sign_out(&inside, token).await,
             "about" => self.about(&inside, token, &user).await,
             "example" => self.example(&inside, token, read(bytes).await?).await,
             "run" => self.run(&inside, token, read(bytes).await?).await,
@@ -212,6 +213,12 @@ impl Page {
         Ok(response)
     }
 
+    /// Ends the session that the page began. One that is over already is as good.
+    async fn sign_out(&self, inside: &Arc<dyn Transport>, token: &str) -> Result<Response, Failure> {
+        self.ask(inside, &Neutral::of("profileLogOut"), Some(token)).await?;
+        said(&json!({}))
+    }
+
     /// Who speaks, where they may use the page.
     async fn user(&self, inside: &Arc<dyn Transport>, token: &str) -> Result<Value, Failure> {
         let Said { answer, meaning } = self.ask(inside, &Neutral::of("profileGet"), Some(token)).await?;
@@ -222,6 +229,9 @@ impl Page {
         }
         let user = meaning.data().clone();
         self.admit(&user["email"])?;
+        if user["mustChangePassword"] == true {
+            return Err(Error::PasswordChange.into());
+        }
         Ok(user)
     }
 

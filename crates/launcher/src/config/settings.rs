@@ -98,6 +98,10 @@ pub struct Settings {
     pub data: PathBuf,
     pub pool_size: u32,
     pub readers: u32,
+    /// How long SQLite's log may grow beside reads.
+    pub log_budget: u64,
+    /// What caches of all kinds may weigh together, in bytes.
+    pub caches: usize,
     pub auto_migrate: bool,
     /// How long PostgreSQL is waited for.
     pub connect_timeout: Duration,
@@ -127,6 +131,8 @@ pub struct Settings {
     /// Of one user or key; any number where it is 0.
     pub requests_per_minute: u64,
     pub requests_at_once: usize,
+    /// What the reads of one user or key may take of a minute.
+    pub read_time: Duration,
     pub log_level: String,
     pub log_format: LogFormat,
     pub cors_origins: Vec<String>,
@@ -174,6 +180,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let database = database(reader, &data);
     let pool_size = reader.number("Database:PoolSize", 2, 1000);
     let readers = reader.number("Database:Readers", 1, 64);
+    let log_budget = reader.size("Database:LogBudget");
+    let caches = reader.size("Memory:Caches");
     let auto_migrate = reader.flag("Database:AutoMigrate");
     let connect_timeout = reader.duration("Database:ConnectTimeout");
     let statement_timeout = reader.duration("Database:StatementTimeout");
@@ -199,6 +207,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let write_queue = reader.number("Limits:WriteQueue", 1, 1_000_000);
     let requests_per_minute = reader.number("Limits:RequestsPerMinute", 0, 100_000_000);
     let requests_at_once = reader.number("Limits:RequestsAtOnce", 1, 1_000_000);
+    let read_time = reader.duration("Limits:ReadTime");
     let levels = ["trace", "debug", "info", "warn", "error"].map(|level| (level, level));
     let log_level = reader.choice("Logging:Level", &levels);
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
@@ -223,6 +232,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         data,
         pool_size: pool_size?,
         readers: readers?,
+        log_budget: u64::try_from(log_budget?).ok()?,
+        caches: caches?,
         auto_migrate: auto_migrate?,
         connect_timeout: connect_timeout?,
         statement_timeout: statement_timeout?,
@@ -247,6 +258,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         write_queue: usize::try_from(write_queue?).ok()?,
         requests_per_minute: u64::from(requests_per_minute?),
         requests_at_once: usize::try_from(requests_at_once?).ok()?,
+        read_time: read_time?,
         log_level: log_level?.to_owned(),
         log_format: log_format?,
         cors_origins,
@@ -315,7 +327,7 @@ fn dialects(reader: &mut Reader<'_>) -> Dialects {
 }
 
 /// Keys that differ and are read only at the start. The others a running server takes: the dialects, the token's
-/// lifetime, the requests per minute, the log level, the CORS origins, the page that compares.
+/// lifetime, the requests and the time for reads per minute, the log level, the CORS origins, the page that compares.
 pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str> {
     let (old, new) = (old.as_ref(), new.as_ref());
     let changed = [
@@ -328,6 +340,8 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Data", old.data != new.data),
         ("Database:PoolSize", old.pool_size != new.pool_size),
         ("Database:Readers", old.readers != new.readers),
+        ("Database:LogBudget", old.log_budget != new.log_budget),
+        ("Memory:Caches", old.caches != new.caches),
         ("Database:AutoMigrate", old.auto_migrate != new.auto_migrate),
         ("Database:ConnectTimeout", old.connect_timeout != new.connect_timeout),
         ("Database:StatementTimeout", old.statement_timeout != new.statement_timeout),

@@ -105,6 +105,9 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         connections_per_address: 2048,
         write_queue: 1024,
         requests_per_minute: 30_000,
+        log_budget: 256 << 20,
+        caches: 256 << 20,
+        read_time: Duration::from_mins(4),
         requests_at_once: 1024,
         log_level: "info".into(),
         log_format: LogFormat::Auto,
@@ -411,6 +414,7 @@ fn what_needs_a_restart_is_named() {
         "Dialects:SharedPrefix",
         "JwtSettings:ExpirationMinutes",
         "Limits:RequestsPerMinute",
+        "Limits:ReadTime",
         "Logging:Level",
         "Cors:Origins",
         "Compare:Enabled",
@@ -445,4 +449,20 @@ fn the_operators_example_is_good() {
     std::fs::write(folder.path("appsettings.Custom.json"), text).unwrap();
     let checked = check(&folder.source(&[], &[]));
     assert_eq!(checked.errors, 0, "{}", checked.report);
+}
+
+#[test]
+fn a_database_elsewhere_without_a_verified_certificate_is_a_warning() {
+    for (url, expected) in [
+        ("postgres://duet@db.example.com/duet", 1),
+        ("postgres://duet@db.example.com/duet?sslmode=require", 1),
+        ("postgres://duet@db.example.com/duet?sslmode=verify-full", 0),
+        ("postgres://duet@127.0.0.1/duet", 0),
+        ("sqlite:data/duet.db", 0),
+    ] {
+        let folder = Folder::with(&[]);
+        let checked = check(&folder.source(&[], &[("ConnectionStrings:Default", url)]));
+        assert_eq!((checked.errors, checked.warnings), (0, expected), "{url}: {}", checked.report);
+        assert_eq!(checked.report.contains("db.example.com is elsewhere"), expected == 1);
+    }
 }

@@ -204,7 +204,7 @@ pub fn check_acceptance(input: AcceptanceInput) -> Result<Acceptance, FieldError
     }
     let mut errors = faults.finish(()).err().unwrap_or_default();
     if errors.iter().all(|(field, _)| field != "password") {
-        errors.extend(password::check("password", &sent).err().unwrap_or_default());
+        errors.extend(password::check_length("password", &sent).err().unwrap_or_default());
     }
     if errors.is_empty() {
         Ok(Acceptance { code, password: sent, display_name, username, locale })

@@ -42,6 +42,8 @@ pub(crate) struct Desk(Mutex<Inner>);
 
 /// As many companies as one lane remembers; the only lane of SQLite serves all of them.
 const MOST_COMPANIES: usize = 500;
+/// As many accounts, parties and items of all of them.
+const MOST_FACTS: usize = 30_000;
 
 #[derive(Default)]
 struct Inner {
@@ -82,6 +84,12 @@ struct Facts {
     terms: Option<Arc<Terms>>,
     parties: HashMap<RecordId, Arc<party::table::Model>>,
     items: HashMap<RecordId, Arc<item::table::Model>>,
+}
+
+impl Facts {
+    fn count(&self) -> usize {
+        self.chart.as_ref().map_or(0, |chart| chart.count()) + self.parties.len() + self.items.len()
+    }
 }
 
 /// Rows that wait to be written together.
@@ -156,7 +164,8 @@ impl Desk {
     pub(crate) fn new_batch(&self) {
         let mut inner = self.inner();
         inner.confirmed.clear();
-        if inner.companies.len() > MOST_COMPANIES {
+        let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
+        if inner.companies.len() > MOST_COMPANIES || facts > MOST_FACTS {
             inner.companies.clear();
         }
     }

@@ -6,6 +6,7 @@
 mod progress;
 mod subledgers;
 
+use crate::aside;
 use crate::books::audit;
 use crate::books::digest::Digest;
 use crate::books::tables::{
@@ -18,7 +19,7 @@ use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::Result;
 use crate::idempotency;
-use crate::ids::RecordId;
+use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
 use crate::resource::account::table as accounts;
 use crate::resource::lock::table as locks;
@@ -26,7 +27,7 @@ use crate::resource::number_series::{gaps_of, table as series};
 use schemars::JsonSchema;
 use sea_orm::FromQueryResult;
 use sea_orm::sea_query::ExprTrait;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Debug;
@@ -76,6 +77,10 @@ impl Check {
 
 const MOST_FINDINGS: usize = 50;
 const PORTION: u64 = 2_000;
+/// As many lines as are read at once, where no entry has more.
+const LINES: u64 = 10_000;
+/// As many entries that take something back as are compared at once.
+const REVERSALS: usize = 50;
 
 impl Check {
     fn of(id: &str, name: &str, left: impl ToString, right: impl ToString, findings: Findings) -> Self {
@@ -163,25 +168,15 @@ impl Walk {
         let mut walk = Self { codes: codes.into_iter().collect(), ..Self::default() };
         let mut last = 0;
         loop {
-            let headers = entries::Entity::find()
-                .filter(entries::Column::BusinessId.eq(business.id))
-                .filter(entries::Column::Number.gt(last))
-                .order_by_asc(entries::Column::Number)
-                .limit(PORTION)
-                .all(&cx.db)
-                .await?;
-            // Lines between two entries, and after the last one, belong to none.
-            let end = headers.last().map_or(i64::MAX, |header| header.number);
-            let lines = lines_between(cx, last, end).await?;
-            walk.judge(&headers, &lines, business.currency_decimals, last);
+            let (headers, lines, end) = next_entries(cx, last).await?;
+            aside::computed(|| walk.judge(&headers, &lines, business.currency_decimals, last));
             walk.judge_reversals(cx, &headers, &lines).await?;
             for header in &headers {
                 walk.judge_lock(header, &hard);
             }
-            if headers.is_empty() {
-                return Ok(walk);
-            }
+            let Some(end) = end else { return Ok(walk) };
             last = end;
+            cx.pause().await?;
         }
     }
 
@@ -311,16 +306,35 @@ impl Walk {
             .into_tuple()
             .all(&cx.db)
             .await?;
-        let of_originals = entry_lines::Entity::find()
-            .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(entry_lines::Column::EntryNumber.is_in(originals.iter().map(|(_, number)| *number)))
-            .all(&cx.db)
-            .await?;
+        // A few at a time: each may have as many lines as an entry can have.
+        for some in reversing.chunks(REVERSALS) {
+            let of_some: Vec<i64> = some
+                .iter()
+                .filter_map(|header| originals.iter().find(|(id, _)| header.reverses_id == Some(*id)))
+                .map(|(_, number)| *number)
+                .collect();
+            let of_originals = entry_lines::Entity::find()
+                .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+                .filter(entry_lines::Column::EntryNumber.is_in(of_some))
+                .all(&cx.db)
+                .await?;
+            self.compare_reversals(some, &originals, &of_originals, lines);
+        }
+        Ok(())
+    }
+
+    fn compare_reversals(
+        &mut self,
+        reversing: &[&entries::Model],
+        originals: &[(RecordId, i64)],
+        of_originals: &[entry_lines::Model],
+        lines: &[entry_lines::Model],
+    ) {
         for header in reversing {
             self.reversals += 1;
             let original = originals.iter().find(|(id, _)| header.reverses_id == Some(*id));
             let taken_back =
-                original.is_some_and(|(_, number)| moves(&of_originals, *number, -1) == moves(lines, header.number, 1));
+                original.is_some_and(|(_, number)| moves(of_originals, *number, -1) == moves(lines, header.number, 1));
             let first = header.kind != EntryKind::Reversal
                 || header.reverses_id.is_some_and(|original| self.live.remove(&original).is_some());
             if taken_back && first {
@@ -331,7 +345,6 @@ impl Walk {
                 self.odd_reversals.add(format!("entry {} does not take back what it reverses", header.number));
             }
         }
-        Ok(())
     }
 
     fn judge_lock(&mut self, header: &entries::Model, hard: &[locks::Model]) {
@@ -344,14 +357,41 @@ impl Walk {
     }
 }
 
-async fn lines_between(cx: &Cx<'_>, after: i64, until: i64) -> Result<Vec<entry_lines::Model>> {
-    let lines = entry_lines::Entity::find()
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+/// The entries after one, with all lines up to the last of them, and that one's number; all that is left, where that is
+/// no more than a portion. Lines between two entries, and after the last one, belong to none.
+async fn next_entries(cx: &Cx<'_>, last: i64) -> Result<(Vec<entries::Model>, Vec<entry_lines::Model>, Option<i64>)> {
+    let business = cx.business_id()?;
+    let headers = entries::Entity::find()
+        .filter(entries::Column::BusinessId.eq(business))
+        .filter(entries::Column::Number.gt(last))
+        .order_by_asc(entries::Column::Number)
+        .limit(PORTION);
+    let mut headers = headers.all(&cx.db).await?;
+    let mut end = (headers.len() as u64 >= PORTION).then(|| headers.last().map(|header| header.number)).flatten();
+    let lines = lines_between(business, last, end.unwrap_or(i64::MAX)).limit(LINES + 1).all(&cx.db).await?;
+    if lines.len() as u64 <= LINES {
+        return Ok((headers, lines, end));
+    }
+    // Up to the last entry that is whole among them; at least one.
+    let cut = lines.last().map_or(last, |line| line.entry_number);
+    let whole = lines.iter().rev().map(|line| line.entry_number).find(|number| *number < cut).unwrap_or(cut);
+    end = Some(whole);
+    headers.retain(|header| header.number <= whole);
+    let lines = if whole == cut {
+        lines_between(business, last, whole).all(&cx.db).await?
+    } else {
+        lines.into_iter().take_while(|line| line.entry_number <= whole).collect()
+    };
+    Ok((headers, lines, end))
+}
+
+fn lines_between(business: BusinessId, after: i64, until: i64) -> Select<entry_lines::Entity> {
+    entry_lines::Entity::find()
+        .filter(entry_lines::Column::BusinessId.eq(business))
         .filter(entry_lines::Column::EntryNumber.gt(after))
         .filter(entry_lines::Column::EntryNumber.lte(until))
         .order_by_asc(entry_lines::Column::EntryNumber)
-        .order_by_asc(entry_lines::Column::Position);
-    Ok(lines.all(&cx.db).await?)
+        .order_by_asc(entry_lines::Column::Position)
 }
 
 fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {
@@ -378,10 +418,12 @@ pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
         control_accounts(cx, &walk).await?,
     ];
     checks.extend(rollups(cx, &walk).await?);
+    cx.pause().await?;
     checks.push(numbers(cx).await?);
     checks.push(audit_chain(cx).await?);
     checks.push(kept_answers(cx).await?);
     checks.push(accounts_are_our_own(cx, &walk).await?);
+    cx.pause().await?;
     checks.extend(subledgers::checks(cx, &mut walk).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
@@ -578,6 +620,7 @@ async fn kept_answers(cx: &Cx<'_>) -> Result<Check> {
             portion.order_by_asc(idempotency::Column::RecordId).limit(PORTION).into_tuple().all(&cx.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(*end);
+        cx.pause().await?;
         let found: Vec<RecordId> = audit_log::Entity::find()
             .select_only()
             .distinct()
@@ -650,6 +693,7 @@ async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
             portion.order_by_asc(documents::Column::Id).limit(PORTION).into_model::<Standing>().all(&cx.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(end.id);
+        cx.pause().await?;
         for row in portion.into_iter().filter(|row| row.status == DocumentStatus::Posted) {
             let name = row.number.unwrap_or_else(|| row.id.to_string());
             let is_order = matches!(row.kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder);

@@ -12,6 +12,8 @@ enum Complaint {
     TooLarge,
     /// Others hold what is needed; it may be tried again.
     Busy,
+    /// The log grew too long beside a read.
+    Outgrown,
     Full,
     Away,
     Other,
@@ -27,6 +29,7 @@ pub(crate) fn explain(error: &DbErr) -> Error {
         Complaint::InUse => Error::conflict("in_use", "Other records refer to this one"),
         Complaint::TooLarge => crate::books::desk::too_large(),
         Complaint::Busy => Error::Unavailable(Unavailable::Overloaded),
+        Complaint::Outgrown => Error::Unavailable(Unavailable::Outgrown),
         Complaint::Full => Error::Unavailable(Unavailable::StorageFull),
         Complaint::Away => Error::Unavailable(Unavailable::DatabaseAway),
         Complaint::Other => Error::internal(error),
@@ -42,6 +45,8 @@ fn of_sqlite(fault: &sqlite_kit::Fault) -> Complaint {
         (787, _) => Complaint::InUse,
         // SQLITE_CONSTRAINT_CHECK.
         (275, _) => Complaint::TooLarge,
+        // SQLITE_BUSY_SNAPSHOT.
+        (517, _) => Complaint::Outgrown,
         // SQLITE_BUSY, LOCKED; INTERRUPT: nobody waited any longer.
         (_, 5 | 6 | 9) => Complaint::Busy,
         // SQLITE_FULL.

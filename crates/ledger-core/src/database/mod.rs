@@ -9,10 +9,12 @@
 
 pub(crate) mod fault;
 pub(crate) mod lane;
+mod openly;
 mod postgres;
 mod sqlite;
 pub mod stored;
 
+pub use openly::unverified_host;
 pub use postgres_kit::Patience;
 use postgres_kit::Standing;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
@@ -39,6 +41,8 @@ pub struct DatabaseOptions {
     pub readers: u32,
     /// How much of its file all connections to SQLite together may hold in memory.
     pub page_cache_kib: u32,
+    /// How long SQLite's log may grow, in bytes, before reads are ended that keep it from being used anew.
+    pub log_budget: u64,
 }
 
 /// What the books are opened for.
@@ -324,6 +328,21 @@ fn of_another() -> DbErr {
     DbErr::Custom("a transaction was handed to a writer that did not begin it".into())
 }
 
+/// More rows than any question may come to: what is longer is read in portions, or summed by the database.
+const MANY_ROWS: usize = 20_000;
+
+/// What came to too many rows is told to the operator, and refused where it can still be mended.
+fn bounded(sql: &str, rows: Vec<QueryResult>) -> Result<Vec<QueryResult>, DbErr> {
+    if rows.len() > MANY_ROWS {
+        let sql: String = sql.chars().take(500).collect();
+        if cfg!(debug_assertions) {
+            return Err(DbErr::Custom(format!("a question came to {} rows: {sql}", rows.len())));
+        }
+        tracing::warn!(rows = rows.len(), sql, "a question came to very many rows, which are all held in memory");
+    }
+    Ok(rows)
+}
+
 /// The same for everything that a statement can be given to.
 macro_rules! statements_go_to {
     ($type:ty, $self:ident => $($arm:pat => $inner:expr),+ $(,)?) => {
@@ -346,7 +365,9 @@ macro_rules! statements_go_to {
             }
 
             async fn query_all_raw(&$self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-                match $self { $($arm => $inner.query_all_raw(statement).await),+ }
+                let sql = statement.sql.clone();
+                let rows = match $self { $($arm => $inner.query_all_raw(statement).await),+ }?;
+                bounded(&sql, rows)
             }
         }
     };

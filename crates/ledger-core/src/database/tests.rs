@@ -31,10 +31,25 @@ impl Place {
     }
 
     async fn open(&self, purpose: Purpose) -> Result<Database, DbErr> {
+        self.open_with(purpose, 1 << 28).await
+    }
+
+    async fn open_with(&self, purpose: Purpose, log_budget: u64) -> Result<Database, DbErr> {
         let url = format!("sqlite:{}", self.0.display());
-        let options =
-            DatabaseOptions { url, purpose, pool_size: 2, patience: PATIENCE, readers: 2, page_cache_kib: 1024 };
+        let options = DatabaseOptions {
+            url,
+            purpose,
+            pool_size: 2,
+            patience: PATIENCE,
+            readers: 2,
+            page_cache_kib: 1024,
+            log_budget,
+        };
         Database::open(&options).await
+    }
+
+    fn log_bytes(&self) -> u64 {
+        std::fs::metadata(sqlite_kit::beside(&self.0, "-wal")).map_or(0, |log| log.len())
     }
 }
 
@@ -209,7 +224,8 @@ async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
 async fn every_column_of_every_table_of_postgresql_is_read_as_what_its_entity_is() {
     let Some(url) = cluster::fresh_database() else { return };
     let (purpose, patience) = (Purpose::Serving, PATIENCE);
-    let options = DatabaseOptions { url, purpose, pool_size: 2, patience, readers: 2, page_cache_kib: 1024 };
+    let options =
+        DatabaseOptions { url, purpose, pool_size: 2, patience, readers: 2, page_cache_kib: 1024, log_budget: 1 << 28 };
     let database = Database::open(&options).await.unwrap();
     let sql = "SELECT table_name AS place, column_name AS name, data_type AS type FROM information_schema.columns \
                WHERE table_schema = current_schema() AND table_name <> 'seaql_migrations'";
@@ -222,4 +238,61 @@ async fn every_column_of_every_table_of_postgresql_is_read_as_what_its_entity_is
         _ => None,
     })
     .await;
+}
+
+/// So much is written beside a read that its snapshot must end: it is told why, and the log stays within its bounds.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_that_is_held_does_not_let_the_log_grow_without_bounds() {
+    const BUDGET: u64 = 8 << 20;
+    let place = Place::new("log");
+    let database = place.open_with(Purpose::Serving, BUDGET).await.unwrap();
+    database.migrate().await.unwrap();
+    let mut writer = database.writer();
+    let session = writer.begin().await.unwrap();
+    session.execute_unprepared("CREATE TABLE ballast (weight BLOB)").await.unwrap();
+    session.execute_unprepared("INSERT INTO ballast VALUES (NULL)").await.unwrap();
+    assert!(matches!(writer.commit(session).await, Committing::Committed));
+    let count = || Statement::from_string(DbBackend::Sqlite, "SELECT COUNT(*) AS n FROM ballast");
+    let held = database.snapshot().await.unwrap();
+    assert!(held.query_one_raw(count()).await.unwrap().is_some());
+    let (mut written, mut longest) = (0_u64, 0);
+    while written < 8 * BUDGET {
+        let session = writer.begin().await.unwrap();
+        session.execute_unprepared("INSERT INTO ballast VALUES (randomblob(524288))").await.unwrap();
+        assert!(matches!(writer.commit(session).await, Committing::Committed));
+        writer.tidy();
+        written += 1 << 19;
+        longest = longest.max(place.log_bytes());
+        // Its thread lets the snapshot go by itself.
+        tokio::task::yield_now().await;
+    }
+    assert!(longest < 3 * BUDGET, "the log grew to {longest} bytes");
+    let refused = held.query_one_raw(count()).await.map(|_| ()).unwrap_err();
+    assert!(
+        matches!(fault::explain(&refused), crate::error::Error::Unavailable(crate::error::Unavailable::Outgrown)),
+        "{refused}"
+    );
+    drop(held);
+    let fresh = database.snapshot().await.unwrap();
+    let row = fresh.query_one_raw(count()).await.unwrap().unwrap();
+    assert_eq!(row.try_get::<i64>("", "n").unwrap(), 129);
+    drop(fresh);
+    writer.tidy();
+    drop(writer);
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_question_without_a_bound_is_refused_by_the_tests() {
+    let place = Place::new("rows");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    let rows = |most: usize| {
+        let sql =
+            format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {most}) SELECT i FROM n");
+        Statement::from_string(DbBackend::Sqlite, sql)
+    };
+    let asked = Db::Reads(&database.read);
+    assert_eq!(asked.query_all_raw(rows(MANY_ROWS)).await.unwrap().len(), MANY_ROWS);
+    assert!(asked.query_all_raw(rows(MANY_ROWS + 1)).await.is_err());
+    database.close().await;
 }

@@ -3,7 +3,8 @@
 use super::{Ledger, Reply};
 use crate::access::Principal;
 use crate::auth::invitation::{self, Acceptance, Accepted};
-use crate::auth::throttle::{self, Subjects};
+use crate::auth::password::{Names, Who};
+use crate::auth::throttle::{self, Wrong};
 use crate::auth::user;
 use crate::books::audit::Origin;
 use crate::error::{Error, Result};
@@ -30,12 +31,13 @@ impl Ledger {
         address: Option<IpAddr>,
     ) -> Result<BusinessId> {
         let account = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
-        let subjects = Subjects::new(&format!("invitation to {}", account.email), address.unwrap_or(NOWHERE));
-        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
+        let network = throttle::network(address.unwrap_or(NOWHERE));
+        let guess = self.guess(None, &format!("invitation to {}", account.email), &network)?;
+        let standing = self.standing(&guess).await?;
         if let Some(found) = invitation::find(&self.database.read, code, self.clock.now()).await? {
             return Ok(found.business_id);
         }
-        self.note_failure(subjects).await?;
+        self.note_failure(guess, (standing.known, Wrong::Password)).await?;
         Err(wrong_code())
     }
 
@@ -45,14 +47,23 @@ impl Ledger {
         let Acceptance { code, password, display_name, username, locale } = acceptance;
         let address = origin.address.unwrap_or(NOWHERE);
         // Each code has a count of its own, which says nothing of it.
-        let subjects = Subjects::new(&format!("invitation {}", invitation::digest(&code)), address);
+        let network = throttle::network(address);
+        let guess = self.guess(None, &format!("invitation {}", invitation::digest(&code)), &network)?;
+        let turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
         let now = self.clock.now();
-        throttle::check(&self.database.read, &subjects, now).await?;
+        let standing = self.standing(&guess).await?;
+        let wrong = (standing.known, Wrong::Password);
         let found = invitation::find(&self.database.read, &code, now).await?;
+        let mut names = Names::default()
+            .and(display_name.as_deref().unwrap_or_default())
+            .and(username.as_deref().unwrap_or_default());
+        if let Some(found) = &found {
+            names = names.and_all(self.names_of(Some(found.user_id), Some(found.business_id)).await?.each());
+        }
         // Whoever guesses waits for the same work.
-        let password_hash = self.passwords.hash(password).await?;
+        let password_hash = self.passwords.hash(&turn, "password", password, names).await?;
         let Some(found) = found else {
-            self.note_failure(subjects).await?;
+            self.note_failure(guess, wrong).await?;
             return Err(REFUSED);
         };
         let (id, business) = (UserId(self.clock.identifier()), found.business_id);
@@ -82,7 +93,7 @@ impl Ledger {
         match outcome.await {
             Ok(()) => {}
             Err(refused @ Error::Unauthenticated(_)) => {
-                self.note_failure(subjects).await?;
+                self.note_failure(guess, wrong).await?;
                 return Err(refused);
             }
             Err(error) => return Err(error),

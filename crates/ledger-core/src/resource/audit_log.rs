@@ -5,9 +5,11 @@ use crate::books::audit::{self, AuditAction, AuditVerdict};
 use crate::books::tables::audit_log::{self as table, Column};
 use crate::clock::Instant;
 use crate::cx::Cx;
+use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
+use crate::feed::Portions;
 use crate::ids::{RecordId, UserId};
-use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading};
+use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading, Weight};
 use crate::resource::list::{FilterValue, ListQuery, Page, Pagination, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
@@ -187,10 +189,15 @@ impl Resource for AuditLog {
                 answers: None,
                 summary: "Verify the audit log",
                 description: "Walks the whole chain of hashes and tells where it is broken, if anywhere.",
-                does: Does::Reads(Reading::json::<AuditVerdict>(
-                    |cx, _, _| Box::pin(async move { Produced::json(&audit::verify(cx, cx.business_id()?).await?) }),
-                    || json!({"ok": true, "records": 42, "head": example()["hash"], "problems": []}),
-                )),
+                does: Does::Reads(Reading {
+                    weight: Weight::Proof,
+                    ..Reading::json::<AuditVerdict>(
+                        |cx, _, _| {
+                            Box::pin(async move { Produced::json(&audit::verify(cx, cx.business_id()?).await?) })
+                        },
+                        || json!({"ok": true, "records": 42, "head": example()["hash"], "problems": []}),
+                    )
+                }),
             },
             Extra {
                 name: "Export",
@@ -202,9 +209,8 @@ impl Resource for AuditLog {
                 description: "The records in the order of the chain, one JSON text a line. Ask again with `after` set to \
                               the last `sequence` until nothing comes.",
                 does: Does::Reads(Reading {
-                    media: Media::NdJson,
                     parameters: EXPORT,
-                    ..Reading::json::<AuditRecord>(|cx, _, query| Box::pin(export(cx, query)), example)
+                    ..Reading::in_portions::<AuditRecord>(Media::NdJson, || Box::new(Exported::default()), example)
                 }),
             },
         ]
@@ -275,7 +281,44 @@ fn of_resources(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     Ok(Condition::all().add(Column::Resource.is_in(stems.iter().map(String::as_str))))
 }
 
-async fn export(cx: &Cx<'_>, query: &ListQuery) -> Result<Produced> {
+/// How many records are read at once. Each may weigh what the largest document does, twice.
+const PORTION: i64 = 100;
+
+/// Records that are handed over in portions. They never change, and none comes between two of them.
+#[derive(Default)]
+struct Exported {
+    /// The last one that was handed over, and how many may follow; nothing before the first portion.
+    at: Option<(i64, i64)>,
+}
+
+impl Portions for Exported {
+    fn next<'c>(&'c mut self, cx: &'c Cx<'c>, query: &'c ListQuery) -> BoxFuture<'c, Result<Option<String>>> {
+        Box::pin(async move {
+            let (after, left) = match self.at {
+                Some(at) => at,
+                None => asked(query)?,
+            };
+            let rows = table::Entity::find()
+                .filter(AuditLog::reach(cx)?)
+                .filter(Column::Sequence.gt(after))
+                .order_by_asc(Column::Sequence)
+                .limit(u64::try_from(left.min(PORTION)).map_err(Error::internal)?)
+                .all(&cx.db)
+                .await?;
+            let Some(last) = rows.last().map(|row| row.sequence) else { return Ok(None) };
+            self.at = Some((last, left - i64::try_from(rows.len()).map_err(Error::internal)?));
+            let mut text = String::new();
+            for row in rows {
+                text.push_str(&serde_json::to_string(&record(row)?).map_err(Error::internal)?);
+                text.push('\n');
+            }
+            Ok(Some(text))
+        })
+    }
+}
+
+/// The record after which an export begins, and how many are wanted.
+fn asked(query: &ListQuery) -> Result<(i64, i64)> {
     let whole = |name: &str| match query.filter(name) {
         Some(FilterValue::Whole(number)) => Some(*number),
         _ => None,
@@ -284,17 +327,5 @@ async fn export(cx: &Cx<'_>, query: &ListQuery) -> Result<Produced> {
     if !(1..=MOST_EXPORTED).contains(&limit) {
         return Err(Error::field("limit", format!("must be a whole number from 1 to {MOST_EXPORTED}")));
     }
-    let rows = table::Entity::find()
-        .filter(AuditLog::reach(cx)?)
-        .filter(Column::Sequence.gt(whole("after").unwrap_or(0)))
-        .order_by_asc(Column::Sequence)
-        .limit(u64::try_from(limit).unwrap_or_default())
-        .all(&cx.db)
-        .await?;
-    let mut text = String::new();
-    for row in rows {
-        text.push_str(&serde_json::to_string(&record(row)?).map_err(Error::internal)?);
-        text.push('\n');
-    }
-    Ok(Produced::text(text))
+    Ok((whole("after").unwrap_or(0), limit))
 }

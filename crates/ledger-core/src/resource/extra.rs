@@ -3,11 +3,12 @@
 //! An extra is declared with its resource and gets its route, its permission and its documentation from here.
 
 use crate::access::Action;
+use crate::auth::password::NewPassword;
 use crate::books::tables::audit_log;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, FieldErrors, Result};
-use crate::feed::Outlet;
+use crate::feed::Portions;
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
 use crate::resource::audit_log::{AuditRecord, record};
@@ -36,6 +37,20 @@ pub enum Media {
     Json,
     /// One JSON text a line, wrapped by no dialect.
     NdJson,
+    /// Comma-separated values, wrapped by no dialect.
+    Csv,
+}
+
+/// What a read costs, as far as it can be said before it is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// A record, or a page.
+    #[default]
+    Brief,
+    /// It may read much, in one snapshot.
+    Dear,
+    /// It reads all there is, in one snapshot, and pauses for others.
+    Proof,
 }
 
 pub struct Extra {
@@ -60,13 +75,14 @@ pub enum Does {
 
 type Read = for<'c> fn(&'c Cx<'c>, Option<RecordId>, &'c ListQuery) -> BoxFuture<'c, Result<Produced>>;
 
-type Write = for<'c> fn(&'c Cx<'c>, &'c ListQuery, &'c Outlet) -> BoxFuture<'c, Result<()>>;
+/// Begins what is handed over while it is made.
+pub(crate) type Begin = fn() -> Box<dyn Portions>;
 
 /// A read as comma-separated values, handed over while it is made.
 #[derive(Clone, Copy)]
 pub struct Csv {
     pub example: fn() -> String,
-    pub(crate) write: Write,
+    pub(crate) begin: Begin,
 }
 
 pub struct Reading {
@@ -78,6 +94,9 @@ pub struct Reading {
     pub example: fn() -> Value,
     /// How it is answered as comma-separated values, with `format=csv`.
     pub csv: Option<Csv>,
+    /// How it is answered where it always comes in portions.
+    pub(crate) portions: Option<Begin>,
+    pub(crate) weight: Weight,
     pub(crate) read: Read,
 }
 
@@ -143,8 +162,16 @@ impl Reading {
             schema: SchemaGenerator::subschema_for::<V>,
             example,
             csv: None,
+            portions: None,
+            weight: Weight::Brief,
             read,
         }
+    }
+
+    /// One that is always handed over while it is made.
+    pub(crate) const fn in_portions<V: JsonSchema>(media: Media, begin: Begin, example: fn() -> Value) -> Self {
+        const WHOLE: Read = |_, _, _| Box::pin(async { Err(Error::internal("it is answered in portions alone")) });
+        Self { media, portions: Some(begin), weight: Weight::Dear, ..Self::json::<V>(WHOLE, example) }
     }
 
     pub(crate) fn offer(&self) -> Offer<'_> {
@@ -192,6 +219,10 @@ pub(crate) trait Act: Send + Sync + 'static {
     fn confirmed_by(_words: &Self::Words) -> Option<&str> {
         None
     }
+    /// The password that somebody is to have by it.
+    fn new_password(_words: &Self::Words) -> Option<&NewPassword> {
+        None
+    }
     /// The code of the invitation that opens the company to the caller in which it happens.
     fn opened_by(_words: &Self::Words) -> Option<&str> {
         None
@@ -218,6 +249,10 @@ impl<A: Act> Prepared for PreparedAct<A> {
 
     fn confirmed_by(&self) -> Option<&str> {
         A::confirmed_by(&self.0)
+    }
+
+    fn new_password(&self) -> Option<&NewPassword> {
+        A::new_password(&self.0)
     }
 
     fn opened_by(&self) -> Option<&str> {

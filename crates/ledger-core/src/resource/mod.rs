@@ -35,6 +35,7 @@ pub(crate) mod reference;
 pub mod report;
 pub mod revaluation;
 pub(crate) mod rows;
+pub mod session;
 pub mod settlement;
 pub mod stock_adjustment;
 pub mod tax_code;
@@ -94,10 +95,11 @@ pub enum ResourceKey {
     ApiKeys,
     DialectUsage,
     Profile,
+    Sessions,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 36] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
@@ -133,6 +135,7 @@ impl ResourceKey {
         Self::ApiKeys,
         Self::DialectUsage,
         Self::Profile,
+        Self::Sessions,
     ];
 
     /// The first half of a permission key, such as `party` of `party.edit`.
@@ -173,6 +176,7 @@ impl ResourceKey {
             Self::ApiKeys => "apiKey",
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
+            Self::Sessions => "session",
         }
     }
 
@@ -214,6 +218,7 @@ impl ResourceKey {
             Self::ApiKeys => "apiKeys",
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
+            Self::Sessions => "sessions",
         }
     }
 
@@ -251,7 +256,7 @@ impl ResourceKey {
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
             // One's own needs nobody's leave.
-            Self::Profile => &[],
+            Self::Profile | Self::Sessions => &[],
         }
     }
 }
@@ -392,4 +397,5 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<api_key::ApiKeys>()
         .visit::<dialect_usage::DialectUsage>()
         .visit::<profile::Profile>()
+        .visit::<session::Sessions>()
 }

@@ -7,7 +7,7 @@
 
 use crate::access::{Business, Seat, membership};
 use crate::auth::user::{self as accounts, Column, Model, UserStatus};
-use crate::auth::{SentPassword, invitation, sign_in};
+use crate::auth::{SentPassword, invitation, session, sign_in};
 use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -484,6 +484,11 @@ async fn changed(cx: &Cx<'_>, row: &Model, draft: &Draft) -> Result<Option<accou
     if status != row.status {
         next.status = Set(status);
         next.token_version = Set(row.token_version + 1);
+        session::end(&cx.db, row.id, session::Which::All, cx.now).await?;
+        // Whoever comes back begins anew.
+        if status == UserStatus::Disabled {
+            api_key::end_everywhere(cx, row.id).await?;
+        }
     }
     Ok(Some(next))
 }

@@ -27,6 +27,9 @@ const LEAST_CACHE_KIB: u32 = 256;
 /// What the engine needs beside the pages of its files.
 const BESIDE_PAGES_KIB: u64 = 32 << 10;
 
+/// What a page takes in the log.
+const LOG_PAGE: u64 = 4096 + 24;
+
 /// What all databases of this process may hold in memory.
 static MEMORY_KIB: Mutex<u64> = Mutex::new(0);
 
@@ -41,6 +44,7 @@ pub(crate) struct Engine {
     budget_kib: u64,
     /// Given up when the database is closed, or by the kernel when the process ends.
     claim: Mutex<Option<Claim>>,
+    log_budget: u64,
 }
 
 impl Engine {
@@ -80,6 +84,7 @@ impl Engine {
             door: Readers::of("door", 1, opening(Access::Read, share)),
             first: Mutex::new(None),
             writing,
+            log_budget: asked.log_budget,
             budget_kib,
             claim: Mutex::new(claim),
         };
@@ -115,6 +120,23 @@ impl Engine {
             return Ok(first);
         }
         Connection::open(&self.writing)
+    }
+
+    /// A log of so many pages could not be taken into the file as a whole: snapshots are open that still need it. Those end
+    /// that were begun long ago, the sooner the less room there is.
+    fn relieve(&self, pages: i64) {
+        let bytes = u64::try_from(pages).unwrap_or(0).saturating_mul(LOG_PAGE);
+        let quarters = bytes.saturating_mul(4) / self.log_budget.max(1);
+        let age = match quarters {
+            0 | 1 => return,
+            2 => Duration::from_secs(5),
+            3 => Duration::from_secs(1),
+            _ => Duration::ZERO,
+        };
+        let ended = self.readers.end_lent(age);
+        if ended > 0 {
+            tracing::warn!(ended, megabytes = bytes >> 20, "reads were ended beside which the log had grown too long");
+        }
     }
 
     /// A connection that sees what others commit.

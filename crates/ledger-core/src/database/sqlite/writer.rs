@@ -14,7 +14,7 @@
 use super::{Engine, end_process};
 use crate::database::Committing;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
-use sqlite_kit::{Connection, Fault};
+use sqlite_kit::{Checkpointed, Connection, Fault};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Once the log has so many pages, they are copied to the file.
@@ -223,6 +223,11 @@ impl Writer {
         }
         let Some(held) = self.connection.clone() else { return };
         let copied = held.connection().checkpoint();
+        if let Ok(Checkpointed { pages, copied }) = copied
+            && copied < pages
+        {
+            self.engine.relieve(pages);
+        }
         if let Err(fault) = copied {
             held.judge(&fault);
             tracing::error!(%fault, "the log could not be copied to the file");

@@ -8,6 +8,7 @@ use crate::books::audit;
 use crate::books::tables::{audit_log, books};
 use crate::cx::Cx;
 use crate::error::Result;
+use crate::resource::extra::Weight;
 use crate::resource::list::Parameter;
 use crate::resource::number_series::{PeriodGaps, gaps_of, table as series};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -120,6 +121,8 @@ impl Report for AuditTrail {
                                  whole. The records themselves are in the audit log.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, FORMAT];
     const PAGED: bool = true;
+    /// Each page proves the chain.
+    const WEIGHT: Weight = Weight::Proof;
     const FORM: Form = Form {
         columns: &[
             ("at", "At", Holds::Text),
@@ -158,6 +161,10 @@ impl Report for AuditTrail {
             .filter(audit_log::Column::BusinessId.eq(business))
             .filter(audit_log::Column::At.gte(company.beginning_of(from)))
             .filter(audit_log::Column::At.lt(company.beginning_of(to.next())));
+        let all = match asked.last_record {
+            Some(last) => all.filter(audit_log::Column::Sequence.lte(last)),
+            None => all,
+        };
         let (limit, offset) = asked.limits();
         let mut page = all.clone().order_by_asc(audit_log::Column::Sequence);
         if let Some(mark) = asked.mark() {
