@@ -41,5 +41,6 @@ mod tls;
 mod trade;
 mod trade_model;
 mod watching;
+mod wires;
 mod withheld;
 mod writes;

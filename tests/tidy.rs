@@ -15,13 +15,20 @@ fn sources(folder: &str) -> Vec<(String, String)> {
             let path = entry.path();
             if path.is_dir() {
                 waiting.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !is_suite(&path) {
                 found.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
             }
         }
     }
     assert!(!found.is_empty(), "{folder} has no sources");
     found
+}
+
+/// Whether a file is a suite of a crate, and no part of the product.
+fn is_suite(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| {
+        folder.ends_with("tests") && folder.parent().is_some_and(|above| above.join("Cargo.toml").exists())
+    })
 }
 
 /// The lines of a file that run in the product: without its tests.

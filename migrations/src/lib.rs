@@ -7,7 +7,7 @@
 //! every key of a company's table. Amounts are scaled integers, instants are microseconds since 1970 (UTC).
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, TransactionTrait};
+use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
 mod columns;
 mod m0001_identity;
@@ -59,23 +59,25 @@ impl MigratorTrait for Migrator {
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7302101117)";
 
 /// Whoever waits for the lock, or holds it while a large table is changed, is not in a hurry.
-const WITHOUT_HURRY: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; \
-                             SET LOCAL idle_in_transaction_session_timeout = 0";
+const WITHOUT_HURRY: &str =
+    "SET lock_timeout = 0; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
 
-/// Brings the schema up to date. Two processes may start on one empty PostgreSQL: the second waits.
+/// Brings the schema up to date. On PostgreSQL whoever does so holds the lock.
 pub async fn up(database: &DatabaseConnection) -> Result<(), DbErr> {
     // Asked first, for its words about a database from the future.
     pending(database).await?;
-    if database.get_database_backend() != DbBackend::Postgres {
-        return Migrator::up(database, None).await;
-    }
-    // The lock lives in a transaction of its own connection, so it is freed even when the process dies.
-    let lock = database.begin().await?;
-    lock.execute_unprepared(WITHOUT_HURRY).await?;
-    lock.execute_unprepared(MIGRATION_LOCK).await?;
-    let done = Migrator::up(database, None).await;
-    lock.commit().await?;
-    done
+    Migrator::up(database, None).await
+}
+
+/// Two processes may start on one empty PostgreSQL: the second waits here until the transaction of the first has ended.
+pub async fn take_lock(transaction: &impl ConnectionTrait) -> Result<(), DbErr> {
+    without_hurry(transaction).await?;
+    transaction.execute_unprepared(MIGRATION_LOCK).await.map(|_| ())
+}
+
+/// Takes every limit of time from a connection to PostgreSQL.
+pub async fn without_hurry(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
+    connection.execute_unprepared(WITHOUT_HURRY).await.map(|_| ())
 }
 
 /// How many migrations the database still lacks. It only looks.

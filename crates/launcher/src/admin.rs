@@ -7,7 +7,7 @@ use crate::private;
 use ledger_core::access::Role;
 use ledger_core::auth::{NewUser, TokenOptions, UserStatus};
 use ledger_core::clock::Clock;
-use ledger_core::database::{DatabaseOptions, Purpose, unverified_host};
+use ledger_core::database::{DatabaseOptions, Patience, Purpose, unverified_host};
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
@@ -88,6 +88,11 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
             url: settings.database.expose().to_owned(),
             purpose,
             pool_size: settings.pool_size,
+            patience: Patience {
+                connect: settings.connect_timeout,
+                statement: settings.statement_timeout,
+                writer: settings.write_timeout,
+            },
             readers: settings.readers,
             page_cache_kib: memory.page_cache_kib,
             log_budget: settings.log_budget,

@@ -38,5 +38,8 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return console::failed(&format!("cannot start: {error}")),
     };
-    runtime.block_on(cli::run(command))
+    let code = runtime.block_on(cli::run(command));
+    // What still runs is waited for by nobody: it had its time.
+    runtime.shutdown_background();
+    code
 }

@@ -22,7 +22,7 @@ impl LogLevel {
 /// speaks always.
 fn filter(level: &str) -> EnvFilter {
     let ours = ["duet", "ledger_core", "http_kit", "launcher"].map(|name| format!("{name}={level}"));
-    EnvFilter::new(format!("warn,sqlx=error,{}=info,{}", ledger_core::security::TARGET, ours.join(",")))
+    EnvFilter::new(format!("warn,tokio_postgres=error,{}=info,{}", ledger_core::security::TARGET, ours.join(",")))
 }
 
 pub(crate) fn start(settings: &Settings) -> LogLevel {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 pub(crate) async fn run(options: ServeOptions) -> ExitCode {
     let demo_folder = match options.demo.then(demo::Folder::make).transpose() {
@@ -69,17 +70,17 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     let place = |door: &Door| door.listener.local_addr().map_err(|error| error.to_string());
     let secure_address = secure.as_ref().map(place).transpose()?;
     let current = Current::new(Site::new(settings, &books));
-    let edge = Edge::new(settings, current.clone());
+    let edge = Edge::new(&serving(settings), current.clone());
     greet(settings, (place(&plain)?, secure_address), is_demo);
 
-    let (stopping, stopped) = watch::channel(false);
+    let (stopping, stopped) = watch::channel(None);
     let stop = stop_signal()?;
     tokio::spawn(async move {
         stop.await;
-        let _nobody_left = stopping.send(true);
+        let _nobody_left = stopping.send(Some(Instant::now()));
     });
-    let stop = |mut stopped: watch::Receiver<bool>| async move {
-        let _stopped = stopped.wait_for(|stopped| *stopped).await;
+    let stop = |mut stopped: watch::Receiver<Option<Instant>>| async move {
+        let _stopped = stopped.wait_for(Option::is_some).await;
     };
     let reloading =
         tokio::spawn(reload(source.clone(), loaded_again(source)?, books.clone(), current.clone(), log_level.clone()));
@@ -92,9 +93,22 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured);
     reloading.abort();
     sweeping.abort();
-    books.close().await;
+    let begun = stopped.borrow().unwrap_or_else(Instant::now);
+    if timeout_at(begun + settings.shutdown_grace, books.close()).await.is_err() {
+        // Whatever was answered is in the database; whoever was not answered asks again with the same key.
+        tracing::error!(
+            code = "shutdown_forced",
+            "the database did not let go within the grace; nothing answered is lost"
+        );
+    }
     say("stopped");
     Ok(())
+}
+
+/// The settings of what serves: requests may take most of the grace, and the books have the rest of it.
+fn serving(settings: &Settings) -> Settings {
+    let rest = (settings.shutdown_grace / 4).min(Duration::from_secs(5));
+    Settings { shutdown_grace: settings.shutdown_grace - rest, ..settings.clone() }
 }
 
 /// Brings the books of an installation to where they can be served.

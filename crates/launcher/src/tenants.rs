@@ -117,11 +117,7 @@ impl Books {
             Self::One(shell) => shell.ledger.close().await,
             Self::Many(tenants) => {
                 let open = std::mem::take(&mut *tenants.open.lock().unwrap_or_else(PoisonError::into_inner));
-                for one in open.into_values() {
-                    if let Some(shell) = one.shell.get() {
-                        shell.ledger.close().await;
-                    }
-                }
+                close_all(open.into_values()).await;
             }
         }
     }
@@ -132,14 +128,7 @@ impl Books {
         match self {
             Self::Many(tenants) if folder(&tenants.settings()).is_dir() => Ok(()),
             Self::Many(_) => Err("the folder of the tenants is not there"),
-            Self::One(shell) => {
-                const SILENT: &str = "the database does not answer";
-                shell.ledger.ping().await.map_err(|_| SILENT)?;
-                match shell.ledger.pending_migrations().await.map_err(|_| SILENT)? {
-                    0 => Ok(()),
-                    _ => Err("the schema is not up to date"),
-                }
-            }
+            Self::One(shell) => shell.ledger.readiness().await,
         }
     }
 }
@@ -223,15 +212,7 @@ impl Tenants {
                 stays
             });
         }
-        let closing = leaving.into_iter().map(|one| async move {
-            if let Some(shell) = one.shell.get() {
-                shell.ledger.close().await;
-            }
-        });
-        let closing: Vec<_> = closing.map(tokio::spawn).collect();
-        for one in closing {
-            let _closed = one.await;
-        }
+        close_all(leaving).await;
     }
 
     fn forget(&self, host: &str) {
@@ -239,6 +220,19 @@ impl Tenants {
         if let Some(shell) = gone.and_then(|one| one.shell.get().cloned()) {
             tokio::spawn(async move { shell.ledger.close().await });
         }
+    }
+}
+
+/// Closes them side by side: one that hangs keeps no other from its end.
+async fn close_all(leaving: impl IntoIterator<Item = Arc<Open>>) {
+    let closing = leaving.into_iter().map(|one| async move {
+        if let Some(shell) = one.shell.get() {
+            shell.ledger.close().await;
+        }
+    });
+    let closing: Vec<_> = closing.map(tokio::spawn).collect();
+    for one in closing {
+        let _closed = one.await;
     }
 }
 

@@ -95,6 +95,8 @@ pub enum Error {
     PreconditionRequired,
     /// The idempotency key was used for another request.
     IdempotencyMismatch,
+    /// The first request with this idempotency key has not come to its end.
+    InProgress,
     /// Too many attempts; come back later.
     RateLimited { retry_after_seconds: u64 },
     /// Nothing is wrong with the request; the server cannot take it now.
@@ -154,6 +156,7 @@ impl Error {
             Self::PreconditionFailed => "precondition_failed",
             Self::PreconditionRequired => "precondition_required",
             Self::IdempotencyMismatch => "idempotency_mismatch",
+            Self::InProgress => "request_in_progress",
             Self::RateLimited { .. } => "rate_limited",
             Self::Unavailable(why) => match why {
                 Unavailable::Overloaded | Unavailable::Outgrown => "overloaded",
@@ -184,6 +187,9 @@ impl Error {
             Self::PreconditionFailed => "The record has changed since you read it; read it again".into(),
             Self::PreconditionRequired => "This company requires an If-Match header with the record's ETag".into(),
             Self::IdempotencyMismatch => "This Idempotency-Key was already used for a different request".into(),
+            Self::InProgress => {
+                "The first request with this Idempotency-Key is still running; ask again shortly for its answer".into()
+            }
             Self::RateLimited { retry_after_seconds } => {
                 format!("Too many attempts; try again in {retry_after_seconds} seconds")
             }

@@ -11,7 +11,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use crate::ledger::{Reply, ReplyKind};
 use crate::resource::operation::ResourceOperations;
 use sea_orm::entity::prelude::*;
-use sea_orm::{IntoActiveModel, QuerySelect, QueryTrait, SqlErr};
+use sea_orm::{IntoActiveModel, QuerySelect, QueryTrait};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -94,9 +94,7 @@ pub(crate) async fn write(connection: &impl ConnectionTrait, rows: Vec<Model>) -
     match Entity::insert_many(rows).exec_without_returning(connection).await {
         Ok(_) => Ok(()),
         // Another process was faster with the same key: run again, and find its answer.
-        Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => {
-            Err(Error::Unavailable(Unavailable::Overloaded))
-        }
+        Err(error) if crate::database::fault::is_duplicate(&error) => Err(Error::Unavailable(Unavailable::Overloaded)),
         Err(error) => Err(error.into()),
     }
 }
@@ -125,7 +123,7 @@ impl InFlight {
     pub(crate) fn enter(&self, claim: &Claim) -> Result<InFlightGuard<'_>> {
         let key = (claim.user, claim.key.clone());
         if !self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()) {
-            return Err(Error::conflict("conflict", "A request with this Idempotency-Key is still running"));
+            return Err(Error::InProgress);
         }
         Ok(InFlightGuard { keys: self, key })
     }

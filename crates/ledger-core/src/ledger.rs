@@ -55,6 +55,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
+use tokio::time::timeout;
+
+/// How long it may take to see whether the schema is up to date.
+const LOOK: Duration = Duration::from_millis(400);
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
@@ -85,6 +89,8 @@ pub struct Ledger {
     keys: Keys,
     /// Known once the database was asked whether the master key is its own.
     installation: OnceCell<Installation>,
+    /// Set once the schema was seen to be up to date.
+    up_to_date: OnceCell<()>,
     in_flight: InFlight,
     remembered: Remembered,
     answers: Answers,
@@ -248,6 +254,7 @@ impl Ledger {
             passwords: Passwords::of_process()?,
             keys: options.keys,
             installation: OnceCell::new(),
+            up_to_date: OnceCell::new(),
             in_flight: InFlight::default(),
             remembered: Remembered::within(options.remembered_bytes),
             answers: Answers::new(options.answer_bytes),
@@ -322,9 +329,17 @@ impl Ledger {
         Ok(self.database.pending_migrations().await?)
     }
 
-    /// Whether the database answers.
-    pub async fn ping(&self) -> Result<()> {
-        Ok(self.database.ping().await?)
+    /// Why requests cannot be served now, where they cannot. It is answered within a second, whatever hangs.
+    pub async fn readiness(&self) -> Result<(), &'static str> {
+        self.database.readiness().await?;
+        let looked = self.up_to_date.get_or_try_init(|| async {
+            match timeout(LOOK, self.database.pending_migrations()).await {
+                Ok(Ok(0)) => Ok(()),
+                Ok(Ok(_)) => Err("the schema is not up to date"),
+                Ok(Err(_)) | Err(_) => Err("the database does not answer"),
+            }
+        });
+        looked.await.copied()
     }
 
     /// Finishes what is queued and lets the database go.

@@ -103,6 +103,10 @@ pub struct Settings {
     /// What caches of all kinds may weigh together, in bytes.
     pub caches: usize,
     pub auto_migrate: bool,
+    /// How long PostgreSQL is waited for.
+    pub connect_timeout: Duration,
+    pub statement_timeout: Duration,
+    pub write_timeout: Duration,
     pub token_lifetime: Duration,
     pub token_secret: Option<Secret>,
     /// What the secrets of the database are under.
@@ -179,6 +183,9 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let log_budget = reader.size("Database:LogBudget");
     let caches = reader.size("Memory:Caches");
     let auto_migrate = reader.flag("Database:AutoMigrate");
+    let connect_timeout = reader.duration("Database:ConnectTimeout");
+    let statement_timeout = reader.duration("Database:StatementTimeout");
+    let write_timeout = reader.duration("Database:WriteTimeout");
     let minutes = reader.number("JwtSettings:ExpirationMinutes", 1, 1440);
     let token_secret = reader.text("JwtSettings:Secret");
     if token_secret.as_ref().is_some_and(|secret| secret.len() < 32) {
@@ -228,6 +235,9 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         log_budget: u64::try_from(log_budget?).ok()?,
         caches: caches?,
         auto_migrate: auto_migrate?,
+        connect_timeout: connect_timeout?,
+        statement_timeout: statement_timeout?,
+        write_timeout: write_timeout?,
         token_lifetime: Duration::from_mins(u64::from(minutes?)),
         token_secret: token_secret.map(Secret),
         master_key: master_key.map(Secret),
@@ -333,6 +343,9 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Database:LogBudget", old.log_budget != new.log_budget),
         ("Memory:Caches", old.caches != new.caches),
         ("Database:AutoMigrate", old.auto_migrate != new.auto_migrate),
+        ("Database:ConnectTimeout", old.connect_timeout != new.connect_timeout),
+        ("Database:StatementTimeout", old.statement_timeout != new.statement_timeout),
+        ("Database:WriteTimeout", old.write_timeout != new.write_timeout),
         ("JwtSettings:Secret", old.token_secret != new.token_secret),
         ("Security:MasterKey", old.master_key != new.master_key),
         ("JwtSettings:Issuer", old.token_issuer != new.token_issuer),

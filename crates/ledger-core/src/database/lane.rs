@@ -93,6 +93,8 @@ impl<T: Send + 'static> Lanes<T> {
 
     /// Queues a command and waits for its commit.
     pub(crate) async fn run(&self, order: Order<T>) -> Result<T> {
+        // Nobody queues for a database that is known to take nothing.
+        self.database.check_writable()?;
         let (answer, answered) = oneshot::channel();
         let mut command = Command { order, answer };
         // A lane that had nothing to do may end just now; then there is another.

@@ -15,11 +15,17 @@ mod sqlite;
 pub mod stored;
 
 pub use openly::unverified_host;
+pub use postgres_kit::Patience;
+use postgres_kit::Standing;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
+
+/// How long a question may take that only asks whether the database is there.
+const GLANCE: Duration = Duration::from_millis(400);
 
 /// How to reach the database.
 #[derive(Debug, Clone)]
@@ -29,6 +35,8 @@ pub struct DatabaseOptions {
     pub purpose: Purpose,
     /// Connections to PostgreSQL.
     pub pool_size: u32,
+    /// How long PostgreSQL is waited for.
+    pub patience: Patience,
     /// Read-only connections to SQLite.
     pub readers: u32,
     /// How much of its file all connections to SQLite together may hold in memory.
@@ -117,8 +125,8 @@ impl Database {
             let (read, door) = (Reads::Sqlite(engine.reads()), Reads::Sqlite(engine.door()));
             return Ok(Self { engine: Engine::Sqlite(engine), read, door });
         }
-        if options.url.starts_with("postgres://") || options.url.starts_with("postgresql://") {
-            let engine = postgres::Engine::open(&options.url, options.pool_size).await?;
+        if postgres_kit::is_postgres(&options.url) {
+            let engine = postgres::Engine::open(options).await?;
             let (read, door) = (Reads::Postgres(engine.reads()), Reads::Postgres(engine.door()));
             return Ok(Self { engine: Engine::Postgres(engine), read, door });
         }
@@ -186,6 +194,30 @@ impl Database {
     pub async fn ping(&self) -> Result<(), DbErr> {
         let backend = self.door.get_database_backend();
         self.door.query_one_raw(Statement::from_string(backend, "SELECT 1")).await.map(drop)
+    }
+
+    /// An error at once where it is known that no write can come to its end.
+    pub(crate) fn check_writable(&self) -> Result<(), DbErr> {
+        match &self.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(engine) => engine.check_writable(),
+        }
+    }
+
+    /// Why the database cannot serve now, where it cannot. It waits for nobody who may not answer.
+    pub async fn readiness(&self) -> Result<(), &'static str> {
+        const SILENT: &str = "the database does not answer";
+        match &self.engine {
+            Engine::Sqlite(_) => match timeout(GLANCE, self.ping()).await {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(_)) | Err(_) => Err(SILENT),
+            },
+            Engine::Postgres(engine) => match engine.standing() {
+                Standing::Here => Ok(()),
+                Standing::Away => Err(SILENT),
+                Standing::CommitsWait => Err("commits wait for a standby of the database"),
+            },
+        }
     }
 
     /// Lets the database go.
@@ -352,4 +384,4 @@ statements_go_to!(
 statements_go_to!(Db<'_>, self => Self::Reads(reads) => reads, Self::Session(session) => session);
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

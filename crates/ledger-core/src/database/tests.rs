@@ -7,6 +7,18 @@ use sqlite_kit::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+#[allow(dead_code, reason = "other suites use more of it")]
+#[path = "../../../../tests/harness/postgres.rs"]
+mod cluster;
+#[allow(dead_code, reason = "other suites use more of it")]
+#[path = "../../../../tests/harness/process.rs"]
+mod process;
+
+pub(crate) const PATIENCE: Patience = {
+    const LONG: Duration = Duration::from_secs(30);
+    Patience { connect: LONG, statement: LONG, writer: LONG }
+};
+
 struct Place(PathBuf);
 
 impl Place {
@@ -24,7 +36,15 @@ impl Place {
 
     async fn open_with(&self, purpose: Purpose, log_budget: u64) -> Result<Database, DbErr> {
         let url = format!("sqlite:{}", self.0.display());
-        let options = DatabaseOptions { url, purpose, pool_size: 2, readers: 2, page_cache_kib: 1024, log_budget };
+        let options = DatabaseOptions {
+            url,
+            purpose,
+            pool_size: 2,
+            patience: PATIENCE,
+            readers: 2,
+            page_cache_kib: 1024,
+            log_budget,
+        };
         Database::open(&options).await
     }
 
@@ -98,11 +118,14 @@ async fn who_only_reads_makes_nothing() {
     assert_eq!(std::fs::metadata(place.path()).unwrap().len(), 0);
 }
 
-/// The columns of an entity that its rows on SQLite would not be read from: what is declared, and what is wanted.
-fn unread<E: EntityTrait>(
-    declared: &BTreeMap<String, BTreeMap<String, String>>,
-    walked: &mut BTreeSet<String>,
-) -> Vec<String> {
+/// The columns of each table, with the types that are declared.
+type Declared = BTreeMap<String, BTreeMap<String, String>>;
+
+/// How a column is read whose table declares this type.
+type Reads = fn(Option<&str>) -> Option<Kind>;
+
+/// The columns of an entity that its rows would not be read from: what is declared, and what is wanted.
+fn unread<E: EntityTrait>(declared: &Declared, reads: Reads, walked: &mut BTreeSet<String>) -> Vec<String> {
     let table = E::default().table_name().to_owned();
     let columns = declared.get(&table).unwrap_or_else(|| panic!("no table {table}"));
     let wrong = E::Column::iter().filter_map(|column| {
@@ -115,8 +138,8 @@ fn unread<E: EntityTrait>(
             ColumnType::Blob | ColumnType::VarBinary(_) => Kind::Bytes,
             other => return Some(format!("{table}.{name}: entities may not use {other:?}")),
         };
-        let found = sqlite_kit::kind_of(columns.get(&name).map(String::as_str));
-        (found != Ok(wanted)).then(|| format!("{table}.{name}: {found:?} where {wanted:?} is wanted"))
+        let found = reads(columns.get(&name).map(String::as_str));
+        (found != Some(wanted)).then(|| format!("{table}.{name}: {found:?} where {wanted:?} is wanted"))
     });
     let wrong = wrong.collect();
     walked.insert(table);
@@ -124,27 +147,24 @@ fn unread<E: EntityTrait>(
 }
 
 /// What has another type than its entity is read as nothing at all, and an entity that may hold nothing does not complain.
-#[tokio::test]
-async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
+async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
     use crate::books::tables::{audit_log, *};
     use crate::resource::*;
-    let place = Place::new("columns");
-    let database = place.open(Purpose::Serving).await.unwrap();
     database.migrate().await.unwrap();
-    let sql = "SELECT m.name AS place, c.name AS name, c.type AS type FROM sqlite_master m, pragma_table_info(m.name) c \
-               WHERE m.type = 'table' AND m.name <> 'seaql_migrations'";
-    let mut declared: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    for row in database.read.query_all_raw(Statement::from_string(DbBackend::Sqlite, sql)).await.unwrap() {
+    let mut declared = Declared::new();
+    let asked = Statement::from_string(database.read.get_database_backend(), sql);
+    for row in database.read.query_all_raw(asked).await.unwrap() {
         let get = |name: &str| row.try_get::<String>("", name).unwrap();
         declared.entry(get("place")).or_default().insert(get("name"), get("type"));
     }
     let mut walked = BTreeSet::new();
     let mut wrong = Vec::new();
     macro_rules! walk {
-        ($($entity:path),+ $(,)?) => { $(wrong.extend(unread::<$entity>(&declared, &mut walked));)+ };
+        ($($entity:path),+ $(,)?) => { $(wrong.extend(unread::<$entity>(&declared, reads, &mut walked));)+ };
     }
     walk!(
         crate::access::membership::Entity,
+        crate::auth::invitation::Entity,
         crate::auth::sign_in::Entity,
         crate::auth::throttle::Entity,
         crate::auth::user::Entity,
@@ -189,6 +209,35 @@ async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
     let tables: BTreeSet<String> = declared.into_keys().collect();
     assert_eq!(walked, tables, "each table's entity is to be named here");
     database.close().await;
+}
+
+#[tokio::test]
+async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
+    let place = Place::new("columns");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    let sql = "SELECT m.name AS place, c.name AS name, c.type AS type FROM sqlite_master m, pragma_table_info(m.name) c \
+               WHERE m.type = 'table' AND m.name <> 'seaql_migrations'";
+    all_are_read(&database, sql, |declared| sqlite_kit::kind_of(declared).ok()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_column_of_every_table_of_postgresql_is_read_as_what_its_entity_is() {
+    let Some(url) = cluster::fresh_database() else { return };
+    let (purpose, patience) = (Purpose::Serving, PATIENCE);
+    let options =
+        DatabaseOptions { url, purpose, pool_size: 2, patience, readers: 2, page_cache_kib: 1024, log_budget: 1 << 28 };
+    let database = Database::open(&options).await.unwrap();
+    let sql = "SELECT table_name AS place, column_name AS name, data_type AS type FROM information_schema.columns \
+               WHERE table_schema = current_schema() AND table_name <> 'seaql_migrations'";
+    all_are_read(&database, sql, |declared| match declared? {
+        "bigint" => Some(Kind::Number),
+        "text" | "character varying" => Some(Kind::Text),
+        "boolean" => Some(Kind::Flag),
+        "uuid" => Some(Kind::Identifier),
+        "bytea" => Some(Kind::Bytes),
+        _ => None,
+    })
+    .await;
 }
 
 /// So much is written beside a read that its snapshot must end: it is told why, and the log stays within its bounds.
@@ -276,14 +325,14 @@ async fn a_read_that_nobody_waits_for_ends_inside_the_engine() {
             let _given_up = question.await;
         }
         let snapshot = database.snapshot().await.unwrap();
-        let ends = Instant::now() + std::time::Duration::from_millis(20);
+        let ends = Instant::now() + Duration::from_millis(20);
         let ended = database.read.until(ends).query_all_raw(asked(ENDLESS)).await.unwrap_err();
         assert!(matches!(crate::error::Error::from(ended), crate::error::Error::Unavailable(_)));
         // The one that was not given up goes on.
         assert!(snapshot.query_one_raw(one.clone()).await.unwrap().is_some());
         snapshot.end().await.unwrap();
     }
-    let bounded = database.read.until(Instant::now() + std::time::Duration::from_millis(20)).snapshot().await.unwrap();
+    let bounded = database.read.until(Instant::now() + Duration::from_millis(20)).snapshot().await.unwrap();
     assert!(bounded.query_all_raw(asked(ENDLESS)).await.is_err());
     drop(bounded);
     // Closing ends what still runs, and snapshots that somebody holds.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::database::Purpose;
+use crate::database::tests::PATIENCE;
 use crate::keys::Keys;
 use crate::resource::business::Businesses;
 use crate::resource::operation::operations;
@@ -26,6 +27,7 @@ impl Place {
             readers: 2,
             page_cache_kib: 1024,
             log_budget: 64 << 20,
+            patience: PATIENCE,
         };
         let tokens = TokenOptions {
             secret: vec![7; 32],

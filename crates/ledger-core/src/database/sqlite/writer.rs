@@ -302,8 +302,15 @@ mod tests {
         let path = std::env::temp_dir().join(format!("duet-writer-{name}-{}.db", std::process::id()));
         let url = format!("sqlite:{}", path.display());
         let purpose = Purpose::Writing;
-        let options =
-            DatabaseOptions { url, purpose, pool_size: 1, readers: 1, page_cache_kib: 1024, log_budget: 64 << 20 };
+        let options = DatabaseOptions {
+            url,
+            purpose,
+            pool_size: 1,
+            readers: 1,
+            page_cache_kib: 1024,
+            log_budget: 64 << 20,
+            patience: crate::database::tests::PATIENCE,
+        };
         let engine = Arc::new(Engine::open(path.clone(), &options).unwrap());
         let mut writer = Writer::of(engine);
         writer.ending = told;
