@@ -363,8 +363,8 @@ fn the_check_warns_of_weak_settings() {
         (&[("JwtSettings__Secret", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")], 0, 2),
         (&[("JwtSettings__Secret", "short")], 1, 1),
         (&[("Cors__Origins", "http://x.example,https://y.example")], 0, 1),
-        (&[("ConnectionStrings__Default", "postgres://u:p@h/d")], 0, 1),
-        (&[("ConnectionStrings__Default", "postgres://u@h/d")], 0, 0),
+        (&[("ConnectionStrings__Default", "postgres://u:p@h/d")], 0, 2),
+        (&[("ConnectionStrings__Default", "postgres://u@h/d")], 0, 1),
         (&[("Limits__Bdy", "1"), ("Dialect", "C")], 2, 0),
     ];
     for (environment, errors, warnings) in cases {

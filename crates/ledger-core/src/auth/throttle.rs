@@ -51,7 +51,7 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
-mod place {
+pub(crate) mod place {
     use crate::clock::Instant;
     use crate::ids::UserId;
     use sea_orm::entity::prelude::*;

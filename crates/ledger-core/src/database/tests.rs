@@ -165,8 +165,11 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
     walk!(
         crate::access::membership::Entity,
         crate::auth::invitation::Entity,
+        crate::auth::recovery::Entity,
+        crate::auth::session::Entity,
         crate::auth::sign_in::Entity,
         crate::auth::throttle::Entity,
+        crate::auth::throttle::place::Entity,
         crate::auth::user::Entity,
         crate::idempotency::Entity,
         crate::installation::Entity,
