@@ -41,7 +41,7 @@ use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::Media;
 use crate::resource::list::{self, Pagination};
 use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb};
-use crate::resource::user::{MembershipView, UserView};
+use crate::resource::user::{self as user_records, MembershipView, UserView};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile};
 use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
@@ -782,6 +782,12 @@ impl Ledger {
         .await?;
         if let Some(password) = prepared.confirmed_by() {
             self.confirm(principal, password.to_owned(), call.origin.address).await?;
+        }
+        if let Some(first) = prepared.first_password() {
+            if !principal.is_system_admin || principal.key.is_some() {
+                return Err(user_records::only_the_operator());
+            }
+            self.settle(first, principal).await?;
         }
         if let Some(new) = prepared.new_password() {
             self.settle(new, principal).await?;
