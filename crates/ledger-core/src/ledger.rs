@@ -721,18 +721,15 @@ impl Ledger {
         let named = match (call.resource.scope, call.verb) {
             // One's own needs nobody's leave.
             (Scope::Installation, _) if call.resource.key.actions().is_empty() => return Ok(None),
-            (Scope::Administration, _) if principal.is_system_admin && principal.key.is_none() => return Ok(None),
-            (Scope::Administration, _) => {
+            (Scope::Administration, _) | (Scope::Installation, Verb::Create) => {
+                // The installation is its administrators', in person.
+                if principal.is_system_admin && principal.key.is_none() {
+                    return Ok(None);
+                }
                 return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
             }
             (Scope::Installation, Verb::List) => return Ok(None),
             (Scope::Installation, Verb::Extra(_)) if !names_record => return Ok(None),
-            (Scope::Installation, Verb::Create) if principal.is_system_admin && principal.key.is_none() => {
-                return Ok(None);
-            }
-            (Scope::Installation, Verb::Create) => {
-                return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
-            }
             (Scope::Installation, Verb::Get | Verb::Update | Verb::Delete | Verb::Extra(_)) => call.id.as_deref(),
             (Scope::Business, _) => call.business.as_deref(),
         };
