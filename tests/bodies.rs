@@ -27,8 +27,12 @@ fn bomb() -> String {
 fn bombs_of_strangers_hold_up_nobody_on_a_single_worker() {
     let environment = vec![("TOKIO_WORKER_THREADS".to_owned(), "1".to_owned())];
     let server = Server::start(Engine::Sqlite, Options { environment, ..Options::default() }).expect("SQLite");
-    for path in ["/b/api/auth/login", "/a/api/Users/login"] {
-        let request = Request::new("POST", path).text("application/json", &bomb()).bytes("close");
+    let company = server.company();
+    let signed_in = DIALECTS.map(|dialect| (company.request(dialect, "POST", "parties", ""), 400));
+    // Of whom nobody knows, so much is not even read.
+    let strangers = ["/b/api/auth/login", "/a/api/Users/login"].map(|path| (Request::new("POST", path), 413));
+    for (request, status) in signed_in.into_iter().chain(strangers) {
+        let request = request.text("application/json", &bomb()).bytes("close");
         let mut bombs: Vec<_> = (0..8).map(|_| connect(server.address)).collect();
         for stream in &mut bombs {
             stream.write_all(&request).expect("it is taken");
@@ -36,10 +40,14 @@ fn bombs_of_strangers_hold_up_nobody_on_a_single_worker() {
         // All of them have arrived; nobody has looked at an answer.
         server.send(&Request::new("GET", "/healthz")).expect(200);
         for stream in &mut bombs {
-            let answer = Answer::read(stream, true).expect(400);
+            let answer = Answer::read(stream, true).expect(status);
+            if status == 413 {
+                continue;
+            }
             assert_eq!(answer.header("x-error-code"), Some("validation_failed"));
             let (field, why) = (format!("{}…", "Q".repeat(64)), "is a name of more than 256 bytes");
-            assert_eq!(answer.json()["errors"][&field], json!([why]), "{}", answer.text);
+            let errors = answer.json().get("errors").cloned().unwrap_or_default();
+            assert_eq!(errors[&field], json!([why]), "{}", answer.text);
         }
     }
 }

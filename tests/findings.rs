@@ -221,6 +221,9 @@ fn a_backup_that_the_engine_makes_is_whole_while_others_write() {
         behind_the_back(&server, &[format!("VACUUM INTO '{}'", copy.display())]).unwrap();
     });
     let folder = fresh_folder("restored");
+    // The key that the database is under belongs to it, and is kept apart from it.
+    std::fs::create_dir_all(folder.join("data")).unwrap();
+    std::fs::copy(server.folder.join("data/master-key"), folder.join("data/master-key")).unwrap();
     let options = Options { database: Some(format!("sqlite:{}", copy.display())), ..Options::default() };
     let restored = Server::start_in(Engine::Sqlite, folder, options).unwrap();
     let proof = restored.command(&["verify"], "");

@@ -142,6 +142,10 @@ impl Company<'_> {
                 let own = if dialect == Dialect::A { "/a/api/InstallationLog" } else { "/b/api/installation-log" };
                 super::server::authorised(Request::new(method, &format!("{own}{path}")), &self.token)
             }
+            "sessions" => {
+                let own = if dialect == Dialect::A { "/a/api/Users/me/sessions" } else { "/b/api/auth/me/sessions" };
+                super::server::authorised(Request::new(method, &format!("{own}{path}")), &self.token)
+            }
             "profile" => {
                 let own = if dialect == Dialect::A { "/a/api/Users/me" } else { "/b/api/auth/me" };
                 super::server::authorised(Request::new(method, &format!("{own}{path}")), &self.token)

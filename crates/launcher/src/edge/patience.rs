@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn who_drips_is_given_up_and_who_keeps_the_slowest_rate_is_not() {
-        assert_eq!(left(&[(1, 1); 10]), 9, "nine thousandths of a second, for nine bytes");
+        assert_eq!(left(&[(1, 1); 10]), 10, "ten thousandths of a second, for ten bytes");
         assert_eq!(left(&[(1, 1000); 100]), 10_000);
         assert_eq!(left(&[(1, 900); 100]), 900, "a tenth too slow lasts ten times as long");
         assert_eq!(PACE.earned(usize::MAX), PACE.idle);

@@ -25,7 +25,7 @@ pub(super) const TOO_SLOW: &[u8] = b"HTTP/1.1 408 Request Timeout\r\n\
 
 pub(super) const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     content-type: application/json; charset=utf-8\r\nx-error-code: overloaded\r\nretry-after: 1\r\n\
-    connection: close\r\ncontent-length: 73\r\n\r\n\
+    connection: close\r\ncontent-length: 74\r\n\r\n\
     {\"status\":503,\"title\":\"The server is busy; try again shortly\",\"errors\":{}}";
 
 /// As much as the kernel may hold of what a client does not take.

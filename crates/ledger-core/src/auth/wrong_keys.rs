@@ -96,7 +96,7 @@ mod tests {
         let keys = WrongKeys::default();
         keys.was_good("good");
         for number in 1..=MOST_WRONG {
-            let digest = format!("{number:032}");
+            let digest = format!("{number:016}{number:016}");
             assert_eq!(keys.check("192.0.2.1", &digest, at(10)).unwrap(), Worth::Looking);
             assert_eq!(keys.note("192.0.2.1", &digest, at(10)), number == MOST_WRONG);
             // A program that repeats a wrong key does not guess.

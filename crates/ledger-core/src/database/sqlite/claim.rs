@@ -7,9 +7,9 @@
 use crate::clock::Clock;
 use sea_orm::DbErr;
 use sqlite_kit::beside;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Held as long as the file is served. The kernel gives it up when the process ends, however that is.
@@ -22,6 +22,8 @@ impl Claim {
         let failed = |error: std::io::Error| DbErr::Custom(format!("cannot lock {}: {error}", place.display()));
         let mut options = OpenOptions::new();
         let mut file = options.read(true).write(true).create(true).mode(0o600).open(&place).map_err(failed)?;
+        // One that was left by somebody with other habits.
+        file.set_permissions(Permissions::from_mode(0o600)).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
