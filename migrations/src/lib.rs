@@ -24,6 +24,10 @@ mod m0011_orders_and_goods;
 mod m0012_people;
 mod m0013_dialect_usage;
 mod m0014_installation;
+mod m0015_seals;
+mod m0016_no_replacing;
+pub mod schema;
+mod sealed;
 
 pub struct Migrator;
 
@@ -45,6 +49,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_people::Migration),
             Box::new(m0013_dialect_usage::Migration),
             Box::new(m0014_installation::Migration),
+            Box::new(m0015_seals::Migration),
+            Box::new(m0016_no_replacing::Migration),
         ]
     }
 }

@@ -9,6 +9,7 @@ use crate::books::chart::Chart;
 use crate::books::desk::{Desk, NewEntry};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::{Asker, Periods};
+use crate::books::seal::Seals;
 use crate::books::tables::{EntryRef, documents};
 use crate::clock::{Clock, Instant};
 use crate::day::Day;
@@ -47,6 +48,7 @@ pub struct Cx<'a> {
     pub user: UserId,
     pub now: Instant,
     pub point: Point,
+    pub(crate) seals: &'a Seals,
     key: Option<&'a KeyScope>,
     business: Option<&'a Business>,
     clock: &'a Clock,
@@ -66,6 +68,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) expectation: &'a Expectation,
     pub(crate) origin: &'a Origin,
     pub(crate) point: Point,
+    /// What proves that the server wrote something.
+    pub(crate) seals: &'a Seals,
 }
 
 impl<'a> Cx<'a> {
@@ -82,8 +86,8 @@ impl<'a> Cx<'a> {
     }
 
     fn over(asked: Asked<'a>, db: DatabaseExecutor<'a>, desk: Option<&'a Desk>) -> Self {
-        let Asked { user, key, business, clock, expectation, origin, point } = asked;
-        Self { db, user, now: clock.now(), point, key, business, clock, expectation, origin, desk }
+        let Asked { user, key, business, clock, expectation, origin, point, seals } = asked;
+        Self { db, user, now: clock.now(), point, seals, key, business, clock, expectation, origin, desk }
     }
 
     /// The company in scope. A resource of a company is never reached without one.

@@ -12,6 +12,9 @@ use crate::auth::{
 use crate::books::audit::{AuditAction, Change, Origin};
 use crate::books::desk::{Desk, Rehearsed};
 use crate::books::export::{self, JournalFormat};
+use crate::books::seal::heads::{self, SignedHead};
+use crate::books::seal::{Seals, writing};
+use crate::books::tables::{audit_log, books};
 use crate::books::verify::{self, Check, Verdict};
 use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
@@ -21,7 +24,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::feed::{Feed, Feeds};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::installation::{self, Installation};
+use crate::installation::{self, Installation, Sealed};
 use crate::keys::Keys;
 use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key};
@@ -34,7 +37,7 @@ use crate::resource::{ResourceKey, Scope, dialect_usage, entry};
 use crate::usage::{self, Usage};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -61,6 +64,7 @@ pub struct Ledger {
     tokens: Tokens,
     passwords: Passwords,
     keys: Keys,
+    seals: Seals,
     /// Known once the database was asked whether the master key is its own.
     installation: OnceCell<Installation>,
     in_flight: InFlight,
@@ -201,8 +205,10 @@ pub struct FirstUser {
 impl Ledger {
     pub async fn open(options: LedgerOptions) -> Result<Arc<Self>> {
         let database = Database::open(&options.database).await?;
+        let seals = Seals::of(&options.keys)?;
         Ok(Arc::new(Self {
-            lanes: Lanes::new(database.clone(), options.write_queue),
+            lanes: Lanes::new(database.clone(), seals.clone(), options.write_queue),
+            seals,
             database,
             clock: options.clock,
             tokens: Tokens::new(&options.tokens),
@@ -220,7 +226,15 @@ impl Ledger {
 
     /// Brings the schema up to date, and makes the installation known to a database that is new.
     pub async fn migrate(&self) -> Result<()> {
+        let migrates = self.pending_migrations().await? > 0;
+        if migrates {
+            // What somebody else wrote is not to pass for what the migrations write. A new database has no such table.
+            let _unless_new = self.database.write.execute_unprepared("DELETE FROM touched").await;
+        }
         self.database.migrate().await?;
+        if migrates {
+            writing::after_migrations(&self.database.write).await?;
+        }
         if !installation::is_kept(&self.database.read).await? {
             let row = installation::fresh(&self.keys, self.clock.now())?;
             self.write(None, move |transaction, _| {
@@ -229,7 +243,46 @@ impl Ledger {
             })
             .await?;
         }
-        self.installation().await.map(|_| ())
+        self.installation().await?;
+        self.seal_what_was_not().await?;
+        if migrates {
+            self.write(None, |transaction, desk| Box::pin(desk.settle_migrations(transaction))).await?;
+        }
+        Ok(())
+    }
+
+    /// Seals books that were kept before there were seals.
+    async fn seal_what_was_not(&self) -> Result<()> {
+        let database = &self.database.read;
+        if !matches!(installation::seals(database, &self.seals).await?, Sealed::Not) {
+            return Ok(());
+        }
+        if writing::has_seals(database, "users").await? {
+            tracing::error!(target: "security", "the signature of the installation was taken off; run duet verify");
+            return Ok(());
+        }
+        let unsigned = books::Entity::find().filter(books::Column::Signature.eq("")).all(database).await?;
+        for row in unsigned {
+            let business = row.business_id;
+            let of_company = audit_log::Column::BusinessId.eq(business);
+            let keyed = audit_log::Entity::find().filter(of_company).filter(audit_log::Column::Keyed.eq(true));
+            if keyed.limit(1).one(database).await?.is_some() {
+                tracing::error!(target: "security", %business, "the signature of the books was taken off; run duet verify");
+                continue;
+            }
+            tracing::info!(target: "security", %business, "the books come under the master key");
+            let stamp = (RecordId(self.clock.identifier()), self.clock.now());
+            self.write(Some(business), move |transaction, desk| {
+                Box::pin(desk.seal_books(transaction, business, stamp))
+            })
+            .await?;
+        }
+        let seals = self.seals.clone();
+        self.write(None, move |transaction, _| {
+            let seals = seals.clone();
+            Box::pin(async move { installation::seal(transaction, &seals).await })
+        })
+        .await
     }
 
     /// What is secret in this installation. An error where the master key is not that of the database.
@@ -472,6 +525,7 @@ impl Ledger {
                 expectation: &Expectation::Unsaid,
                 origin: &call.origin,
                 point: query.point,
+                seals: &ledger.seals,
             };
             let snapshot = ledger.database.snapshot().await?;
             let written = (csv.write)(&Cx::reading_within(asked, &snapshot), &query, &outlet).await;
@@ -555,6 +609,7 @@ impl Ledger {
             expectation: &Expectation::Unsaid,
             origin: &call.origin,
             point: query.point,
+            seals: &self.seals,
         };
         if call.resource.key == ResourceKey::DialectUsage {
             self.write_usage().await?;
@@ -705,6 +760,7 @@ impl Ledger {
                 expectation: &Expectation::Unsaid,
                 origin: &Origin::default(),
                 point: Point::default(),
+                seals: &self.seals,
             };
             let verdict = verify::run(&Cx::reading_within(asked, &snapshot)).await;
             snapshot.rollback().await?;
@@ -730,16 +786,41 @@ impl Ledger {
             expectation: &Expectation::Unsaid,
             origin: &Origin::default(),
             point: Point::default(),
+            seals: &self.seals,
         };
         let written = export::write(&Cx::reading_within(asked, &snapshot), format, keep).await;
         snapshot.rollback().await?;
         written
     }
 
-    /// What the engine itself says of its file; nothing where it has no such check.
-    pub async fn verify_engine(&self) -> Result<Option<Check>> {
-        let Some(findings) = self.database.check_file().await? else { return Ok(None) };
-        Ok(Some(Check::of_engine(findings)))
+    /// What the engine itself says of its file, where it has such a check, and whether the schema is what it should be.
+    pub async fn verify_engine(&self) -> Result<Vec<Check>> {
+        let mut checks = Vec::new();
+        checks.extend(self.database.check_file().await?.map(Check::of_engine));
+        checks.push(Check::of_schema(self.database.check_schema().await?));
+        Ok(checks)
+    }
+
+    /// Proves what belongs to no company: the people, and that no company is gone.
+    pub async fn verify_installation(&self) -> Result<Check> {
+        let snapshot = self.database.snapshot().await?;
+        let check = verify::installation(&snapshot, &self.seals).await;
+        snapshot.rollback().await?;
+        check
+    }
+
+    /// The signed heads of these companies, to be kept elsewhere.
+    pub async fn heads(&self, of: &[BusinessId]) -> Result<Vec<SignedHead>> {
+        let mut found = Vec::new();
+        for business in of {
+            found.push(heads::head(&self.database.read, &self.seals, *business).await?);
+        }
+        Ok(found)
+    }
+
+    /// What is wrong with books that this head was kept of.
+    pub async fn verify_head(&self, kept: &SignedHead) -> Result<Vec<String>> {
+        heads::compare(&self.database.read, &self.seals, kept).await
     }
 
     // ── Administration ──
@@ -885,6 +966,7 @@ impl Write {
             expectation: &self.expectation,
             origin: &self.origin,
             point: Point::default(),
+            seals: &self.ledger.seals,
         };
         let cx = Cx::writing(asked, transaction, desk);
         if let Some(claim) = &self.claim

@@ -4,7 +4,10 @@
 //! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
 
 mod progress;
+mod seals;
 mod subledgers;
+
+pub(crate) use seals::installation;
 
 use crate::books::audit;
 use crate::books::digest::Digest;
@@ -16,7 +19,7 @@ use crate::currency;
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::ids::RecordId;
 use crate::money::Money;
@@ -71,6 +74,22 @@ impl Check {
             findings.add(finding);
         }
         Self::of("V13", "The database file is whole", count, 0, findings)
+    }
+
+    /// What is not as a head says that was kept elsewhere.
+    pub fn of_heads(found: Vec<String>) -> Self {
+        let mut findings = Findings::default();
+        let count = found.len();
+        found.into_iter().for_each(|finding| findings.add(finding));
+        Self::of("V17", "Nothing went back behind the heads that were kept", count, 0, findings)
+    }
+
+    /// What differs from the schema that the migrations make.
+    pub(crate) fn of_schema(found: Vec<String>) -> Self {
+        let mut findings = Findings::default();
+        let count = found.len();
+        found.into_iter().for_each(|finding| findings.add(finding));
+        Self::of("V16", "The schema is what the migrations made", count, 0, findings)
     }
 }
 
@@ -366,6 +385,24 @@ fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {
 
 /// Runs every check on the company in scope.
 pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
+    let rows = seals::of_company(cx).await?;
+    match recompute(cx).await {
+        Ok(verdict) => {
+            let Verdict { ok, mut checks, digest } = verdict;
+            let ok = ok && rows.ok;
+            checks.push(rows);
+            Ok(Verdict { ok, checks, digest })
+        }
+        // What was spoilt cannot even be read: the rows say where.
+        Err(Error::Internal(why)) if !rows.ok => {
+            tracing::warn!(%why, "the books cannot be recomputed");
+            Ok(Verdict { ok: false, checks: vec![rows], digest: String::new() })
+        }
+        Err(other) => Err(other),
+    }
+}
+
+async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     let mut walk = Walk::along(cx).await?;
     let head = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
     let last = head.as_ref().map_or(0, |head| head.entry_number);

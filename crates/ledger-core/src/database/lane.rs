@@ -16,6 +16,7 @@
 //!   is told exactly that.
 
 use crate::books::desk::Desk;
+use crate::books::seal::Seals;
 use crate::database::Database;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
@@ -72,6 +73,7 @@ const ATTEMPTS: usize = 4;
 /// All lanes of one database. `T` is what commands answer.
 pub(crate) struct Lanes<T> {
     database: Database,
+    seals: Seals,
     queue: usize,
     open: Mutex<Option<Open<T>>>,
 }
@@ -82,9 +84,10 @@ struct Open<T> {
 }
 
 impl<T: Send + 'static> Lanes<T> {
-    pub(crate) fn new(database: Database, queue: usize) -> Self {
+    pub(crate) fn new(database: Database, seals: Seals, queue: usize) -> Self {
         Self {
             database,
+            seals,
             queue: queue.max(1),
             open: Mutex::new(Some(Open { senders: HashMap::new(), tasks: Vec::new() })),
         }
@@ -113,7 +116,7 @@ impl<T: Send + 'static> Lanes<T> {
         }
         let (sender, receiver) = mpsc::channel(self.queue);
         open.senders.insert(company, sender.clone());
-        open.tasks.push(tokio::spawn(serve(self.database.clone(), company, receiver)));
+        open.tasks.push(tokio::spawn(serve(self.database.clone(), Desk::new(self.seals.clone()), company, receiver)));
         Ok(sender)
     }
 
@@ -132,10 +135,10 @@ impl<T: Send + 'static> Lanes<T> {
 
 async fn serve<T: Send + 'static>(
     database: Database,
+    desk: Desk,
     company: Option<BusinessId>,
     mut queue: mpsc::Receiver<Command<T>>,
 ) {
-    let desk = Desk::default();
     let mut batch = Vec::with_capacity(BATCH);
     while queue.recv_many(&mut batch, BATCH).await > 0 {
         let outcomes = commit(&database, &desk, company, &batch).await;
@@ -257,7 +260,7 @@ async fn attempt_batch<T>(
             Err(error) => Attempt::Refused(error.into()),
         };
     }
-    if let Err(error) = desk.flush(&transaction).await {
+    if let Err(error) = desk.finish(&transaction).await {
         let _lost = transaction.rollback().await;
         return Attempt::ended_by(error, together);
     }
@@ -280,7 +283,7 @@ async fn begin(database: &Database, desk: &Desk, company: Option<BusinessId>) ->
         ..TransactionOptions::default()
     };
     let transaction = database.write.begin_with_options(options).await?;
-    desk.new_batch();
+    desk.new_batch(&transaction).await?;
     if let Some(company) = company {
         desk.open(&transaction, company).await?;
     }

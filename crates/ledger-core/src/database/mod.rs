@@ -6,6 +6,7 @@ pub(crate) mod fault;
 pub(crate) mod lane;
 pub mod stored;
 
+use migrations::schema;
 use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
     SqlxPostgresConnector, SqlxSqliteConnector, Statement, TransactionOptions, TransactionTrait,
@@ -157,6 +158,19 @@ impl Database {
         }
         findings.retain(|finding| finding != "integrity_check: ok");
         Ok(Some(findings))
+    }
+
+    /// Where the schema is not what the migrations make.
+    pub(crate) async fn check_schema(&self) -> Result<Vec<String>, DbErr> {
+        let found = schema::parts(&self.read).await?;
+        if self.read.get_database_backend() != DbBackend::Postgres {
+            return Ok(schema::differences(&schema::expected_on_sqlite().await?, &found));
+        }
+        // Made beside it, and taken back.
+        let transaction = self.write.begin().await?;
+        let expected = schema::expected_on_postgres(&transaction).await;
+        transaction.rollback().await?;
+        Ok(schema::differences(&expected?, &found))
     }
 
     /// Whether the database answers.
