@@ -110,6 +110,11 @@ fn one_of(company: &Company<'_>, operations: &ResourceOperations) -> One {
         "verification" | "reports" | "currencies" | "dialectUsage" | "profile" => {
             One { id: String::new(), body: Value::Null }
         }
+        "users" => {
+            let mut made = company.make(resource);
+            made["displayName"] = "Renamed".into();
+            One { id: made["id"].as_str().unwrap().into(), body: made }
+        }
         _ => {
             let id = company.make(resource)["id"].as_str().unwrap().to_owned();
             One { id, body: company.example(resource) }

@@ -665,7 +665,7 @@ fn every_operation_is_translated_there_and_back() {
             if operation.id == LOGIN { neutral.with(json!({"login": "jo", "password": "x"})) } else { neutral };
         for (from, to) in [(a, b), (b, a)] {
             let curl = compare::curl::written("http://h", &from.render(&neutral, None, None).unwrap());
-            let translated = translator.translate(&curl).unwrap().pop().unwrap();
+            let translated = translator.translate(&curl, 1).unwrap().pop().unwrap();
             assert_eq!(translated.request, to.render(&neutral, None, None).unwrap(), "{curl}");
             assert_eq!((&translated.operation, translated.neutral), (&operation.id, neutral.clone()));
             assert!(!translated.notes.is_empty());

@@ -5,8 +5,8 @@ use crate::harness::postgres::{Cluster, fresh_database};
 use crate::harness::process::{eventually, fresh_folder, say_loudly};
 use crate::harness::server::DIALECTS;
 use crate::harness::{Company, Dialect, Engine, Options, Server};
-use ledger_core::database::{Database, DatabaseOptions};
-use sea_orm::{ConnectionTrait, DatabaseBackend, DatabaseConnection, Statement, TransactionTrait};
+use ledger_core::database::{Committing, Database, DatabaseOptions, Purpose};
+use sea_orm::{ConnectionTrait, DatabaseBackend, DatabaseConnection, Statement};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,16 +26,21 @@ async fn count(database: &DatabaseConnection, backend: DatabaseBackend, table: &
 fn a_cancelled_begin_loses_no_later_write() {
     let Some(url) = fresh_database() else { return };
     runtime().block_on(async {
-        let options = DatabaseOptions { url: url.clone(), pool_size: 3, readers: 1, page_cache_kib: 1024 };
-        let database = Database::open(&options).await.unwrap().writer();
-        database.execute_unprepared("CREATE TABLE kept (number BIGINT)").await.unwrap();
+        let purpose = Purpose::Writing;
+        let options = DatabaseOptions { url: url.clone(), purpose, pool_size: 3, readers: 1, page_cache_kib: 1024 };
+        let database = Database::open(&options).await.unwrap();
+        let write = async |sql: &str| {
+            let mut writer = database.writer();
+            let session = writer.begin().await.unwrap();
+            session.execute_unprepared(sql).await.unwrap();
+            assert!(matches!(writer.commit(session).await, Committing::Committed));
+        };
+        write("CREATE TABLE kept (number BIGINT)").await;
         for number in 0..500 {
             if number % 50 == 0 {
                 for polls in 1..8 {
-                    let begun = tokio::spawn({
-                        let database = database.clone();
-                        async move { database.begin().await.map(drop) }
-                    });
+                    let mut writer = database.writer();
+                    let begun = tokio::spawn(async move { writer.begin().await.map(drop) });
                     for _ in 0..polls {
                         tokio::task::yield_now().await;
                     }
@@ -43,9 +48,9 @@ fn a_cancelled_begin_loses_no_later_write() {
                     let _cancelled = begun.await;
                 }
             }
-            database.execute_unprepared(&format!("INSERT INTO kept VALUES ({number})")).await.unwrap();
+            write(&format!("INSERT INTO kept VALUES ({number})")).await;
         }
-        database.close().await.unwrap();
+        database.close().await;
         let elsewhere = sea_orm::Database::connect(&url).await.unwrap();
         assert_eq!(count(&elsewhere, DatabaseBackend::Postgres, "kept").await, 500);
     });

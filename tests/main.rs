@@ -5,6 +5,7 @@
 mod access;
 mod accounts;
 mod audit;
+mod bodies;
 mod comparing;
 mod configuration;
 mod documentation;
@@ -13,6 +14,7 @@ mod findings;
 mod goods_model;
 mod harness;
 mod journals;
+mod limits;
 mod lists;
 mod model;
 mod numbering;

@@ -184,14 +184,14 @@ fn the_demo_starts_with_a_company_to_look_at() {
 /// A lane that cannot go on turns away what it has no room for, at once, and loses nothing that it took.
 #[test]
 fn a_full_lane_says_so_at_once() {
-    use sea_orm::{ConnectionTrait, Database};
+    use sea_orm::ConnectionTrait;
     let custom = r#"{"Limits": {"WriteQueue": 4}}"#;
     let options = Options { custom: Some(custom.into()), ..Options::default() };
     let server = Server::start(Engine::Sqlite, options).unwrap();
     let company = server.company();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let held = runtime.block_on(async {
-        let held = Database::connect(server.database_url()).await.unwrap();
+        let held = crate::harness::books::connected(server.database_url()).await.unwrap();
         held.execute_unprepared("BEGIN IMMEDIATE").await.unwrap();
         held
     });

@@ -187,16 +187,13 @@ on_both_engines! {
         let server = Server::start(server.engine, trusting).unwrap();
         let company = server.company();
         let mut attempt = 0;
-        let person = |status: &str, password: Option<&str>| {
-            let email = format!("{status}.there.{}@example.test", company.id);
-            let mut body = json!({"email": email, "displayName": "There", "status": status, "memberships": [{"permissionId": company.permission("sales")}]});
-            if let Some(password) = password { body["password"] = password.into(); }
-            company.ask(Dialect::B, "POST", "users", "", Some(&body)).expect(201);
-            email
-        };
-        let active = person("active", Some("the password of somebody"));
-        let disabled = person("disabled", Some("the password of somebody"));
-        let invited = person("invited", None);
+        let there = |name: &str| format!("{name}.there.{}@example.test", company.id);
+        let (active, disabled, invited) = (there("active"), there("disabled"), there("invited"));
+        for email in [&active, &disabled] {
+            company.joined(email, &company.permission("sales"), "the password of somebody");
+        }
+        assert!(server.command(&["user", "disable", &disabled], "").status.success());
+        company.invite(Dialect::B, &invited, &company.permission("sales")).expect(201);
         for (path, field) in [("/a/api/Users/login", "credential"), ("/b/api/auth/login", "email")] {
             let said: BTreeSet<String> = [(active.as_str(), "wrong"), (&disabled, "the password of somebody"), (&invited, "the password of somebody"), (&invited, ""), ("nobody@example.test", "the password of somebody")]
                 .map(|(name, password)| {
@@ -462,8 +459,13 @@ on_both_engines! {
         let company = server.company();
         let email = "canary@example.test";
         let (first, second) = ("canary-password-the-first", "canary-password-the-second");
-        let body = json!({"email": email, "displayName": "Canary", "password": first, "memberships": [{"permissionId": company.permission("owner")}]});
-        server.send(&company.request(Dialect::A, "POST", "users", "").json(&body).header("Idempotency-Key", "canary")).expect(201);
+        let body = json!({"email": email, "displayName": "Canary", "memberships": [{"permissionId": company.permission("owner")}]});
+        let invite = company.request(Dialect::A, "POST", "users", "").json(&body).header("Idempotency-Key", "canary");
+        let code = server.send(&invite).expect(201).json()["data"]["invitationCode"].as_str().unwrap().to_owned();
+        let again = server.send(&invite).expect(201);
+        assert!(again.header("idempotency-replayed").is_some() && again.json()["data"]["invitationCode"].is_null());
+        server.accept(Dialect::A, "join_canarycanarycanarycanarycanary", first).expect(401);
+        server.accept(Dialect::A, &code, first).expect(200);
         let canary = Company { token: server.login(email, first), ..company.clone() };
         let key = canary.request(Dialect::B, "POST", "apiKeys", "").json(&json!({"name": "Canary"})).header("Idempotency-Key", "canary-key");
         let key = server.send(&key).expect(201).json()["secret"].as_str().unwrap().to_owned();
@@ -476,7 +478,7 @@ on_both_engines! {
         }
         server.send(&Request::new("POST", "/b/api/auth/login").text("application/json", r#"{"email": "x", "password": "canary-password-broken"#));
         server.command(&["config", "show"], "");
-        let secrets = ["canary-password", key.as_str(), canary.token.as_str(), server.token()];
+        let secrets = ["canary-password", "join_canary", code.as_str(), key.as_str(), canary.token.as_str(), server.token()];
         let log = server.log();
         for secret in secrets {
             assert!(!log.contains(secret), "{secret} is in the log");

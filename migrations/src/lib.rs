@@ -7,7 +7,7 @@
 //! every key of a company's table. Amounts are scaled integers, instants are microseconds since 1970 (UTC).
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::sea_orm::{DatabaseConnection, DbBackend, TransactionTrait};
+use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, TransactionTrait};
 
 mod columns;
 mod m0001_identity;
@@ -26,6 +26,8 @@ mod m0013_dialect_usage;
 mod m0014_installation;
 mod m0015_seals;
 mod m0016_no_replacing;
+mod m0017_invitations;
+mod m0023_seals_of_people;
 pub mod schema;
 mod sealed;
 
@@ -51,6 +53,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0014_installation::Migration),
             Box::new(m0015_seals::Migration),
             Box::new(m0016_no_replacing::Migration),
+            Box::new(m0017_invitations::Migration),
+            Box::new(m0023_seals_of_people::Migration),
         ]
     }
 }
@@ -62,29 +66,76 @@ const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7302101117)";
 const WITHOUT_HURRY: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; \
                              SET LOCAL idle_in_transaction_session_timeout = 0";
 
+/// What rows are noted by in `touched` that migrations wrote: the server seals them.
+pub const BATCH: &str = "migrations";
+
 /// Brings the schema up to date. Two processes may start on one empty PostgreSQL: the second waits.
 pub async fn up(database: &DatabaseConnection) -> Result<(), DbErr> {
+    // Asked first, for its words about a database from the future.
+    pending(database).await?;
     if database.get_database_backend() != DbBackend::Postgres {
-        return Migrator::up(database, None).await;
+        return up_alone(database).await;
     }
     // The lock lives in a transaction of its own connection, so it is freed even when the process dies.
     let lock = database.begin().await?;
     lock.execute_unprepared(WITHOUT_HURRY).await?;
     lock.execute_unprepared(MIGRATION_LOCK).await?;
-    let done = Migrator::up(database, None).await;
+    let done = up_alone(database).await;
     lock.commit().await?;
     done
 }
 
-/// How many migrations the database still lacks.
-pub async fn pending(database: &DatabaseConnection) -> Result<usize, DbErr> {
-    Ok(Migrator::get_pending_migrations(database).await?.len())
+/// ... while nobody else does.
+async fn up_alone(database: &DatabaseConnection) -> Result<(), DbErr> {
+    if pending(database).await? == 0 {
+        return Ok(());
+    }
+    // What somebody else wrote does not pass for what migrations write.
+    if SchemaManager::new(database).has_table("touched").await? {
+        database.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?;
+    }
+    Migrator::up(database, None).await?;
+    database.execute_unprepared(&format!("UPDATE touched SET batch = '{BATCH}' WHERE batch = ''")).await.map(drop)
+}
+
+/// How many migrations the database still lacks. It only looks.
+pub async fn pending(database: &impl ConnectionTrait) -> Result<usize, DbErr> {
+    let known = match database.get_database_backend() {
+        DbBackend::Postgres => {
+            "SELECT COUNT(*) AS tables FROM information_schema.tables \
+             WHERE table_schema = current_schema() AND table_name = 'seaql_migrations'"
+        }
+        _ => "SELECT COUNT(*) AS tables FROM sqlite_master WHERE type = 'table' AND name = 'seaql_migrations'",
+    };
+    let ask = |sql: &str| Statement::from_string(database.get_database_backend(), sql);
+    let tables: i64 = match database.query_one_raw(ask(known)).await? {
+        Some(row) => row.try_get("", "tables")?,
+        None => 0,
+    };
+    let mut lacking: Vec<String> = Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect();
+    if tables == 0 {
+        return Ok(lacking.len());
+    }
+    let mut strange = Vec::new();
+    for row in database.query_all_raw(ask("SELECT version FROM seaql_migrations ORDER BY version")).await? {
+        let version: String = row.try_get("", "version")?;
+        match lacking.iter().position(|name| *name == version) {
+            Some(place) => drop(lacking.remove(place)),
+            None => strange.push(version),
+        }
+    }
+    if strange.is_empty() {
+        return Ok(lacking.len());
+    }
+    let strange = strange.join(", ");
+    Err(DbErr::Custom(format!(
+        "the database was made by a newer duet, which it needs: this one does not know {strange}"
+    )))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sea_orm_migration::sea_orm::{ConnectOptions, ConnectionTrait, Database, Statement};
 
     /// A company, its accounts, a party; a journal of 30.00 that was changed to 20.00.
     const OLD_BOOKS: &[&str] = &[
@@ -114,9 +165,11 @@ mod tests {
 
     #[tokio::test]
     async fn old_books_get_what_came_later() {
-        let mut options = ConnectOptions::new("sqlite::memory:");
-        options.max_connections(1);
-        let database = Database::connect(options).await.unwrap();
+        let path = std::env::temp_dir().join(format!("duet-old-books-{}.db", std::process::id()));
+        let patience = std::time::Duration::ZERO;
+        let access = sqlite_kit::Access::Create;
+        let opening = sqlite_kit::Opening { path: path.clone(), access, cache_kib: 1_024, statements: 16, patience };
+        let (database, failure) = sqlite_kit::proxied(&opening).await.unwrap();
         Migrator::up(&database, Some(8)).await.unwrap();
         for statement in OLD_BOOKS {
             database.execute_unprepared(statement).await.unwrap();
@@ -146,5 +199,9 @@ mod tests {
         // Goods wait on an account that nobody posts to by hand; one that was made somebody's own stays so.
         let by_hand = "SELECT COUNT(*) FROM accounts WHERE allow_manual_posting AND code IN ('1350', '2150')";
         assert_eq!(number(&database, by_hand).await, 1);
+        failure.told().unwrap();
+        for suffix in ["", "-wal", "-shm"] {
+            std::fs::remove_file(sqlite_kit::beside(&path, suffix)).unwrap();
+        }
     }
 }

@@ -6,7 +6,7 @@
 use crate::Migrator;
 use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::{
-    ConnectOptions, ConnectionTrait, Database, DatabaseTransaction, DbBackend, DbErr, Statement,
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, Statement,
 };
 use std::collections::BTreeMap;
 
@@ -58,15 +58,10 @@ pub async fn parts(connection: &impl ConnectionTrait) -> Result<Parts, DbErr> {
     Ok(parts)
 }
 
-/// What the migrations make on SQLite.
-pub async fn expected_on_sqlite() -> Result<Parts, DbErr> {
-    let mut options = ConnectOptions::new("sqlite::memory:");
-    options.max_connections(1).sqlx_logging(false);
-    let database = Database::connect(options).await?;
-    Migrator::up(&database, None).await?;
-    let parts = parts(&database).await;
-    database.close().await?;
-    parts
+/// What the migrations make in an empty database of SQLite.
+pub async fn expected_on_sqlite(empty: &DatabaseConnection) -> Result<Parts, DbErr> {
+    Migrator::up(empty, None).await?;
+    parts(empty).await
 }
 
 /// What the migrations make on PostgreSQL. The transaction must be taken back.
@@ -104,7 +99,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_trigger_that_is_dropped_changed_or_put_in_is_seen() {
-        let expected = expected_on_sqlite().await.unwrap();
+        let opening = sqlite_kit::Opening {
+            path: ":memory:".into(),
+            access: sqlite_kit::Access::Write,
+            cache_kib: 1_024,
+            statements: 16,
+            patience: std::time::Duration::ZERO,
+        };
+        let (empty, failure) = sqlite_kit::proxied(&opening).await.unwrap();
+        let expected = expected_on_sqlite(&empty).await.unwrap();
+        failure.told().unwrap();
         assert_eq!(differences(&expected, &expected), Vec::<String>::new());
         let trigger = ("trigger of entries".to_owned(), "entries_are_not_updated".to_owned());
         for (change, told) in [

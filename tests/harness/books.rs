@@ -2,7 +2,9 @@
 
 use super::server::{Company, Said};
 use super::{Dialect, Server};
+use sea_orm::{ConnectionTrait, Database, DatabaseConnection, DbErr};
 use serde_json::{Value, json};
+use sqlite_kit::{Access, Opening};
 
 /// A line of a journal: the account's code and an amount, debits positive.
 pub type Line<'l> = (&'l str, &'l str);
@@ -66,12 +68,20 @@ pub fn shown(entry: &Value) -> Vec<String> {
         .collect()
 }
 
+/// A connection of one's own to a database, as no part of the product has it.
+pub async fn connected(url: &str) -> Result<DatabaseConnection, DbErr> {
+    let Some(path) = sqlite_kit::file_of(url) else { return Database::connect(url).await };
+    let patience = std::time::Duration::from_secs(10);
+    let opening = Opening { path, access: Access::Write, cache_kib: 1_024, statements: 16, patience };
+    // What fails is seen by whoever looks for what it should have done.
+    sqlite_kit::proxied(&opening).await.map(|(database, _)| database)
+}
+
 /// Runs SQL behind the server's back.
 pub fn behind_the_back(server: &Server, statements: &[String]) -> Result<(), String> {
-    use sea_orm::{ConnectionTrait, Database};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let database = Database::connect(server.database_url()).await.map_err(|error| error.to_string())?;
+        let database = connected(server.database_url()).await.map_err(|error| error.to_string())?;
         for statement in statements {
             database.execute_unprepared(statement).await.map_err(|error| error.to_string())?;
         }

@@ -68,7 +68,6 @@ impl Company<'_> {
             }
             "users" => {
                 body["email"] = format!("person-{turn}-{}@example.test", self.id).into();
-                body["username"] = format!("person-{turn}-{}", self.id).into();
                 body["memberships"] = json!([{"businessId": self.id, "permissionId": self.permission("bookkeeper")}]);
             }
             "permissions" | "apiKeys" => body["name"] = format!("Example {turn}").into(),

@@ -5,6 +5,7 @@ pub mod books;
 pub mod browser;
 pub mod examples;
 pub mod http;
+pub mod people;
 pub mod postgres;
 pub mod process;
 pub mod proxy;

@@ -3,18 +3,18 @@
 use crate::Result;
 use crate::client::{Connection, request};
 use crate::journals::{median, ratio, write};
-use crate::place::{Place, Server, say};
+use crate::place::{Place, Raw, Server, say};
 use crate::rows::{Company, clock};
 use ledger_core::books::tables::entry_lines;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::time::Instant;
 
 const ROUNDS: usize = 41;
 
 /// A company of few lines and one of many, with as many invoices open in each.
-async fn companies(place: &Place, server: &Server, raw: &DatabaseConnection, sizes: [usize; 2]) -> Result<Vec<String>> {
+async fn companies(place: &Place, server: &Server, raw: &Raw, sizes: [usize; 2]) -> Result<Vec<String>> {
     let clock = clock();
     let mut companies = Vec::new();
     for (name, wanted) in ["Few lines", "Many lines"].into_iter().zip(sizes) {
@@ -32,7 +32,9 @@ async fn companies(place: &Place, server: &Server, raw: &DatabaseConnection, siz
             write(raw, &company, &clock, &turns).await?;
         }
         if place.engine().starts_with("PostgreSQL") {
-            raw.execute_unprepared("ANALYZE").await?;
+            let turn = raw.turn().await?;
+            turn.session.execute_unprepared("ANALYZE").await?;
+            turn.keep().await?;
         }
         let party = server.ask("POST", "/b/api/parties", Some(&id), r#"{"name":"Customer","isCustomer":true}"#).await?;
         for month in 1..=12 {
@@ -94,7 +96,7 @@ pub(crate) async fn reports(place: &Place, lines: usize, few: usize) -> Result<(
             .filter(entry_lines::Column::BusinessId.eq(large))
             .group_by(entry_lines::Column::AccountId)
             .into_tuple()
-            .all(&raw)
+            .all(&raw.turn().await?.session)
             .await?;
         let taken = usize::try_from(begun.elapsed().as_micros())?;
         if sums.is_empty() {

@@ -4,12 +4,11 @@ use crate::Result;
 use crate::bare::{self, Bare};
 use crate::client::{Connection, request};
 use crate::journals::{CLIENTS, for_a_while, median, ratio};
-use crate::place::{Place, Server, say};
+use crate::place::{Place, Raw, Server, say};
 use crate::rows::{clock, day};
 use crate::template::Template;
 use ledger_core::clock::Clock;
 use ledger_core::ids::{BusinessId, RecordId};
-use sea_orm::DatabaseConnection;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -40,11 +39,14 @@ impl Shop {
         Ok(Self { id, body })
     }
 
-    async fn template(&self, server: &Server, raw: &DatabaseConnection) -> Result<Template> {
+    async fn template(&self, server: &Server, raw: &Raw) -> Result<Template> {
         let made = server.ask("POST", "/b/api/sales-invoices", Some(&self.id), &self.body).await?;
         let parse = |text: &str| RecordId::parse(text).ok_or("no identifier");
         let business = BusinessId::parse(&self.id).ok_or("no identifier")?;
-        Template::read(raw, business, parse(made["id"].as_str().unwrap_or_default())?).await
+        let turn = raw.turn().await?;
+        let template = Template::read(&turn.session, business, parse(made["id"].as_str().unwrap_or_default())?).await;
+        turn.keep().await?;
+        template
     }
 }
 
@@ -105,7 +107,7 @@ async fn ask(address: SocketAddr, asked: Vec<Vec<u8>>, status: u16, clients: usi
 }
 
 async fn transaction_each(
-    database: &DatabaseConnection,
+    database: &Raw,
     template: &Template,
     clock: &Arc<Clock>,
     clients: usize,
@@ -126,7 +128,7 @@ async fn transaction_each(
 }
 
 async fn planned(
-    database: &DatabaseConnection,
+    database: &Raw,
     template: &Template,
     clock: &Arc<Clock>,
     clients: usize,

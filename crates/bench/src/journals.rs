@@ -2,10 +2,9 @@
 
 use crate::Result;
 use crate::client::{Connection, request};
-use crate::place::{Place, Server, say};
+use crate::place::{Place, Raw, Server, say};
 use crate::rows::{Company, Rows, clock, day};
 use ledger_core::clock::Clock;
-use sea_orm::{DatabaseConnection, SqliteTransactionMode, TransactionOptions, TransactionTrait};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -18,8 +17,10 @@ pub(crate) async fn run(place: &Place, seconds: u64, turns: usize) -> Result<()>
     let (business, accounts) = server.company("Over HTTP").await?;
     let raw = Place::open(&place.fresh("rows").await?).await?;
     let clock = Arc::new(clock());
-    let each = Company::plant(&raw, &clock).await?;
-    let batched = Company::plant(&raw, &clock).await?;
+    let turn = raw.turn().await?;
+    let each = Company::plant(&turn.session, &clock).await?;
+    let batched = Company::plant(&turn.session, &clock).await?;
+    turn.keep().await?;
     let length = Duration::from_secs(seconds);
     say(&format!("{}: journals of 6 lines a second, {turns} turns of {seconds} s each, median", place.engine()));
     say("clients        HTTP   each in a transaction   in planned batches   HTTP/each   HTTP/batches");
@@ -109,15 +110,8 @@ async fn http(server: &Server, business: &str, accounts: &[String], clients: usi
     .await
 }
 
-fn immediate() -> TransactionOptions {
-    TransactionOptions {
-        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-        ..TransactionOptions::default()
-    }
-}
-
 async fn transaction_each(
-    database: &DatabaseConnection,
+    database: &Raw,
     company: &Company,
     clock: &Arc<Clock>,
     clients: usize,
@@ -139,25 +133,19 @@ async fn transaction_each(
 }
 
 /// One transaction of some journals.
-pub(crate) async fn write(
-    database: &DatabaseConnection,
-    company: &Company,
-    clock: &Clock,
-    turns: &[usize],
-) -> Result<()> {
-    let transaction = database.begin_with_options(immediate()).await?;
-    let mut head = company.lock(&transaction).await?;
+pub(crate) async fn write(database: &Raw, company: &Company, clock: &Clock, turns: &[usize]) -> Result<()> {
+    let turn = database.turn().await?;
+    let mut head = company.lock(&turn.session).await?;
     let mut rows = Rows::default();
     for &turn in turns {
         rows.add(company, clock, &mut head, turn)?;
     }
-    rows.write(&transaction, company, head).await?;
-    transaction.commit().await?;
-    Ok(())
+    rows.write(&turn.session, company, head).await?;
+    turn.keep().await
 }
 
 async fn planned(
-    database: &DatabaseConnection,
+    database: &Raw,
     company: &Company,
     clock: &Arc<Clock>,
     clients: usize,

@@ -3,11 +3,14 @@
 use crate::Result;
 use crate::client::{self, Connection};
 use clap::Args;
-use sea_orm::{ConnectionTrait, Database, DatabaseConnection};
+use ledger_core::database::{Committing, DatabaseOptions, Purpose, Session, Writer};
+use sea_orm::{ConnectionTrait, Database};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Arc;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 #[derive(Args, Clone)]
 pub(crate) struct Place {
@@ -50,16 +53,62 @@ impl Place {
     }
 
     /// Opens a database as the server does.
-    pub(crate) async fn open(url: &str) -> Result<DatabaseConnection> {
-        let options = ledger_core::database::DatabaseOptions {
+    pub(crate) async fn open(url: &str) -> Result<Raw> {
+        let options = DatabaseOptions {
             url: url.into(),
+            purpose: Purpose::Writing,
             pool_size: 40,
             readers: 2,
-            page_cache_kib: 64 << 10,
+            page_cache_kib: 128 << 10,
         };
         let database = ledger_core::database::Database::open(&options).await?;
         database.migrate().await?;
-        Ok(database.writer())
+        Ok(Raw { writer: Arc::new(Mutex::new(database.writer())), database })
+    }
+}
+
+/// A database as a lane of the server has it, without the server.
+pub(crate) struct Raw {
+    database: ledger_core::database::Database,
+    /// On `SQLite` all write through one; each takes its turn.
+    writer: Arc<Mutex<Writer>>,
+}
+
+/// A transaction of a raw database.
+pub(crate) struct Turn {
+    writer: OwnedMutexGuard<Writer>,
+    pub(crate) session: Session,
+}
+
+/// Shares the writer where the engine has one, and has its own where it has many.
+impl Clone for Raw {
+    fn clone(&self) -> Self {
+        let writer = if self.database.has_one_writer() {
+            self.writer.clone()
+        } else {
+            Arc::new(Mutex::new(self.database.writer()))
+        };
+        Self { database: self.database.clone(), writer }
+    }
+}
+
+impl Raw {
+    pub(crate) async fn turn(&self) -> Result<Turn> {
+        let mut writer = self.writer.clone().lock_owned().await;
+        let session = writer.begin().await?;
+        Ok(Turn { writer, session })
+    }
+}
+
+impl Turn {
+    pub(crate) async fn keep(mut self) -> Result<()> {
+        match self.writer.commit(self.session).await {
+            Committing::Committed => {
+                self.writer.tidy();
+                Ok(())
+            }
+            Committing::Refused(error) | Committing::Unknown(error) => Err(error.into()),
+        }
     }
 }
 

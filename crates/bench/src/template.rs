@@ -1,6 +1,7 @@
 //! The rows that the server wrote for one document, to be written again and again without it.
 
 use crate::Result;
+use crate::place::Raw;
 use ledger_core::books::tables::{
     EntryRef, account_days, account_months, audit_log, books, document_lines, documents, entries, entry_lines,
     open_item_moves, open_items, party_balances,
@@ -12,8 +13,7 @@ use ledger_core::ids::{BusinessId, RecordId};
 use ledger_core::money::Money;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, IntoActiveModel,
-    QueryFilter, QuerySelect, SqliteTransactionMode, TransactionOptions, TransactionTrait,
+    ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
 };
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ struct Rows {
 }
 
 impl Template {
-    pub(crate) async fn read(database: &DatabaseConnection, business: BusinessId, id: RecordId) -> Result<Self> {
+    pub(crate) async fn read(database: &impl ConnectionTrait, business: BusinessId, id: RecordId) -> Result<Self> {
         let document = documents::Entity::find_by_id((business, id)).one(database).await?.ok_or("no document")?;
         let of_document = entries::Column::DocumentId.eq(id);
         let mine = entries::Column::BusinessId.eq(business);
@@ -136,31 +136,27 @@ impl Template {
     }
 
     /// Writes the document once for each of these days, in one transaction.
-    pub(crate) async fn write(&self, database: &DatabaseConnection, clock: &Clock, days: &[Day]) -> Result<()> {
-        let options = TransactionOptions {
-            sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-            ..TransactionOptions::default()
-        };
-        let transaction = database.begin_with_options(options).await?;
+    pub(crate) async fn write(&self, database: &Raw, clock: &Clock, days: &[Day]) -> Result<()> {
+        let turn = database.turn().await?;
+        let transaction = &turn.session;
         let mut row = books::Entity::find_by_id(self.business);
         if transaction.get_database_backend() == DbBackend::Postgres {
             row = row.lock_exclusive();
         }
-        let mut head = row.one(&transaction).await?.ok_or("no books")?;
+        let mut head = row.one(transaction).await?.ok_or("no books")?;
         let mut rows = Rows::default();
         for &day in days {
             self.again(&mut rows, clock, &mut head, day);
         }
-        rows.write(&transaction).await?;
+        rows.write(transaction).await?;
         books::Entity::update_many()
             .col_expr(books::Column::Version, (head.version + 1).into())
             .col_expr(books::Column::EntryNumber, head.entry_number.into())
             .col_expr(books::Column::AuditSequence, head.audit_sequence.into())
             .filter(books::Column::BusinessId.eq(self.business))
-            .exec(&transaction)
+            .exec(transaction)
             .await?;
-        transaction.commit().await?;
-        Ok(())
+        turn.keep().await
     }
 }
 

@@ -52,12 +52,14 @@ pub fn read(command: &str) -> Result<(String, Request), String> {
     let (mut data, mut in_query): (Vec<String>, bool) = (Vec::new(), false);
     while let Some(word) = words.next() {
         let (flag, attached) = taken_apart(&word);
-        let mut value = || attached.clone().or_else(|| words.next()).ok_or_else(|| format!("{flag} has no value"));
+        let mut value =
+            || attached.clone().or_else(|| words.next()).ok_or_else(|| format!("{} has no value", brief(&flag)));
         match flag.as_str() {
             "-X" | "--request" => method = Some(value()?),
             "-H" | "--header" => {
                 let header = value()?;
-                let (name, text) = header.split_once(':').ok_or_else(|| format!("{header:?} is no header"))?;
+                let (name, text) =
+                    header.split_once(':').ok_or_else(|| format!("{:?} is no header", brief(&header)))?;
                 request.headers.push((name.trim().to_owned(), text.trim().to_owned()));
             }
             "-d" | "--data" | "--data-raw" | "--data-binary" | "--data-ascii" => data.push(value()?),
@@ -88,7 +90,7 @@ pub fn read(command: &str) -> Result<(String, Request), String> {
     let url = url.ok_or("the command names no URL")?;
     let (origin, mut target) = split_url(&url)?;
     if let Some(file) = data.iter().find(|text| text.starts_with('@')) {
-        return Err(format!("put the text of {file} into the command; files are not read"));
+        return Err(format!("put the text of {} into the command; files are not read", brief(file)));
     }
     if in_query && !data.is_empty() {
         target += if target.contains('?') { "&" } else { "?" };
@@ -102,16 +104,24 @@ pub fn read(command: &str) -> Result<(String, Request), String> {
     Ok((origin, request))
 }
 
+/// What is quoted of a text that does not fit: its beginning.
+pub(crate) fn brief(text: &str) -> String {
+    match text.char_indices().nth(64) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// The origin of a URL, and the rest of it.
 pub fn split_url(url: &str) -> Result<(String, String), String> {
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     if !matches!(scheme, "http" | "https") {
-        return Err(format!("{url} is no address of a server"));
+        return Err(format!("{} is no address of a server", brief(url)));
     }
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
     if host.is_empty() {
-        return Err(format!("{url} names no host"));
+        return Err(format!("{} names no host", brief(url)));
     }
     let path = path.split('#').next().unwrap_or_default();
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
@@ -248,6 +258,19 @@ mod tests {
         assert_eq!(request.target, "/x?q=a%20b&page=2");
         let (_, request) = read(r#"curl http://h/x --data-raw $'{"name":"d\u00e9j\u00e0\'s"}'"#).unwrap();
         assert_eq!(request.body.as_deref(), Some("{\"name\":\"déjà's\"}"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_quoted_briefly() {
+        let long = "é".repeat(100_000);
+        for command in [
+            format!("curl ftp{long}://h/x"),
+            format!("curl http://h/x -H {long}"),
+            format!("curl http://h/x -d @{long}"),
+            format!("curl http://?{long}"),
+        ] {
+            assert!(read(&command).unwrap_err().chars().count() < 150);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A dialect, as its OpenAPI document tells it: where operations are, how they name the company, how answers are
 //! wrapped. Requests are rendered from it, and recognised by it.
 
+use crate::curl::brief;
 use crate::neutral::{Neutral, Query};
 use crate::wire::Request;
 use indexmap::IndexMap;
@@ -143,12 +144,16 @@ impl Dialect {
 
     pub fn operation(&self, id: &str) -> Result<&Operation, String> {
         self.operations.get(id).ok_or_else(|| match self.nearest(id) {
-            Some(near) => format!("{} has no operation {id}; did you mean {near}?", self.name),
-            None => format!("{} has no operation {id}", self.name),
+            Some(near) => format!("{} has no operation {}; did you mean {near}?", self.name, brief(id)),
+            None => format!("{} has no operation {}", self.name, brief(id)),
         })
     }
 
     fn nearest(&self, id: &str) -> Option<&str> {
+        // No operation has such a name, nor one like it.
+        if id.len() > 100 {
+            return None;
+        }
         let plain = |text: &str| text.to_lowercase().replace(['.', '-', '_'], "");
         let wanted = plain(id);
         let singular = |text: &str| plain(text).replacen('s', "", 1);

@@ -4,7 +4,8 @@ use crate::neutral::Neutral;
 use serde_json::Value;
 
 /// Members of a body that hold a secret.
-const SECRET: [&str; 6] = ["password", "currentPassword", "newPassword", "secret", "token", "accessToken"];
+const SECRET: [&str; 7] =
+    ["password", "currentPassword", "newPassword", "secret", "token", "accessToken", "invitationCode"];
 const MASK: &str = "***";
 
 /// Takes the secrets out of a value that stands at a path.

@@ -9,7 +9,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// So many requests are translated for somebody who asks over the network.
+pub const MOST_AT_ONCE: usize = 1_000;
+
 /// The two dialects, and the base below which requests of either are taken.
+#[derive(Clone)]
 pub struct Translator {
     pub dialects: [Arc<Dialect>; 2],
     pub shared: Option<String>,
@@ -34,12 +38,15 @@ pub struct Translated {
 }
 
 impl Translator {
-    /// A command, several of them, or a HAR.
-    pub fn translate(&self, text: &str) -> Result<Vec<Translated>, String> {
+    /// A command, several of them, or a HAR; at most so many requests.
+    pub fn translate(&self, text: &str, most: usize) -> Result<Vec<Translated>, String> {
         if text.trim_start().starts_with('{') {
             let har: Value =
                 serde_json::from_str(text).map_err(|error| format!("neither a curl command nor a HAR: {error}"))?;
             let entries = har["log"]["entries"].as_array().ok_or("the JSON is no HAR: it has no log.entries")?;
+            if entries.len() > most {
+                return Err(format!("the HAR has {} entries; give at most {most} at once", entries.len()));
+            }
             let requests = entries.iter().filter_map(|entry| har_request(entry).ok());
             let known: Vec<Translated> =
                 requests.filter_map(|(origin, request)| self.one(&origin, &request).ok()).collect();
@@ -48,7 +55,11 @@ impl Translator {
             }
             return Ok(known);
         }
-        commands(text)
+        let commands = commands(text);
+        if commands.len() > most {
+            return Err(format!("there are {} commands; give at most {most} at once", commands.len()));
+        }
+        commands
             .into_iter()
             .map(|command| {
                 let (origin, request) = curl::read(&command)?;
@@ -130,15 +141,19 @@ impl Translator {
         }
         // Another server, or one behind a proxy: the shortest base below which it is a request.
         let path = request.path();
-        let ends = path.match_indices('/').map(|(end, _)| end);
+        let ends = path.match_indices('/').map(|(end, _)| end).take(DEEPEST_BASE);
         for base in ends.map(|end| &path[..end]) {
             if let Some((place, neutral)) = below(base) {
                 return Ok((place, Base::Foreign(base.to_owned()), neutral));
             }
         }
-        Err(format!("{} {} is an operation of neither dialect", request.method, path))
+        let (method, path) = (curl::brief(&request.method), curl::brief(path));
+        Err(format!("{method} {path} is an operation of neither dialect"))
     }
 }
+
+/// No proxy hides a server deeper.
+const DEEPEST_BASE: usize = 16;
 
 /// Below what a request was found.
 enum Base {
@@ -152,7 +167,7 @@ fn commands(text: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     for line in text.lines() {
         match commands.last_mut() {
-            Some(command) if !line.trim_start().starts_with("curl ") => *command = format!("{command}\n{line}"),
+            Some(command) if !line.trim_start().starts_with("curl ") => command.extend(["\n", line]),
             _ if line.trim().is_empty() => {}
             _ => commands.push(line.to_owned()),
         }
@@ -216,7 +231,7 @@ mod tests {
     }
 
     fn one(text: &str) -> Translated {
-        translator().translate(text).unwrap().pop().unwrap()
+        translator().translate(text, MOST_AT_ONCE).unwrap().pop().unwrap()
     }
 
     #[test]
@@ -270,12 +285,15 @@ mod tests {
     #[test]
     fn several_commands_and_recordings_are_taken_at_once() {
         let two = translator()
-            .translate("curl http://h/a/api/b1/parties\n\ncurl -X POST \\\n  http://h/a/api/b1/parties -d '{}'\n")
+            .translate("curl http://h/a/api/b1/parties\n\ncurl -X POST \\\n  http://h/a/api/b1/parties -d '{}'\n", 2)
             .unwrap();
         assert_eq!(two.iter().map(|one| one.operation.as_str()).collect::<Vec<_>>(), ["partiesList", "partiesCreate"]);
         let har = Translator::har(&two);
         assert_eq!(har["log"]["entries"][1]["request"]["url"], "http://h/b/api/parties");
-        let back = translator().translate(&har.to_string()).unwrap();
+        let back = translator().translate(&har.to_string(), 2).unwrap();
+        for text in [har.to_string(), "curl http://h/a/api/b1/parties\ncurl http://h/a/api/b1/parties".to_owned()] {
+            assert!(translator().translate(&text, 1).unwrap_err().contains("at most 1 at once"));
+        }
         assert_eq!(back[1].request.target, "/a/api/b1/parties");
     }
 
@@ -286,7 +304,7 @@ mod tests {
             ("{\"log\": {}}", "no log.entries"),
             ("hello", "does not begin with curl"),
         ] {
-            let error = translator().translate(text).unwrap_err();
+            let error = translator().translate(text, MOST_AT_ONCE).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
     }

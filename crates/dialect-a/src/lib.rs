@@ -116,6 +116,7 @@ impl Dialect for DialectA {
     const COMPANY_IN: CompanyIn = CompanyIn::Path;
     const LOGIN_PATH: &'static str = "/Users/login";
     const LOGIN_NAME: LoginName = LoginName::EmailOrUsername;
+    const ACCEPT_PATH: &'static str = "/Users/accept-invitation";
     type Login = Login;
     type LoggedIn = LoggedIn;
     type FailureBody = FailureEnvelope;

@@ -106,6 +106,7 @@ impl Dialect for DialectB {
     const COMPANY_IN: CompanyIn = CompanyIn::Header;
     const LOGIN_PATH: &'static str = "/auth/login";
     const LOGIN_NAME: LoginName = LoginName::Email;
+    const ACCEPT_PATH: &'static str = "/auth/accept-invitation";
     type Login = Login;
     type LoggedIn = LoggedIn;
     type FailureBody = Problem;

@@ -26,6 +26,8 @@ pub trait Dialect: Send + Sync + 'static {
     const COMPANY_IN: CompanyIn;
     const LOGIN_PATH: &'static str;
     const LOGIN_NAME: LoginName;
+    /// Where somebody who was invited opens an account.
+    const ACCEPT_PATH: &'static str;
     /// The body of a log-in.
     type Login: DeserializeOwned + JsonSchema + Send;
     /// What a log-in answers, before it is wrapped.

@@ -14,12 +14,14 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::stream;
 use indexmap::IndexMap;
+use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::feed::Feed;
 use ledger_core::ids::RecordId;
 use ledger_core::ledger::{Answer, Call, Ledger, Reply, ReplyKind};
+use ledger_core::quoting::quoted;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
@@ -37,7 +39,9 @@ pub struct Shell {
 
 /// All of a dialect, below its prefix. Whose books a request is about travels with it: an `Arc<Shell>` in its extensions.
 pub fn router<D: Dialect>() -> Router {
-    let mut router = Router::new().route(D::LOGIN_PATH, on(MethodFilter::POST, login::<D>));
+    let mut router = Router::new()
+        .route(D::LOGIN_PATH, on(MethodFilter::POST, login::<D>))
+        .route(D::ACCEPT_PATH, on(MethodFilter::POST, accept::<D>));
     for resource in registry() {
         let collection = D::collection(resource);
         for (path, verbs) in paths(resource) {
@@ -186,12 +190,7 @@ async fn answer<D: Dialect>(
         body,
         expectation: request::if_match(&parts.headers),
         idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| writes),
-        origin: Origin {
-            user: None,
-            address: arrival.map(|arrival| arrival.address),
-            dialect: Some(D::LETTER),
-            request_id: arrival.map(|arrival| arrival.request_id.clone()),
-        },
+        origin: origin::<D>(arrival),
         agent: Some(agent.to_owned()),
     };
     // Only now: one who sends slowly takes nobody's place.
@@ -356,17 +355,57 @@ async fn login<D: Dialect>(request: Request) -> Response {
     answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
 }
 
+async fn accept<D: Dialect>(request: Request) -> Response {
+    let arrival = arrival(&request);
+    let answer = match shell(&request) {
+        Ok(shell) => try_accept::<D>(&shell, arrival.as_ref(), request).await,
+        Err(failure) => Err(failure),
+    };
+    answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
+}
+
+async fn try_accept<D: Dialect>(
+    shell: &Shell,
+    arrival: Option<&Arrival>,
+    request: Request,
+) -> Result<Response, Failure> {
+    let bytes = body_of_anybody(shell, request).await?;
+    let acceptance = ledger_core::resource::body::read_plain(bytes, check_acceptance).await?;
+    let origin = origin::<D>(arrival);
+    let ledger = shell.ledger.clone();
+    let accepted = unhurried(shell.limits.request, Unavailable::CommitOutcomeUnknown, async move {
+        ledger.accept_invitation(acceptance, &origin).await
+    })
+    .await?;
+    let payload = serde_json::to_string(&accepted).map_err(Error::internal)?;
+    Ok(json(StatusCode::OK, D::success("OK", &payload)))
+}
+
+fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
+    Origin {
+        user: None,
+        address: arrival.map(|arrival| arrival.address),
+        dialect: Some(D::LETTER),
+        request_id: arrival.map(|arrival| arrival.request_id.clone()),
+    }
+}
+
+/// The body of a request that needs no token.
+async fn body_of_anybody(shell: &Shell, request: Request) -> Result<Bytes, Failure> {
+    let (parts, body) = request.into_parts();
+    if let Some((name, _)) = request::query(&parts)?.first() {
+        return Err(Error::field(&quoted(name), "is not a known parameter").into());
+    }
+    request::json_body(&parts, body, &shell.limits).await
+}
+
 async fn try_login<D: Dialect>(
     shell: &Shell,
     arrival: Option<&Arrival>,
     request: Request,
 ) -> Result<Response, Failure> {
-    let (parts, body) = request.into_parts();
-    if let Some((name, _)) = request::query(&parts)?.first() {
-        return Err(Error::field(name, "is not a known parameter").into());
-    }
-    let bytes = request::json_body(&parts, body, &shell.limits).await?;
-    let credentials = ledger_core::resource::body::read_plain(&bytes, D::credentials)?;
+    let bytes = body_of_anybody(shell, request).await?;
+    let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
     let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
     let ledger = shell.ledger.clone();
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {

@@ -10,6 +10,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use ledger_core::cx::Expectation;
 use ledger_core::error::Error;
+use ledger_core::quoting::quoted;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -133,14 +134,22 @@ pub(crate) fn none_match(headers: &HeaderMap, tag: &str) -> bool {
     }
 }
 
+/// Far beyond what any list or report can be asked.
+const MOST_PARAMETERS: usize = 100;
+
 /// The query, decoded; what is not UTF-8 behind its escapes is a fault.
 pub(crate) fn query(parts: &Parts) -> Result<Vec<(String, String)>, Failure> {
     let mut pairs = Vec::new();
     for pair in parts.uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+        if pairs.len() == MOST_PARAMETERS {
+            return Err(Error::field("query", format!("must have at most {MOST_PARAMETERS} parameters")).into());
+        }
         let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
         match (decode(name), decode(text)) {
             (Some(name), Some(text)) => pairs.push((name, text)),
-            (Some(name), None) => return Err(Error::field(&name, "is not correctly percent-encoded UTF-8").into()),
+            (Some(name), None) => {
+                return Err(Error::field(&quoted(&name), "is not correctly percent-encoded UTF-8").into());
+            }
             (None, _) => return Err(Error::field("query", "is not correctly percent-encoded UTF-8").into()),
         }
     }
@@ -262,6 +271,17 @@ mod tests {
         {
             assert_eq!(decode(text).as_deref(), plain, "{text}");
         }
+    }
+
+    #[test]
+    fn a_query_has_so_many_parameters_and_no_more() {
+        let asked = |count: usize| {
+            let query = (0..count).map(|n| format!("n{n}=1")).collect::<Vec<_>>().join("&");
+            let (parts, ()) = axum::http::Request::get(format!("/x?{query}")).body(()).unwrap().into_parts();
+            super::query(&parts)
+        };
+        assert_eq!(asked(MOST_PARAMETERS).unwrap().len(), MOST_PARAMETERS);
+        assert_eq!(asked(MOST_PARAMETERS + 1).unwrap_err().status, 400);
     }
 
     #[test]

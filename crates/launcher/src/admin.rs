@@ -6,7 +6,7 @@ use crate::console::{say, warn};
 use ledger_core::access::Role;
 use ledger_core::auth::{NewUser, TokenOptions, UserStatus};
 use ledger_core::clock::Clock;
-use ledger_core::database::DatabaseOptions;
+use ledger_core::database::{DatabaseOptions, Purpose};
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
@@ -36,30 +36,34 @@ pub(crate) fn explain(error: &Error) -> String {
 pub(crate) struct Memory {
     /// Answers that are kept, in bytes.
     answers: usize,
-    /// Of each connection to SQLite.
+    /// Of all connections to SQLite together.
     page_cache_kib: u32,
 }
 
 impl Memory {
     /// Of the only books of a process.
-    pub(crate) const ALONE: Self = Self { answers: 64 << 20, page_cache_kib: 64 << 10 };
+    pub(crate) const ALONE: Self = Self { answers: 64 << 20, page_cache_kib: 128 << 10 };
     /// Of books among many.
-    pub(crate) const AMONG_MANY: Self = Self { answers: 2 << 20, page_cache_kib: 2 << 10 };
+    pub(crate) const AMONG_MANY: Self = Self { answers: 2 << 20, page_cache_kib: 4 << 10 };
 }
 
-pub(crate) async fn open(settings: &Settings, memory: Memory) -> Result<Arc<Ledger>, String> {
-    make_private_folder(&settings.data)?;
+pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) -> Result<Arc<Ledger>, String> {
+    // Who only reads makes nothing that is not there.
+    if purpose != Purpose::Reading {
+        make_private_folder(&settings.data)?;
+    }
     let secret = match &settings.token_secret {
         Some(secret) => secret.expose().as_bytes().to_vec(),
-        None => kept_secret(&settings.data.join("token-secret"))?,
+        None => kept_secret(&settings.data.join("token-secret"), purpose)?,
     };
     let master = match &settings.master_key {
         Some(key) => key.expose().as_bytes().to_vec(),
-        None => kept_secret(&settings.data.join("master-key"))?,
+        None => kept_secret(&settings.data.join("master-key"), purpose)?,
     };
     let options = LedgerOptions {
         database: DatabaseOptions {
             url: settings.database.expose().to_owned(),
+            purpose,
             pool_size: settings.pool_size,
             readers: settings.readers,
             page_cache_kib: memory.page_cache_kib,
@@ -85,8 +89,9 @@ pub(crate) fn make_private_folder(folder: &Path) -> Result<(), String> {
     made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))
 }
 
-/// A secret of this installation, made at the first start and readable by its owner alone.
-fn kept_secret(path: &Path) -> Result<Vec<u8>, String> {
+/// A secret of this installation, made at the first start and readable by its owner alone. Who only reads makes none,
+/// and does with one that is nobody's.
+fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
     use std::os::unix::fs::OpenOptionsExt;
     let cannot = |error: std::io::Error| format!("cannot keep a secret in {}: {error}", path.display());
     match std::fs::read(path) {
@@ -96,6 +101,9 @@ fn kept_secret(path: &Path) -> Result<Vec<u8>, String> {
         Err(error) => return Err(cannot(error)),
     }
     let secret = ledger_core::ids::random_secret().map_err(|error| explain(&error))?;
+    if purpose == Purpose::Reading {
+        return Ok(secret.to_vec());
+    }
     let mut options = std::fs::OpenOptions::new();
     match options.write(true).create_new(true).mode(0o600).open(path) {
         Ok(mut file) => std::io::Write::write_all(&mut file, &secret).and_then(|()| file.sync_all()).map_err(cannot)?,
@@ -129,7 +137,11 @@ pub(crate) async fn first_start(ledger: &Ledger, settings: &Settings) -> Result<
 }
 
 pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<String, String> {
-    ledger.migrate().await.map_err(|error| explain(&error))?;
+    if let UserCommand::List = command {
+        up_to_date(&ledger).await?;
+    } else {
+        ledger.migrate().await.map_err(|error| explain(&error))?;
+    }
     match command {
         UserCommand::Add { email, username, name, admin, password_stdin, member } => {
             let (password, made) = password(password_stdin)?;
@@ -172,6 +184,14 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
             set_role(&ledger, &user, &business, &role).await?;
             Ok(format!("{user} is now {role} in {business}"))
         }
+    }
+}
+
+/// Refuses where the schema is not what this program reads.
+pub(crate) async fn up_to_date(ledger: &Ledger) -> Result<(), String> {
+    match ledger.pending_migrations().await.map_err(|error| explain(&error))? {
+        0 => Ok(()),
+        _ => Err("the schema is not up to date; run duet migrate first".into()),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{admin, documents, export, serve, tenants, usage, verify};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::books::export::JournalFormat;
+use ledger_core::database::Purpose;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -332,26 +333,30 @@ pub(crate) async fn run(command: Command) -> ExitCode {
                 ledger.migrate().await.map_err(|error| admin::explain(&error))?;
                 Ok(format!("ran {pending} migrations; the schema is up to date"))
             };
-            serve::with_ledger(&common.source(Vec::new()), migrate).await
+            serve::with_ledger(&common.source(Vec::new()), Purpose::Writing, migrate).await
         }
         Command::Openapi { dialect, latest } => openapi(dialect, latest),
         Command::User { common, command } => {
-            serve::with_ledger(&common.source(Vec::new()), |ledger, _| admin::user(ledger, command)).await
+            let purpose = match command {
+                UserCommand::List => Purpose::Reading,
+                _ => Purpose::Writing,
+            };
+            serve::with_ledger(&common.source(Vec::new()), purpose, |ledger, _| admin::user(ledger, command)).await
         }
         Command::Verify { common, business, anchor, head, json } => {
             let asked = verify::Asked { business, anchor, head, json };
             let verify = |ledger, _| async move { verify::run(ledger, asked).await };
-            serve::with_ledger(&common.source(Vec::new()), verify).await
+            serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
         }
         Command::Usage { common, json } => {
             let usage = |ledger, _| async move { usage::run(ledger, json).await };
-            serve::with_ledger(&common.source(Vec::new()), usage).await
+            serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, usage).await
         }
         Command::Compare(options) => compare::run(*options).await,
         Command::Translate(options) => translate::run(&options),
         Command::Export { common, business, format, out } => {
             let export = |ledger, _| async move { export::run(ledger, business, format.into(), out).await };
-            serve::with_ledger(&common.source(Vec::new()), export).await
+            serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, export).await
         }
         Command::Tenant { common, command } => tenant(&common.source(Vec::new()), command).await,
         Command::Config { common, command } => configuration(&common.source(Vec::new()), &command),

@@ -1,6 +1,6 @@
 //! `duet export`: the ledger as a plain text journal.
 
-use crate::admin::explain;
+use crate::admin::{explain, up_to_date};
 use ledger_core::books::export::JournalFormat;
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
@@ -19,9 +19,7 @@ pub(crate) async fn run(
 ) -> Result<String, String> {
     let id =
         BusinessId::parse(&business).ok_or_else(|| format!("--business: {business} is no identifier of a company"))?;
-    if ledger.pending_migrations().await.map_err(|error| explain(&error))? > 0 {
-        return Err("the schema is not up to date; run duet migrate first".into());
-    }
+    up_to_date(&ledger).await?;
     let mut sink: Box<dyn Write + Send> = match &out {
         Some(path) => {
             let file = File::create(path).map_err(|error| format!("--out: {}: {error}", path.display()))?;

@@ -10,6 +10,7 @@ use crate::mount::Site;
 use crate::tenants::{self, Books};
 use crate::tls::{self, Certificate};
 use crate::{admin, demo};
+use ledger_core::database::Purpose;
 use ledger_core::ledger::Ledger;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -221,7 +222,11 @@ fn stamps(source: &Source) -> Vec<Option<(SystemTime, u64)>> {
 }
 
 /// The ledger, for commands that work without a server.
-pub(crate) async fn with_ledger<F>(source: &Source, work: impl FnOnce(Arc<Ledger>, Settings) -> F) -> ExitCode
+pub(crate) async fn with_ledger<F>(
+    source: &Source,
+    purpose: Purpose,
+    work: impl FnOnce(Arc<Ledger>, Settings) -> F,
+) -> ExitCode
 where
     F: Future<Output = Result<String, String>>,
 {
@@ -233,7 +238,7 @@ where
         Ok(settings) => settings,
         Err(why) => return misused(&why),
     };
-    let ledger = match admin::open(&settings, Memory::ALONE).await {
+    let ledger = match admin::open(&settings, Memory::ALONE, purpose).await {
         Ok(ledger) => ledger,
         Err(why) => return failed(&why),
     };

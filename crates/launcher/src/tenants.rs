@@ -11,6 +11,7 @@ use http_kit::handler::Shell;
 use http_kit::quota::Quotas;
 use http_kit::request::Limits;
 use ledger_core::auth::NewUser;
+use ledger_core::database::Purpose;
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::ledger::Ledger;
 use serde_json::{Value, json};
@@ -247,7 +248,7 @@ fn is_idle(open: &Arc<Open>) -> bool {
 
 async fn shell(settings: &Settings, memory: Memory) -> Result<Shell, String> {
     Ok(Shell {
-        ledger: admin::open(settings, memory).await?,
+        ledger: admin::open(settings, memory, Purpose::Serving).await?,
         limits: Limits { body: settings.body_limit, body_idle: settings.body_idle, request: settings.request_timeout },
         quotas: Quotas::new(settings.requests_per_minute, settings.requests_at_once),
     })
@@ -339,7 +340,7 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
         data: data.clone(),
         ..settings.clone()
     };
-    let ledger = admin::open(&own, Memory::AMONG_MANY).await?;
+    let ledger = admin::open(&own, Memory::AMONG_MANY, Purpose::Writing).await?;
     let made = first_user(&ledger, new).await;
     ledger.close().await;
     let made = made?;

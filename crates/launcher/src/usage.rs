@@ -1,13 +1,11 @@
 //! `duet usage`: who still speaks which dialect, on the terminal.
 
-use crate::admin::explain;
+use crate::admin::{explain, up_to_date};
 use ledger_core::ledger::Ledger;
 use std::sync::Arc;
 
 pub(crate) async fn run(ledger: Arc<Ledger>, json: bool) -> Result<String, String> {
-    if ledger.pending_migrations().await.map_err(|error| explain(&error))? > 0 {
-        return Err("the schema is not up to date; run duet migrate first".into());
-    }
+    up_to_date(&ledger).await?;
     let companies = ledger.dialect_usage().await.map_err(|error| explain(&error))?;
     if json {
         return serde_json::to_string(&companies).map_err(|error| error.to_string());

@@ -1,6 +1,6 @@
 //! `duet verify`: the proof of the books on the terminal.
 
-use crate::admin::explain;
+use crate::admin::{explain, up_to_date};
 use crate::anchor::{self, Anchor};
 use ledger_core::books::verify::Check;
 use ledger_core::ids::BusinessId;
@@ -24,9 +24,7 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
         }
         None => None,
     };
-    if ledger.pending_migrations().await.map_err(|error| explain(&error))? > 0 {
-        return Err("the schema is not up to date; run duet migrate first".into());
-    }
+    up_to_date(&ledger).await?;
     let anchor = asked.anchor.as_deref().map(Anchor::open).transpose()?;
     let proofs = ledger.verify(only).await.map_err(|error| match error {
         ledger_core::error::Error::NotFound => "there is no such company".into(),

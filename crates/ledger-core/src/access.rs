@@ -206,9 +206,9 @@ impl Rights {
 /// How far someone's rights go.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Limits {
-    /// The most that a document may come to which they post, in the company's currency.
+    /// The most that the entries of a document may move which they post or take back, in the company's currency.
     pub max_document_amount: Option<Money>,
-    /// How many days before today a document may be dated which they post.
+    /// How many days before today an entry may be dated which they post.
     pub backdate_days: Option<i64>,
 }
 

@@ -7,18 +7,19 @@ use crate::access::{Action, Business, KeyScope, Seat};
 use crate::books::audit::{Change, Origin};
 use crate::books::chart::Chart;
 use crate::books::desk::{Desk, NewEntry};
+use crate::books::limits::{self, Tally};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::{Asker, Periods};
 use crate::books::seal::Seals;
 use crate::books::tables::{EntryRef, documents};
 use crate::clock::{Clock, Instant};
+use crate::database::{Db, Reads, Session};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
 use crate::resource::{ResourceKey, item, party};
-use sea_orm::{DatabaseConnection, DatabaseExecutor, DatabaseTransaction};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ pub struct Point {
 }
 
 pub struct Cx<'a> {
-    pub(crate) db: DatabaseExecutor<'a>,
+    pub(crate) db: Db<'a>,
     pub user: UserId,
     pub now: Instant,
     pub point: Point,
@@ -55,6 +56,8 @@ pub struct Cx<'a> {
     expectation: &'a Expectation,
     origin: &'a Origin,
     desk: Option<&'a Desk>,
+    /// What was posted so far.
+    moved: Tally,
 }
 
 /// What a context is made of besides its connection.
@@ -73,21 +76,34 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Cx<'a> {
-    pub(crate) fn reading(asked: Asked<'a>, connection: &'a DatabaseConnection) -> Self {
-        Self::over(asked, connection.into(), None)
+    pub(crate) fn reading(asked: Asked<'a>, reads: &'a Reads) -> Self {
+        Self::over(asked, Db::Reads(reads), None)
     }
 
-    pub(crate) fn reading_within(asked: Asked<'a>, snapshot: &'a DatabaseTransaction) -> Self {
-        Self::over(asked, snapshot.into(), None)
+    pub(crate) fn reading_within(asked: Asked<'a>, snapshot: &'a Session) -> Self {
+        Self::over(asked, Db::Session(snapshot), None)
     }
 
-    pub(crate) fn writing(asked: Asked<'a>, transaction: &'a DatabaseTransaction, desk: &'a Desk) -> Self {
-        Self::over(asked, transaction.into(), Some(desk))
+    pub(crate) fn writing(asked: Asked<'a>, transaction: &'a Session, desk: &'a Desk) -> Self {
+        Self::over(asked, Db::Session(transaction), Some(desk))
     }
 
-    fn over(asked: Asked<'a>, db: DatabaseExecutor<'a>, desk: Option<&'a Desk>) -> Self {
+    fn over(asked: Asked<'a>, db: Db<'a>, desk: Option<&'a Desk>) -> Self {
         let Asked { user, key, business, clock, expectation, origin, point, seals } = asked;
-        Self { db, user, now: clock.now(), point, seals, key, business, clock, expectation, origin, desk }
+        Self {
+            db,
+            user,
+            now: clock.now(),
+            point,
+            seals,
+            key,
+            business,
+            clock,
+            expectation,
+            origin,
+            desk,
+            moved: Tally::default(),
+        }
     }
 
     /// The company in scope. A resource of a company is never reached without one.
@@ -195,8 +211,9 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
-    /// Puts a posting into the books.
-    pub(crate) fn post(&self, entry: NewEntry) -> Result<EntryRef> {
+    /// Puts a posting into the books, as far as the caller may.
+    pub(crate) async fn post(&self, entry: NewEntry) -> Result<EntryRef> {
+        let entry = limits::judge(self, &self.moved, entry).await?;
         let stamp = (RecordId(self.new_id()), self.user, self.now);
         self.desk()?.post(self.business_id()?, stamp, entry)
     }

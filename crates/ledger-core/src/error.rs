@@ -1,7 +1,9 @@
 //! What can go wrong, named once. The dialects only render it; nothing here knows a status code.
 
+use crate::quoting::clipped;
 use indexmap::IndexMap;
 use sea_orm::DbErr;
+use std::borrow::Cow;
 use std::fmt;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -12,6 +14,12 @@ pub struct FieldErrors(IndexMap<String, Vec<String>>);
 
 /// More faults than a person reads; what is beyond is not worth an attacker's while either.
 const MOST_FAULTS: usize = 100;
+const MOST_OF_ONE_FIELD: usize = 10;
+/// Longer than any path or message of ours. What is quoted is cut where it is quoted; this holds what was forgotten.
+const LONGEST_PATH: usize = 400;
+const LONGEST_MESSAGE: usize = 1_000;
+/// What a reader of JSON says where it ends.
+const LONGEST_REASON: usize = 200;
 
 impl FieldErrors {
     pub fn one(field: &str, message: impl Into<String>) -> Self {
@@ -21,12 +29,12 @@ impl FieldErrors {
     }
 
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        let (field, message) = (field.into(), message.into());
+        let (field, message) = (cut(field.into(), LONGEST_PATH), cut(message.into(), LONGEST_MESSAGE));
         if self.is_full() && !self.0.contains_key(&field) {
             return;
         }
         let messages = self.0.entry(field).or_default();
-        if !messages.contains(&message) {
+        if messages.len() < MOST_OF_ONE_FIELD && !messages.contains(&message) {
             messages.push(message);
         }
     }
@@ -50,6 +58,13 @@ impl FieldErrors {
 
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
         self.0.iter()
+    }
+}
+
+fn cut(text: String, most: usize) -> String {
+    match clipped(&text, most) {
+        Cow::Owned(shorter) => shorter,
+        Cow::Borrowed(_) => text,
     }
 }
 
@@ -149,7 +164,7 @@ impl Error {
     pub fn title(&self) -> String {
         match self {
             Self::Validation(_) => "Validation failed".into(),
-            Self::MalformedJson(why) => format!("The body is not valid JSON: {why}"),
+            Self::MalformedJson(why) => format!("The body is not valid JSON: {}", clipped(why, LONGEST_REASON)),
             Self::Unauthenticated(why) => (*why).into(),
             Self::Forbidden { permission } => format!("You need the permission {permission} for this"),
             Self::NotAllowed { title, .. } => title.clone(),
@@ -186,5 +201,25 @@ impl From<FieldErrors> for Error {
 impl From<DbErr> for Error {
     fn from(error: DbErr) -> Self {
         crate::database::fault::explain(&error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_bounded_in_every_direction() {
+        let mut faults = FieldErrors::default();
+        for field in 0..1_000 {
+            for message in 0..100 {
+                faults.add(format!("{field}{}", "f".repeat(5_000)), format!("{message}{}", "é".repeat(5_000)));
+            }
+        }
+        assert_eq!(faults.iter().count(), MOST_FAULTS);
+        for (field, messages) in faults.iter() {
+            assert_eq!((field.chars().count(), messages.len()), (LONGEST_PATH + 1, MOST_OF_ONE_FIELD));
+            assert!(messages.iter().all(|message| message.chars().count() == LONGEST_MESSAGE + 1));
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! [`Faults`], which collects what the fields and the rules have to say under their JSON paths.
 
 use crate::error::FieldErrors;
+use crate::quoting::{clipped, quoted};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -120,18 +121,22 @@ pub(crate) fn plain_words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
     if text.starts_with("unknown variant")
-        && let Some((_, allowed)) = text.split_once("expected ")
+        && let Some((_, allowed)) = text.rsplit_once(", expected ")
     {
         return format!("must be {}", allowed.replace('`', ""));
     }
     if text.starts_with("UUID parsing failed") {
         return "must be an identifier".into();
     }
-    match text.split_once(", expected ") {
+    // From behind: what was sent may say so, too.
+    match text.rsplit_once(", expected ") {
         Some((_, expected)) => format!("must be {}", expectation(expected)),
-        None => text.to_owned(),
+        None => clipped(text, LONGEST_WORDS).into_owned(),
     }
 }
+
+/// Longer than what any of our own values says of itself.
+const LONGEST_WORDS: usize = 120;
 
 fn expectation(expected: &str) -> &str {
     match expected {
@@ -145,20 +150,44 @@ fn expectation(expected: &str) -> &str {
     }
 }
 
-/// The faults found so far, and the path at which we are looking.
+/// The faults found so far, and the place at which we are looking.
 #[derive(Debug, Default)]
 pub struct Faults {
-    path: String,
+    place: Vec<Step>,
     errors: FieldErrors,
 }
 
+/// One step on the way to a value. Steps become a path only where a fault is told.
+#[derive(Debug)]
+enum Step {
+    Field(String),
+    Element(usize),
+}
+
+/// A list of a body holds no more; most fields take fewer, and say so.
+pub const MOST_ELEMENTS: usize = 1_000;
+
 impl Faults {
+    /// The path to a field from here; to here itself where it has no name.
     fn at(&self, name: &str) -> String {
-        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+        let mut path = String::new();
+        for step in &self.place {
+            match step {
+                Step::Field(name) if path.is_empty() => path.push_str(&quoted(name)),
+                Step::Field(name) => path.extend([".", &quoted(name)]),
+                Step::Element(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        if !path.is_empty() && !name.is_empty() {
+            path.push('.');
+        }
+        path + &quoted(name)
     }
 
     pub fn add(&mut self, name: &str, message: impl Into<String>) {
-        self.errors.add(self.at(name), message);
+        if !self.errors.is_full() {
+            self.errors.add(self.at(name), message);
+        }
     }
 
     /// A value that must be there. What comes back after a fault is never used: [`Faults::finish`] refuses.
@@ -196,25 +225,39 @@ impl Faults {
 
     /// Looks inside a nested object.
     pub fn inside<T, R>(&mut self, name: &str, value: T, look: impl FnOnce(&mut Self, T) -> R) -> R {
-        let inner = self.at(name);
-        let outer = std::mem::replace(&mut self.path, inner);
-        let result = look(self, value);
-        self.path = outer;
+        self.step(Step::Field(name.to_owned()), |faults| look(faults, value))
+    }
+
+    fn step<R>(&mut self, step: Step, look: impl FnOnce(&mut Self) -> R) -> R {
+        self.place.push(step);
+        let result = look(self);
+        self.place.pop();
         result
     }
 
     /// Looks at each element of a list, under `name[index]`.
     pub fn each<T, R>(&mut self, name: &str, list: Each<T>, mut look: impl FnMut(&mut Self, T) -> R) -> Vec<R> {
-        let mut seen = Vec::new();
-        for (index, element) in self.optional(name, list).unwrap_or_default().into_iter().enumerate() {
-            let name = format!("{name}[{index}]");
-            match element {
-                Field::Given(value) => seen.push(self.inside(&name, value, &mut look)),
-                Field::Missing => self.add(&name, "must not be null"),
-                Field::Malformed(why) => self.add(&name, why),
-            }
+        let list = self.optional(name, list).unwrap_or_default();
+        if list.len() > MOST_ELEMENTS {
+            self.add(name, format!("must be at most {MOST_ELEMENTS}"));
+            return Vec::new();
         }
-        seen
+        let mut look_at = |faults: &mut Self, (index, element)| {
+            faults.step(Step::Element(index), |faults| match element {
+                Field::Given(value) => Some(look(faults, value)),
+                Field::Missing => {
+                    faults.add("", "must not be null");
+                    None
+                }
+                Field::Malformed(why) => {
+                    faults.add("", why);
+                    None
+                }
+            })
+        };
+        self.step(Step::Field(name.to_owned()), |faults| {
+            list.into_iter().enumerate().filter_map(|one| look_at(faults, one)).collect()
+        })
     }
 
     pub fn finish<T>(self, value: T) -> Result<T, FieldErrors> {
@@ -336,6 +379,28 @@ mod tests {
             ("lines[4]", "must not be null"),
         ];
         assert_eq!(found, expected.map(|(field, message)| (field.to_owned(), message.to_owned())));
+    }
+
+    #[test]
+    fn what_was_sent_is_never_told_at_length() {
+        let long = "expected x, expected ".repeat(5_000);
+        let sent = serde_json::json!({"name": [long], "lines": [{"quantity": long}, long]}).to_string();
+        for (field, message) in faults_of(&sent) {
+            assert!(field.len() < 64 && message.len() < 64, "{field}: {message}");
+        }
+        let mut faults = Faults::default();
+        faults.inside(&long, (), |faults, ()| faults.add(&long, "is unknown"));
+        let errors = faults.finish(()).unwrap_err();
+        assert!(errors.iter().all(|(field, _)| field.chars().count() == 2 * 65 + 1));
+    }
+
+    #[test]
+    fn a_list_is_looked_through_only_so_far() {
+        let lines = |count: usize| vec!["{}"; count].join(",");
+        let sent = |count| format!(r#"{{"name":"ok","lines":[{}]}}"#, lines(count));
+        assert_eq!(faults_of(&sent(MOST_ELEMENTS)).len(), 100);
+        let expected = [("lines".to_owned(), "must be at most 1000".to_owned())];
+        assert_eq!(faults_of(&sent(MOST_ELEMENTS + 1)), expected);
     }
 
     #[test]

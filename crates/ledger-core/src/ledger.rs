@@ -2,6 +2,7 @@
 
 use crate::access::{self, Business, KeyScope, Principal, Role, Seat, membership};
 use crate::answers::{self, Answers, Known};
+use crate::aside;
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{self, Subjects};
 use crate::auth::token::Tokens;
@@ -26,23 +27,26 @@ use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::installation::{self, Installation, Sealed};
 use crate::keys::Keys;
+use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key};
-use crate::resource::body::{canonical, strict};
 use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::{Csv, Media};
+use crate::resource::json::{canonical, strict};
 use crate::resource::list::{self, ListQuery, Pagination};
 use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry};
 use crate::usage::{self, Usage};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
+
+mod joining;
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
@@ -147,7 +151,7 @@ impl Reply {
     /// What may be kept of it.
     fn without_secrets(&self) -> Result<Self> {
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator"] {
+        for name in ["secret", "authenticator", "invitationCode"] {
             if let Some(secret) = body.get_mut(name) {
                 *secret = serde_json::Value::Null;
             }
@@ -226,15 +230,7 @@ impl Ledger {
 
     /// Brings the schema up to date, and makes the installation known to a database that is new.
     pub async fn migrate(&self) -> Result<()> {
-        let migrates = self.pending_migrations().await? > 0;
-        if migrates {
-            // What somebody else wrote is not to pass for what the migrations write. A new database has no such table.
-            let _unless_new = self.database.write.execute_unprepared("DELETE FROM touched").await;
-        }
         self.database.migrate().await?;
-        if migrates {
-            writing::after_migrations(&self.database.write).await?;
-        }
         if !installation::is_kept(&self.database.read).await? {
             let row = installation::fresh(&self.keys, self.clock.now())?;
             self.write(None, move |transaction, _| {
@@ -245,7 +241,7 @@ impl Ledger {
         }
         self.installation().await?;
         self.seal_what_was_not().await?;
-        if migrates {
+        if writing::is_noted(&self.database.read, writing::MIGRATIONS).await? {
             self.write(None, |transaction, desk| Box::pin(desk.settle_migrations(transaction))).await?;
         }
         Ok(())
@@ -330,8 +326,8 @@ impl Ledger {
         let subjects = Subjects::new(&name, address);
         let turn = self.passwords.turn().await?;
         // Judged while holding the turn, so that a burst of guesses cannot slip past the count.
-        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
-        let found = user::find_by_name(&self.database.read, &name, by).await?;
+        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
+        let found = user::find_by_name(&self.database.door, &name, by).await?;
         // Somebody who was never given a password takes as long as everybody else.
         let hash = found.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
         let matches = self.passwords.verify(turn, password, hash).await?;
@@ -350,7 +346,7 @@ impl Ledger {
     }
 
     async fn second_factor(&self, user: UserId, code: Option<&str>) -> Result<Factor> {
-        let signed = sign_in::find(&self.database.read, user).await?.filter(|signed| signed.totp_on);
+        let signed = sign_in::find(&self.database.door, user).await?.filter(|signed| signed.totp_on);
         let Some(sign_in::Model { totp_secret: Some(secret), totp_step, .. }) = signed else {
             return Ok(Factor::NotAsked);
         };
@@ -360,10 +356,10 @@ impl Ledger {
 
     /// Whether somebody who is signed in knows their password. They may guess as often as at a log-in.
     async fn confirm(&self, principal: &Principal, password: String, address: Option<IpAddr>) -> Result<()> {
-        let user = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
+        let user = user::find(&self.database.door, principal.user).await?.ok_or(Error::NotFound)?;
         let subjects = Subjects::new(&user.email, address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
         let turn = self.passwords.turn().await?;
-        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
+        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
         if self.passwords.verify(turn, password, Some(user.password_hash)).await? {
             return Ok(());
         }
@@ -423,10 +419,10 @@ impl Ledger {
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
             Some(id) => {
-                let (changes, version) = self.remembered.changes_and_books(&self.database.read, id).await?;
+                let (changes, version) = self.remembered.changes_and_books(&self.database.door, id).await?;
                 (changes, version.map(|version| (id, version)))
             }
-            None => (self.remembered.changes(&self.database.read).await?, None),
+            None => (self.remembered.changes(&self.database.door).await?, None),
         };
         let key = match claims {
             Some(_) => None,
@@ -441,7 +437,7 @@ impl Ledger {
             Some(known)
         } else {
             let ledger = self.clone();
-            let find = async move { ledger.remembered.user(&ledger.database.read, changes, id).await };
+            let find = async move { ledger.remembered.user(&ledger.database.door, changes, id).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
         let user = user
@@ -467,7 +463,7 @@ impl Ledger {
             Some(known)
         } else {
             let (ledger, secret) = (self.clone(), secret.to_owned());
-            let find = async move { ledger.remembered.key(&ledger.database.read, changes, &secret).await };
+            let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
         let key = found.ok_or(UNKNOWN)?;
@@ -529,7 +525,7 @@ impl Ledger {
             };
             let snapshot = ledger.database.snapshot().await?;
             let written = (csv.write)(&Cx::reading_within(asked, &snapshot), &query, &outlet).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             written
         })
         .await
@@ -618,7 +614,7 @@ impl Ledger {
         if matches!(call.resource.key, ResourceKey::Verification | ResourceKey::Reports) {
             let snapshot = self.database.snapshot().await?;
             let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, query).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             let (media, produced) = read?;
             let reply = Reply::plain(ReplyKind::Found, produced.text);
             return Ok(Reply { media, pagination: produced.pagination, ..reply });
@@ -655,7 +651,7 @@ impl Ledger {
         };
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
         let only = principal.key_in(id)?;
-        let business = self.remembered.company(&self.database.read, principal.changes, principal.user, id).await?;
+        let business = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await?;
         let business = business.narrowed(only);
         let (key, action) = call.resource.needs(call.verb);
         business.require(key, action)?;
@@ -675,20 +671,38 @@ impl Ledger {
         self: &Arc<Self>,
         principal: &Principal,
         business: Option<Arc<Business>>,
-        call: Call,
+        mut call: Call,
     ) -> Result<Reply> {
         let dry_run = check_query(&call.query, &["dryRun"])?;
         let id = named_record(&call)?;
-        let prepared = call.resource.prepare(call.verb, business.as_deref(), &call.body)?;
+        let company = business.as_ref().map(|business| business.id);
+        let key = call.idempotency_key.clone().filter(|_| !dry_run);
+        let (resource, verb, body) = (call.resource, call.verb, std::mem::take(&mut call.body));
+        let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.key != ResourceKey::Businesses));
+        let (record, is_claimed) = (call.id.clone(), key.is_some());
+        let (prepared, command) = aside::read(body.len(), move || {
+            let prepared = resource.prepare(verb, asked_of.as_deref(), &body)?;
+            let command = if is_claimed { Some(command(resource, verb, said_of, record, &body)?) } else { None };
+            Ok((prepared, command))
+        })
+        .await?;
         if let Some(password) = prepared.confirmed_by() {
             self.confirm(principal, password.to_owned(), call.origin.address).await?;
         }
-        let company = business.as_ref().map(|business| business.id);
-        let claim = match call.idempotency_key.clone().filter(|_| !dry_run) {
-            Some(key) => {
-                Some(Claim { user: principal.user, key, command: self.digest(&call, company).await?, company })
+        let claim = match key.zip(command) {
+            Some((key, command)) => {
+                let fingerprints = &self.installation().await?.fingerprints;
+                let command = hex(ring::hmac::sign(fingerprints, command.as_bytes()).as_ref());
+                Some(Claim { user: principal.user, key, command, company })
             }
             None => None,
+        };
+        let company = match prepared.opened_by() {
+            Some(code) => match self.answered_before(claim.as_ref()).await? {
+                Some(reply) => return Ok(reply),
+                None => Some(self.invited_to(principal, code, call.origin.address).await?),
+            },
+            None => company,
         };
         // Held until the lane has answered.
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
@@ -699,7 +713,10 @@ impl Ledger {
             kind: call.resource.reply_kind(call.verb),
             user: principal.user,
             key: principal.key.clone(),
-            shows_secrets: matches!(call.resource.key, ResourceKey::ApiKeys | ResourceKey::Profile),
+            shows_secrets: matches!(
+                call.resource.key,
+                ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
+            ),
             business,
             expectation: call.expectation,
             origin: Origin { user: Some(principal.user), ..call.origin },
@@ -722,7 +739,7 @@ impl Ledger {
     /// Something of our own that must be written, in the lane like everything else.
     async fn write<W>(&self, company: Option<BusinessId>, work: W) -> Result<()>
     where
-        W: for<'t> Fn(&'t sea_orm::DatabaseTransaction, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
+        W: for<'t> Fn(&'t crate::database::Session, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
             + Send
             + Sync
             + 'static,
@@ -763,7 +780,7 @@ impl Ledger {
                 seals: &self.seals,
             };
             let verdict = verify::run(&Cx::reading_within(asked, &snapshot)).await;
-            snapshot.rollback().await?;
+            snapshot.end().await?;
             proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
         }
         Ok(proofs)
@@ -789,7 +806,7 @@ impl Ledger {
             seals: &self.seals,
         };
         let written = export::write(&Cx::reading_within(asked, &snapshot), format, keep).await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         written
     }
 
@@ -805,7 +822,7 @@ impl Ledger {
     pub async fn verify_installation(&self) -> Result<Check> {
         let snapshot = self.database.snapshot().await?;
         let check = verify::installation(&snapshot, &self.seals).await;
-        snapshot.rollback().await?;
+        snapshot.end().await?;
         check
     }
 
@@ -957,7 +974,7 @@ struct Write {
 }
 
 impl Write {
-    async fn run(&self, transaction: &sea_orm::DatabaseTransaction, desk: &Desk) -> Result<Reply> {
+    async fn run(&self, transaction: &crate::database::Session, desk: &Desk) -> Result<Reply> {
         let asked = Asked {
             user: self.user,
             key: self.key.as_deref(),
@@ -1022,34 +1039,32 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
         match (known.contains(&name.as_str()), text.as_str()) {
             (true, "true") => dry_run = true,
             (true, "false") => {}
-            (true, _) => faults.add(name, "must be true or false"),
-            (false, _) => faults.add(name, "is not a known parameter"),
+            (true, _) => faults.add(name.as_str(), "must be true or false"),
+            (false, _) => faults.add(quoted(name), "is not a known parameter"),
         }
     }
     if faults.is_empty() { Ok(dry_run) } else { Err(faults) }
 }
 
-impl Ledger {
-    /// What was asked, as a digest: the same for both dialects and for any order of a body's members. Whoever reads it in
-    /// the database cannot try passwords on it.
-    async fn digest(&self, call: &Call, company: Option<BusinessId>) -> Result<String> {
-        Ok(hex(ring::hmac::sign(&self.installation().await?.fingerprints, command(call, company)?.as_bytes()).as_ref()))
-    }
-}
-
-fn command(call: &Call, company: Option<BusinessId>) -> Result<String> {
-    let body = if call.resource.body_need(call.verb) != BodyNeed::None && !call.body.is_empty() {
-        canonical(&strict(std::str::from_utf8(&call.body).map_err(Error::internal)?)?.0)
+/// What was asked, in no dialect's words: the same for both dialects and for any order of a body's members.
+fn command(
+    resource: &ResourceOperations,
+    verb: Verb,
+    company: Option<BusinessId>,
+    record: Option<String>,
+    body: &[u8],
+) -> Result<String> {
+    let body = if resource.body_need(verb) != BodyNeed::None && !body.is_empty() {
+        canonical(&strict(std::str::from_utf8(body).map_err(Error::internal)?)?.0)
     } else {
         String::new()
     };
-    let company = company.filter(|_| call.resource.key != ResourceKey::Businesses);
     Ok(format!(
         "{}\n{}\n{}\n{}\n{body}",
-        call.resource.operation_id(call.verb),
+        resource.operation_id(verb),
         company.map(|id| id.to_string()).unwrap_or_default(),
-        call.id.as_deref().unwrap_or_default(),
-        call.resource.key.stem(),
+        record.unwrap_or_default(),
+        resource.key.stem(),
     ))
 }
 

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod answers;
+pub mod aside;
 pub mod auth;
 pub mod books;
 pub mod clock;
@@ -21,6 +22,7 @@ mod installation;
 pub mod keys;
 pub mod ledger;
 pub mod money;
+pub mod quoting;
 mod remembered;
 pub mod resource;
 mod rules;

@@ -11,12 +11,13 @@
 use crate::access::Business;
 use crate::auth::user;
 use crate::books::tables::books;
+use crate::database::Reads;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, UserId};
 use crate::resource::api_key::{self, Key};
+use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Query, SimpleExpr};
-use sea_orm::{DatabaseConnection, QuerySelect};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -89,7 +90,7 @@ const MOST: usize = 20_000;
 
 impl Remembered {
     /// The count of changes, asked for after this call began.
-    pub(crate) async fn changes(&self, connection: &DatabaseConnection) -> Result<Changes> {
+    pub(crate) async fn changes(&self, connection: &Reads) -> Result<Changes> {
         let connection = connection.clone();
         self.changes
             .ask(async move {
@@ -103,7 +104,7 @@ impl Remembered {
     /// company.
     pub(crate) async fn changes_and_books(
         &self,
-        connection: &DatabaseConnection,
+        connection: &Reads,
         business: BusinessId,
     ) -> Result<(Changes, Option<i64>)> {
         let question = {

@@ -11,6 +11,15 @@ pub(crate) fn is_email(text: &str) -> bool {
         && !text.chars().any(|letter| letter.is_whitespace() || letter.is_control())
 }
 
+/// A language, and a country where it matters: `de-AT`.
+pub(crate) fn is_language_tag(tag: &str) -> bool {
+    let mut parts = tag.split('-');
+    let language = parts.next().unwrap_or_default();
+    (2..=3).contains(&language.len())
+        && language.bytes().all(|letter| letter.is_ascii_lowercase())
+        && parts.all(|part| (2..=8).contains(&part.len()) && part.bytes().all(|letter| letter.is_ascii_alphanumeric()))
+}
+
 pub(crate) fn is_web_address(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && !text.chars().any(char::is_whitespace))

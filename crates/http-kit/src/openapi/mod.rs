@@ -17,6 +17,7 @@ use aide::openapi::{
 use fault::{Fault, faults};
 use indexmap::IndexMap;
 use ledger_core::access::{Action, permission};
+use ledger_core::auth::invitation::{AcceptanceInput, Accepted, acceptance_example};
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::{Does, Media, Reading};
@@ -102,6 +103,8 @@ impl Document {
         self.tag::<D>("Authentication", "Log in once; send the token with every request.");
         let item = PathItem { post: Some(self.login::<D>()), ..PathItem::default() };
         self.path(format!("{prefix}{}", D::LOGIN_PATH), item);
+        let item = PathItem { post: Some(self.accept::<D>()), ..PathItem::default() };
+        self.path(format!("{prefix}{}", D::ACCEPT_PATH), item);
         for resource in registry() {
             self.tag::<D>(resource.about.title, resource.about.description);
             let collection = format!("{prefix}{}", D::collection(resource));
@@ -175,6 +178,38 @@ impl Document {
                     .into(),
             ),
             operation_id: Some(self.operation_id::<D>("login".into())),
+            request_body: Some(ReferenceOr::Item(request_body(body, request))),
+            responses: Some(self.responses::<D>(200, success, &failures)),
+            extensions: IndexMap::from([("x-required-permission".to_owned(), Value::Null)]),
+            ..Operation::default()
+        }
+    }
+
+    fn accept<D: Dialect>(&mut self) -> Operation {
+        let (request, answer) = acceptance_example();
+        let body = self.input.subschema_for::<AcceptanceInput>();
+        let payload = self.output.subschema_for::<Accepted>();
+        let success = self.success::<D>("OK", "AcceptedInvitation", payload, answer, "Accepted.");
+        let failures = [
+            Fault::Validation,
+            Fault::Credentials,
+            Fault::Conflict,
+            Fault::Timeout,
+            Fault::TooLarge,
+            Fault::MediaType,
+            Fault::RateLimited,
+        ];
+        Operation {
+            tags: vec![self.tag_name::<D>("Authentication")],
+            summary: Some("Accept an invitation with a new account".into()),
+            description: Some(
+                "Opens an account for the address that the invitation was made for, with a password that only you know, \
+                 and makes it a member of the company; then log in. Whoever has an account already logs in and accepts \
+                 the invitation there. A code that is wrong, used, withdrawn or too old is refused like one for an address \
+                 that has an account. Wrong codes are counted like failed log-ins."
+                    .into(),
+            ),
+            operation_id: Some(self.operation_id::<D>("acceptInvitation".into())),
             request_body: Some(ReferenceOr::Item(request_body(body, request))),
             responses: Some(self.responses::<D>(200, success, &failures)),
             extensions: IndexMap::from([("x-required-permission".to_owned(), Value::Null)]),

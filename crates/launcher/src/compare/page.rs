@@ -5,7 +5,7 @@
 use crate::config::Settings;
 use crate::documents::Documents;
 use crate::mount::Site;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,13 +14,14 @@ use compare::dialect::{Dialect, LOGIN};
 use compare::meaning::Meaning;
 use compare::neutral::Neutral;
 use compare::pair::{self, Pair, Relation, Side};
-use compare::translate::Translator;
+use compare::translate::{MOST_AT_ONCE, Translator};
 use compare::wire::{Answer, Request as Wire, Sending, Transport};
 use compare::{explore, guide, page};
 use http_kit::failure::Failure;
 use http_kit::handler::failed_plainly;
 use http_kit::pages::Extra;
 use http_kit::request::Arrival;
+use ledger_core::aside;
 use ledger_core::error::{Error, FieldErrors};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -157,14 +158,19 @@ impl Page {
         let bytes = to_bytes(body, LONGEST).await.map_err(|_| Failure::payload_too_large(LONGEST))?;
         let token = token.unwrap_or_default();
         match asked {
-            "sign-in" => self.sign_in(&inside, read(&bytes)?).await,
+            "sign-in" => self.sign_in(&inside, read(bytes).await?).await,
             "about" => self.about(&inside, token, &user).await,
-            "example" => self.example(&inside, token, read(&bytes)?).await,
-            "run" => self.run(&inside, token, read(&bytes)?).await,
+            "example" => self.example(&inside, token, read(bytes).await?).await,
+            "run" => self.run(&inside, token, read(bytes).await?).await,
             _ => {
-                let Text { text } = read(&bytes)?;
-                let translated = self.translator.translate(&text).map_err(|why| Error::field("text", why))?;
-                said(&translated)
+                let translator = self.translator.clone();
+                let translated = aside::read(bytes.len(), move || {
+                    let Text { text } = parsed(&bytes)?;
+                    let translated = translator.translate(&text, MOST_AT_ONCE);
+                    let translated = translated.map_err(|why| Error::field("text", why))?;
+                    serde_json::to_string(&translated).map_err(Error::internal)
+                });
+                Ok(as_json(translated.await?))
             }
         }
     }
@@ -288,13 +294,21 @@ struct Said {
     meaning: Meaning,
 }
 
-fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(bytes).map_err(|error| Error::MalformedJson(error.to_string()).into())
+/// Reads a body where it holds up nobody.
+async fn read<T: for<'de> Deserialize<'de> + Send + 'static>(bytes: Bytes) -> Result<T, Failure> {
+    Ok(aside::read(bytes.len(), move || parsed(&bytes)).await?)
+}
+
+fn parsed<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(bytes).map_err(|error| Error::MalformedJson(error.to_string()))
 }
 
 fn said(value: &impl serde::Serialize) -> Result<Response, Failure> {
-    let text = serde_json::to_string(value).map_err(Error::internal)?;
-    Ok(([(header::CONTENT_TYPE, "application/json; charset=utf-8")], text).into_response())
+    Ok(as_json(serde_json::to_string(value).map_err(Error::internal)?))
+}
+
+fn as_json(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "application/json; charset=utf-8")], text).into_response()
 }
 
 /// Requests that never leave the process, and are answered like those that come from outside.

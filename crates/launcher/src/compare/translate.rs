@@ -48,7 +48,7 @@ pub(crate) fn run(options: &TranslateOptions) -> ExitCode {
         let b = Letter::B.built_in(&base(&dialects.b, "/b/api"))?;
         Ok(Translator { dialects: [a, b].map(Arc::new), shared: dialects.shared.or(Some("/api".into())) })
     });
-    let translated = match translator.and_then(|translator| translator.translate(&text)) {
+    let translated = match translator.and_then(|translator| translator.translate(&text, usize::MAX)) {
         Ok(translated) => translated,
         Err(why) => return failed(&why),
     };

@@ -1,5 +1,6 @@
 //! Who is there: users, passwords, tokens, and how often one may guess.
 
+pub mod invitation;
 pub(crate) mod password;
 pub(crate) mod sign_in;
 pub(crate) mod throttle;

@@ -14,7 +14,7 @@ wire_enum! {
     pub enum UserStatus {
         #[default]
         Active = "active",
-        /// There is no password yet.
+        /// They have not accepted yet.
         Invited = "invited",
         Disabled = "disabled",
     }
@@ -98,17 +98,21 @@ pub(crate) fn check_names(email: &str, username: Option<&str>, display_name: &st
     if !crate::rules::is_email(email.trim()) {
         errors.add("email", "must be an e-mail address");
     }
-    if let Some(username) = username {
-        let sane = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-');
-        // Without @, so that a username can never be somebody else's e-mail.
-        if !(1..=100).contains(&username.chars().count()) || !username.chars().all(sane) {
-            errors.add("username", "must be 1 to 100 letters, digits, dots, dashes or underscores");
-        }
+    if username.is_some_and(|username| !is_username(username)) {
+        errors.add("username", USERNAME_RULE);
     }
     if display_name.trim().is_empty() || display_name.chars().count() > 200 {
         errors.add("displayName", "must be 1 to 200 characters long");
     }
     errors
+}
+
+pub(crate) const USERNAME_RULE: &str = "must be 1 to 100 letters, digits, dots, dashes or underscores";
+
+/// Without @, so that a username can never be somebody else's e-mail.
+pub(crate) fn is_username(username: &str) -> bool {
+    let sane = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-');
+    (1..=100).contains(&username.chars().count()) && username.chars().all(sane)
 }
 
 /// What a search for somebody looks into.
@@ -168,6 +172,22 @@ pub(crate) async fn check_free(
         return Ok(());
     }
     Err(Error::Conflict(Conflict { code: "duplicate", title: "The user exists already".into(), errors: taken }))
+}
+
+/// Refuses a username that another user has.
+pub(crate) async fn check_username_free(
+    connection: &impl ConnectionTrait,
+    username: &str,
+    except: UserId,
+) -> Result<()> {
+    match find_by_name(connection, username, super::LoginName::EmailOrUsername).await? {
+        Some(found) if found.id != except => Err(Error::Conflict(Conflict {
+            code: "duplicate",
+            title: "The user exists already".into(),
+            errors: FieldErrors::one("username", "is already used by another user"),
+        })),
+        _ => Ok(()),
+    }
 }
 
 pub(crate) async fn insert_row(connection: &impl ConnectionTrait, row: Model) -> Result<()> {

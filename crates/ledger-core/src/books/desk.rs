@@ -11,6 +11,7 @@
 
 use crate::books::audit::{self, AuditAction, Change, Origin};
 use crate::books::chart::Chart;
+use crate::books::limits::{Judged, Moves};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::Periods;
 use crate::books::posting::{Line, Posting};
@@ -150,6 +151,7 @@ pub(crate) struct NewEntry {
     pub(crate) document_version: i64,
     pub(crate) document_number: Option<String>,
     pub(crate) reverses: Option<RecordId>,
+    pub(crate) moves: Moves,
     pub(crate) narration: Option<String>,
     pub(crate) posting: Posting,
 }
@@ -476,13 +478,14 @@ impl Desk {
         }
     }
 
-    /// Puts a posting into the books.
+    /// Puts a posting into the books; none that was not judged.
     pub(crate) fn post(
         &self,
         business: BusinessId,
         (id, user, now): (RecordId, UserId, Instant),
-        new: NewEntry,
+        new: Judged,
     ) -> Result<EntryRef> {
+        let new = new.into_inner();
         let mut guard = self.inner();
         let inner = &mut *guard;
         let company = inner.companies.get_mut(&business).ok_or_else(|| Error::internal("the books are not open"))?;
@@ -585,6 +588,9 @@ impl Desk {
             let company =
                 inner.companies.get_mut(&business).ok_or_else(|| Error::internal("the books are not open"))?;
             (company.sums, company.is_signed, company.changed) = (sums, true, true);
+            if company.head.audit_sequence == 0 && company.head.entry_number == 0 {
+                return Ok(());
+            }
             serde_json::json!({
                 "auditSequence": company.head.audit_sequence,
                 "auditHash": company.head.audit_hash,

@@ -4,6 +4,7 @@
 //! - [`desk`]: what a lane remembers between batches and what it is about to write.
 //! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
 //! - [`seal`]: how every row is known to have been written by the server.
+//! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
 //! - [`balances`]: figures from the rollups. [`audit`]: who changed what. [`verify`]: proof of all of it.
 
 pub mod audit;
@@ -12,6 +13,7 @@ pub(crate) mod chart;
 pub(crate) mod desk;
 pub(crate) mod digest;
 pub mod export;
+pub(crate) mod limits;
 pub(crate) mod numbering;
 pub(crate) mod open_items;
 pub(crate) mod periods;

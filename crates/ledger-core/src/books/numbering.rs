@@ -6,6 +6,7 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
+use crate::quoting::quoted;
 use crate::resource::number_series::{Chronology, ResetOn, SeriesStatus, table as series};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter};
 
@@ -128,7 +129,7 @@ pub(crate) fn taken(number: &str) -> Error {
     Error::Conflict(Conflict {
         code: "duplicate",
         title: "Another document has this number".into(),
-        errors: FieldErrors::one("number", format!("{number} is already used")),
+        errors: FieldErrors::one("number", format!("{} is already used", quoted(number))),
     })
 }
 

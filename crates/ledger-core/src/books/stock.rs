@@ -6,6 +6,7 @@
 //! allows it; then what is missing goes out at the last known cost, and the receipt that fills the hole corrects it.
 
 use crate::books::desk::{NewEntry, Standing};
+use crate::books::limits::Moves;
 use crate::books::periods::Module;
 use crate::books::posting::{Line, Posting, Subject};
 use crate::books::progress;
@@ -567,7 +568,7 @@ pub(crate) async fn correct(cx: &Cx<'_>, row: &documents::Model, plan: &Plan) ->
         };
         cx.keep(|desk| desk.stands(standing))?;
     }
-    adjustments.post(cx, row)
+    adjustments.post(cx, row).await
 }
 
 /// Goods that were delivered and wait for their invoice: what they cost more or less is not yet a cost of sales.
@@ -666,7 +667,7 @@ impl Adjustments {
         Ok(())
     }
 
-    fn post(self, cx: &Cx<'_>, row: &documents::Model) -> Result<()> {
+    async fn post(self, cx: &Cx<'_>, row: &documents::Model) -> Result<()> {
         let currency = cx.business()?.base_currency.clone();
         for ((item, day), differences) in self.0 {
             let mut sums: BTreeMap<RecordId, Money> = BTreeMap::new();
@@ -707,9 +708,11 @@ impl Adjustments {
                 document_version: row.version,
                 document_number: row.number.clone(),
                 reverses: None,
+                moves: Moves::In,
                 narration: Some("Goods cost something else than was booked".into()),
                 posting,
-            })?;
+            })
+            .await?;
         }
         Ok(())
     }
@@ -763,7 +766,7 @@ pub(crate) async fn take_back(
         let rest = waiting.rest(cx, line, difference)?;
         adjustments.add(cx, row, line, back, difference, rest).await?;
     }
-    adjustments.post(cx, row)?;
+    adjustments.post(cx, row).await?;
     stock_lines::Entity::delete_many().filter(mine).filter(of_document).exec(&cx.db).await?;
     let items: HashSet<RecordId> = lines.iter().map(|line| line.item_id).collect();
     if leaving == Leaving::Replaced {

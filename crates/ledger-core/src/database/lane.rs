@@ -5,35 +5,33 @@
 //!
 //! - SQLite has one writer, so it has one lane. On PostgreSQL each company has its own, and the batch's first
 //!   statement locks the company's row, so that several processes may write to one database.
-//! - A lane is a task of its own: a client that hangs up cannot cancel a write, nor leave a connection inside
-//!   a half-begun transaction.
+//! - A lane is a task of its own, on SQLite a thread: a client that hangs up cannot cancel a write, nor leave a
+//!   connection inside a half-begun transaction.
 //! - A batch is planned first: commands that only plan leave their rows on the lane's desk, and all of them are
 //!   written together in a handful of statements. One that is refused takes back its own rows and no one else's.
 //!   Commands that touch the database themselves run behind a savepoint.
 //! - Should the database object to what was planned, the batch is run again, each command behind a savepoint of
 //!   its own, and only the culprit fails.
-//! - Nobody is answered before the commit. A commit that fails may or may not have happened, and the caller
-//!   is told exactly that.
+//! - Nobody is answered before the commit. What a failed commit came to is the writer's to say: refused for certain, or
+//!   not known, and the caller is told exactly that.
 
 use crate::books::desk::Desk;
 use crate::books::seal::Seals;
-use crate::database::Database;
+use crate::database::{Committing, Database, LaneEnd, Session, Writer};
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
-use sea_orm::{DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, TransactionOptions, TransactionTrait};
+use sea_orm::DbErr;
 use std::collections::HashMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a command does, repeatable: a batch that met a serialization failure is run again from the start.
-pub(crate) type Work<T> =
-    Arc<dyn for<'t> Fn(&'t DatabaseTransaction, &'t Desk) -> BoxFuture<'t, Result<T>> + Send + Sync>;
+pub(crate) type Work<T> = Arc<dyn for<'t> Fn(&'t Session, &'t Desk) -> BoxFuture<'t, Result<T>> + Send + Sync>;
 
 /// How a command writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +78,7 @@ pub(crate) struct Lanes<T> {
 
 struct Open<T> {
     senders: HashMap<Option<BusinessId>, mpsc::Sender<Command<T>>>,
-    tasks: Vec<JoinHandle<()>>,
+    ends: Vec<LaneEnd>,
 }
 
 impl<T: Send + 'static> Lanes<T> {
@@ -89,7 +87,7 @@ impl<T: Send + 'static> Lanes<T> {
             database,
             seals,
             queue: queue.max(1),
-            open: Mutex::new(Some(Open { senders: HashMap::new(), tasks: Vec::new() })),
+            open: Mutex::new(Some(Open { senders: HashMap::new(), ends: Vec::new() })),
         }
     }
 
@@ -107,51 +105,57 @@ impl<T: Send + 'static> Lanes<T> {
     }
 
     fn lane(&self, company: Option<BusinessId>) -> Result<mpsc::Sender<Command<T>>> {
-        let one_writer = self.database.write.get_database_backend() == DbBackend::Sqlite;
-        let company = company.filter(|_| !one_writer);
+        let company = company.filter(|_| !self.database.has_one_writer());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let open = open.as_mut().ok_or(Error::Unavailable(Unavailable::ShuttingDown))?;
-        if let Some(sender) = open.senders.get(&company) {
+        // A lane that ended badly is not missed for ever.
+        if let Some(sender) = open.senders.get(&company).filter(|sender| !sender.is_closed()) {
             return Ok(sender.clone());
         }
         let (sender, receiver) = mpsc::channel(self.queue);
+        open.ends.push(self.database.run_lane(serve(
+            self.database.writer(),
+            Desk::new(self.seals.clone()),
+            company,
+            receiver,
+        ))?);
         open.senders.insert(company, sender.clone());
-        open.tasks.push(tokio::spawn(serve(self.database.clone(), Desk::new(self.seals.clone()), company, receiver)));
         Ok(sender)
     }
 
     /// Takes no more commands, finishes those that wait.
     pub(crate) async fn close(&self) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Open { senders, tasks }) = open else { return };
+        let Some(Open { senders, ends }) = open else { return };
         drop(senders);
-        for task in tasks {
-            if let Err(error) = task.await {
-                tracing::error!(%error, "a write lane ended badly");
+        for end in ends {
+            if end.await.is_err() {
+                tracing::error!("a write lane ended badly");
             }
         }
     }
 }
 
 async fn serve<T: Send + 'static>(
-    database: Database,
+    mut writer: Writer,
     desk: Desk,
     company: Option<BusinessId>,
     mut queue: mpsc::Receiver<Command<T>>,
 ) {
     let mut batch = Vec::with_capacity(BATCH);
     while queue.recv_many(&mut batch, BATCH).await > 0 {
-        let outcomes = commit(&database, &desk, company, &batch).await;
+        let outcomes = commit(&mut writer, &desk, company, &batch).await;
         for (command, outcome) in batch.drain(..).zip(outcomes) {
             // A caller that is gone needs no answer; its work is done all the same.
             let _gone = command.answer.send(outcome);
         }
+        writer.tidy();
     }
 }
 
 /// Runs a batch, again where the database could not serialise it and nothing was committed.
 async fn commit<T>(
-    database: &Database,
+    writer: &mut Writer,
     desk: &Desk,
     company: Option<BusinessId>,
     batch: &[Command<T>],
@@ -160,7 +164,7 @@ async fn commit<T>(
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let outcome = attempt_batch(database, desk, company, batch, together).await;
+        let outcome = attempt_batch(writer, desk, company, batch, together).await;
         if !matches!(outcome, Attempt::Settled(_)) {
             desk.clear();
         }
@@ -223,71 +227,74 @@ impl<T> Attempt<T> {
 }
 
 async fn attempt_batch<T>(
-    database: &Database,
+    writer: &mut Writer,
     desk: &Desk,
     company: Option<BusinessId>,
     batch: &[Command<T>],
     together: Together,
 ) -> Attempt<T> {
-    let transaction = match begin(database, desk, company).await {
+    let transaction = match writer.begin().await {
         Ok(transaction) => transaction,
-        Err(error) => return Attempt::Refused(error),
+        Err(error) => return Attempt::Refused(error.into()),
     };
-    let mut outcomes = Vec::with_capacity(batch.len());
-    let mut kept = false;
-    for command in batch {
-        let order = &command.order;
-        let outcome = match (order.manner, together) {
-            (Manner::Planned, Together::Planned) => plan(&transaction, desk, order).await,
-            (Manner::Direct, _) | (_, Together::Apart) => run_apart(&transaction, desk, order, together).await,
-        };
-        match outcome {
-            Ok(outcome) => {
-                kept |= outcome.is_ok() && order.keep == Keep::Effects;
-                outcomes.push(outcome);
-            }
-            Err(error) => {
-                // The transaction itself is lost: roll back (or let the server do it) and start over.
-                let _lost = transaction.rollback().await;
-                return Attempt::ended_by(error, together);
+    match run_all(&transaction, desk, company, batch, together).await {
+        Ok(Ran { outcomes, kept: true }) => match writer.commit(transaction).await {
+            Committing::Committed => Attempt::Settled(outcomes),
+            Committing::Refused(error) => Attempt::ended_by(error.into(), together),
+            Committing::Unknown(error) => Attempt::InDoubt(error),
+        },
+        Ok(Ran { outcomes, kept: false }) => {
+            desk.clear();
+            match writer.roll_back(transaction).await {
+                Ok(()) => Attempt::Settled(outcomes),
+                Err(error) => Attempt::Refused(error.into()),
             }
         }
-    }
-    if !kept {
-        desk.clear();
-        return match transaction.rollback().await {
-            Ok(()) => Attempt::Settled(outcomes),
-            Err(error) => Attempt::Refused(error.into()),
-        };
-    }
-    if let Err(error) = desk.finish(&transaction).await {
-        let _lost = transaction.rollback().await;
-        return Attempt::ended_by(error, together);
-    }
-    match transaction.commit().await {
-        Ok(()) => Attempt::Settled(outcomes),
-        Err(error) => match Error::from(error.clone()) {
-            // The engine refused the commit and says so: nothing was written.
-            refused @ Error::Unavailable(Unavailable::Overloaded | Unavailable::StorageFull) => {
-                Attempt::Refused(refused)
+        // The transaction itself is lost: what is left of it is taken back, and it starts over.
+        Err(error) => {
+            if let Err(lost) = writer.roll_back(transaction).await {
+                tracing::debug!(error = %lost, "a transaction was lost");
             }
-            _ => Attempt::InDoubt(error),
-        },
+            Attempt::ended_by(error, together)
+        }
     }
 }
 
-async fn begin(database: &Database, desk: &Desk, company: Option<BusinessId>) -> Result<DatabaseTransaction> {
-    let options = TransactionOptions {
-        // A deferred transaction that read first cannot become a writer after someone else's commit.
-        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-        ..TransactionOptions::default()
-    };
-    let transaction = database.write.begin_with_options(options).await?;
-    desk.new_batch(&transaction).await?;
+/// What the commands of a batch came to.
+struct Ran<T> {
+    outcomes: Vec<Result<T>>,
+    /// Whether anything of it is to stay.
+    kept: bool,
+}
+
+/// Runs the commands, and writes what they planned. An error is the transaction's.
+async fn run_all<T>(
+    transaction: &Session,
+    desk: &Desk,
+    company: Option<BusinessId>,
+    batch: &[Command<T>],
+    together: Together,
+) -> Result<Ran<T>> {
+    desk.new_batch(transaction).await?;
     if let Some(company) = company {
-        desk.open(&transaction, company).await?;
+        desk.open(transaction, company).await?;
     }
-    Ok(transaction)
+    let mut ran = Ran { outcomes: Vec::with_capacity(batch.len()), kept: false };
+    for command in batch {
+        let order = &command.order;
+        let outcome = match (order.manner, together) {
+            (Manner::Planned, Together::Planned) => plan(transaction, desk, order).await?,
+            (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, order, together).await?,
+        };
+        // A command may take the engine's word that all is lost for an answer of its own; the lane does not.
+        transaction.intact()?;
+        ran.kept |= outcome.is_ok() && order.keep == Keep::Effects;
+        ran.outcomes.push(outcome);
+    }
+    if ran.kept {
+        desk.finish(transaction).await?;
+    }
+    Ok(ran)
 }
 
 /// Whether an error means that the transaction as a whole cannot go on.
@@ -296,7 +303,7 @@ fn is_fatal(error: &Error) -> bool {
 }
 
 /// A command that only plans. The outer result is the transaction's, the inner one the command's own.
-async fn plan<T>(transaction: &DatabaseTransaction, desk: &Desk, order: &Order<T>) -> Result<Result<T>> {
+async fn plan<T>(transaction: &Session, desk: &Desk, order: &Order<T>) -> Result<Result<T>> {
     if let Some(company) = order.company {
         desk.open(transaction, company).await?;
     }
@@ -314,25 +321,20 @@ async fn plan<T>(transaction: &DatabaseTransaction, desk: &Desk, order: &Order<T
 }
 
 /// A command behind a savepoint, so that what it did before it failed is undone without its neighbours.
-async fn run_apart<T>(
-    transaction: &DatabaseTransaction,
-    desk: &Desk,
-    order: &Order<T>,
-    together: Together,
-) -> Result<Result<T>> {
+async fn run_apart<T>(transaction: &Session, desk: &Desk, order: &Order<T>, together: Together) -> Result<Result<T>> {
     // What was planned before must be there for this one to see.
     desk.flush(transaction).await?;
-    let savepoint = transaction.begin().await?;
+    transaction.set_savepoint().await?;
     let ran = async {
         if let Some(company) = order.company {
-            desk.open(&savepoint, company).await?;
+            desk.open(transaction, company).await?;
         }
         let mark = desk.mark(order.company);
-        let outcome = caught((order.work)(&savepoint, desk)).await?;
+        let outcome = caught((order.work)(transaction, desk)).await?;
         if order.keep == Keep::Nothing {
             desk.return_to(mark);
         } else if together == Together::Apart {
-            desk.flush(&savepoint).await?;
+            desk.flush(transaction).await?;
         }
         Ok(outcome)
     };
@@ -343,9 +345,9 @@ async fn run_apart<T>(
         return Err(error.clone());
     }
     if outcome.is_ok() && order.keep == Keep::Effects {
-        savepoint.commit().await?;
+        transaction.release_savepoint().await?;
     } else {
-        savepoint.rollback().await?;
+        transaction.undo_to_savepoint().await?;
         // What it read and remembered may be undone with it.
         desk.clear();
     }

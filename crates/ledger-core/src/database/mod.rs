@@ -1,237 +1,344 @@
 //! Connections to the books: one writer and many readers on SQLite, one pool on PostgreSQL.
 //!
-//! Owns: how connections are opened and with which guarantees. Refuses: to run a query; that is `Cx`'s.
+//! Owns: how connections are opened and with which guarantees, and what both engines offer alike. Refuses: to run a
+//! query; that is `Cx`'s.
+//!
+//! What is read outside a transaction goes through `Reads`, what is read or written inside one through a `Session`.
+//! Only a lane has a `Writer`, which begins and commits. All of SQLite stands in `sqlite`, all of PostgreSQL in
+//! `postgres`.
 
 pub(crate) mod fault;
 pub(crate) mod lane;
+mod postgres;
+mod sqlite;
 pub mod stored;
 
 use migrations::schema;
-use sea_orm::{
-    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
-    SqlxPostgresConnector, SqlxSqliteConnector, Statement, TransactionOptions, TransactionTrait,
-};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
+use std::future::Future;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 /// How to reach the database.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
     /// `sqlite:PATH` or `postgres://...`.
     pub url: String,
+    pub purpose: Purpose,
     /// Connections to PostgreSQL.
     pub pool_size: u32,
     /// Read-only connections to SQLite.
     pub readers: u32,
-    /// How much of its file each connection to SQLite may hold in memory.
+    /// How much of its file all connections to SQLite together may hold in memory.
     pub page_cache_kib: u32,
 }
 
-/// The two ways to the books. On SQLite they differ: `write` is the only connection that may.
-#[derive(Debug, Clone)]
-pub struct Database {
-    pub(crate) read: DatabaseConnection,
-    pub(crate) write: DatabaseConnection,
+/// What the books are opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To serve them. On SQLite nobody else may, as long as this process lives.
+    Serving,
+    /// To change something, beside whoever serves them.
+    Writing,
+    /// To read only, beside whoever serves them. Nothing is made that is not there.
+    Reading,
 }
 
-/// How long a request waits for a free connection before it is told that the database is away.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The books' database.
+#[derive(Debug, Clone)]
+pub struct Database {
+    engine: Engine,
+    /// What is read outside a transaction.
+    pub(crate) read: Reads,
+    /// What lets requests in: connections of its own, which no other question takes.
+    pub(crate) door: Reads,
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    Sqlite(Arc<sqlite::Engine>),
+    Postgres(postgres::Engine),
+}
+
+/// Where a question goes that needs no transaction. It ends inside the engine when nobody waits for it any more.
+#[derive(Debug, Clone)]
+pub(crate) enum Reads {
+    Sqlite(sqlite::Reads),
+    Postgres(postgres::Reads),
+}
+
+/// A transaction, or a snapshot of the books.
+#[derive(Debug)]
+pub enum Session {
+    #[doc(hidden)]
+    Sqlite(sqlite::Transaction),
+    #[doc(hidden)]
+    SqliteSnapshot(sqlite::Snapshot),
+    #[doc(hidden)]
+    Postgres(postgres::Session),
+}
+
+/// What a lane writes through. It owns the health of its connection.
+#[derive(Debug)]
+pub enum Writer {
+    #[doc(hidden)]
+    Sqlite(Box<sqlite::Writer>),
+    #[doc(hidden)]
+    Postgres(postgres::Writer),
+}
+
+/// What a commit came to.
+#[derive(Debug)]
+pub enum Committing {
+    /// It is in the database, for good.
+    Committed,
+    /// It did not happen, and never will.
+    Refused(DbErr),
+    /// Nobody can say.
+    Unknown(DbErr),
+}
+
+/// What a context asks through.
+#[derive(Clone, Copy)]
+pub(crate) enum Db<'a> {
+    Reads(&'a Reads),
+    Session(&'a Session),
+}
 
 impl Database {
     pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
-        if let Some(path) = sqlite_path(&options.url) {
-            return Self::open_sqlite(path, options).await;
+        if let Some(path) = sqlite_kit::file_of(&options.url) {
+            let engine = Arc::new(sqlite::Engine::open(path, options)?);
+            let (read, door) = (Reads::Sqlite(engine.reads()), Reads::Sqlite(engine.door()));
+            return Ok(Self { engine: Engine::Sqlite(engine), read, door });
         }
         if options.url.starts_with("postgres://") || options.url.starts_with("postgresql://") {
-            return Self::open_postgres(&options.url, options.pool_size).await;
+            let engine = postgres::Engine::open(&options.url, options.pool_size).await?;
+            let (read, door) = (Reads::Postgres(engine.reads()), Reads::Postgres(engine.door()));
+            return Ok(Self { engine: Engine::Postgres(engine), read, door });
         }
         Err(DbErr::Custom("the database URL must begin with sqlite: or postgres://".into()))
     }
 
-    async fn open_sqlite(path: PathBuf, asked: &DatabaseOptions) -> Result<Self, DbErr> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| DbErr::Custom(format!("cannot make the folder {}: {error}", folder.display())))?;
+    /// A way to write. A lane has one of its own; so has what measures how fast writing can be.
+    pub fn writer(&self) -> Writer {
+        match &self.engine {
+            Engine::Sqlite(engine) => Writer::Sqlite(Box::new(engine.clone().writer())),
+            Engine::Postgres(engine) => Writer::Postgres(engine.writer()),
         }
-        // FULL: with NORMAL a power cut loses commits that were already answered.
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(10))
-            .statement_cache_capacity(256)
-            .pragma("cache_size", format!("-{}", asked.page_cache_kib))
-            .pragma("temp_store", "MEMORY");
-        let writer = SqlitePoolOptions::new()
-            .max_connections(1)
-            .min_connections(1)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .test_before_acquire(false)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .connect_with(options.clone())
-            .await
-            .map_err(connection_error)?;
-        let reader = SqlitePoolOptions::new()
-            .max_connections(asked.readers.max(1))
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .test_before_acquire(false)
-            .connect_lazy_with(options.read_only(true).create_if_missing(false));
-        Ok(Self {
-            read: SqlxSqliteConnector::from_sqlx_sqlite_pool(reader),
-            write: SqlxSqliteConnector::from_sqlx_sqlite_pool(writer),
-        })
     }
 
-    async fn open_postgres(url: &str, pool_size: u32) -> Result<Self, DbErr> {
-        // Deadlines live in the database: a dropped future must never be what ends a statement.
-        let options = PgConnectOptions::from_str(url).map_err(connection_error)?.application_name("duet").options([
-            ("client_min_messages", "error"),
-            ("lock_timeout", "10s"),
-            ("statement_timeout", "60s"),
-            ("idle_in_transaction_session_timeout", "60s"),
-        ]);
-        let pool = PgPoolOptions::new()
-            .max_connections(pool_size.max(2))
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            // A cancelled BEGIN can leave the session inside a transaction the driver does not know of; the
-            // next write on it would be acknowledged and lost. Nothing leaves the pool in that state.
-            .after_release(|connection, _| {
-                Box::pin(async move {
-                    sqlx::Executor::execute(&mut *connection, "ROLLBACK").await?;
-                    Ok(true)
-                })
-            })
-            .connect_with(options)
-            .await
-            .map_err(connection_error)?;
-        let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
-        Ok(Self { read: connection.clone(), write: connection })
+    /// Whether one lane writes for all companies.
+    pub fn has_one_writer(&self) -> bool {
+        matches!(self.engine, Engine::Sqlite(_))
     }
 
-    /// The connection that writes, for what measures how fast that can be.
-    pub fn writer(&self) -> DatabaseConnection {
-        self.write.clone()
+    /// Runs a lane to its end: where statements return at once on a thread of its own, else as a task.
+    pub(crate) fn run_lane(&self, lane: impl Future<Output = ()> + Send + 'static) -> Result<LaneEnd, DbErr> {
+        let (told, ended) = oneshot::channel();
+        let whole = async move {
+            lane.await;
+            let _nobody_waits = told.send(());
+        };
+        match &self.engine {
+            Engine::Sqlite(_) => {
+                let handle = tokio::runtime::Handle::current();
+                let thread = std::thread::Builder::new().name("lane".into()).spawn(move || handle.block_on(whole));
+                thread.map_err(|error| DbErr::Custom(format!("no thread for the write lane: {error}")))?;
+            }
+            Engine::Postgres(_) => drop(tokio::spawn(whole)),
+        }
+        Ok(ended)
     }
 
     /// A transaction that sees the books as they are now, whatever is written meanwhile.
-    pub(crate) async fn snapshot(&self) -> Result<DatabaseTransaction, DbErr> {
-        let mut options =
-            TransactionOptions { access_mode: Some(AccessMode::ReadOnly), ..TransactionOptions::default() };
-        if self.read.get_database_backend() == DbBackend::Postgres {
-            options.isolation_level = Some(IsolationLevel::RepeatableRead);
-        } else {
-            // A read-only connection begins deferred, and its first read fixes what it sees.
-            options.access_mode = None;
-        }
-        self.read.begin_with_options(options).await
+    pub(crate) async fn snapshot(&self) -> Result<Session, DbErr> {
+        self.read.snapshot().await
     }
 
     /// Brings the schema up to date.
     pub async fn migrate(&self) -> Result<(), DbErr> {
-        migrations::up(&self.write).await
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.migrate().await,
+            Engine::Postgres(engine) => engine.migrate().await,
+        }
     }
 
-    /// How many migrations are still to run.
+    /// How many migrations are still to run. It changes nothing.
     pub async fn pending_migrations(&self) -> Result<usize, DbErr> {
-        migrations::pending(&self.write).await
+        migrations::pending(&self.door).await
     }
 
     /// What SQLite finds wrong with its file. PostgreSQL has no such question; its own tools check it.
     pub(crate) async fn check_file(&self) -> Result<Option<Vec<String>>, DbErr> {
-        if self.read.get_database_backend() == DbBackend::Postgres {
-            return Ok(None);
+        match &self.engine {
+            Engine::Sqlite(_) => sqlite::check_file(&self.read).await.map(Some),
+            Engine::Postgres(_) => Ok(None),
         }
-        let mut findings = Vec::new();
-        for (pragma, column) in [("integrity_check", "integrity_check"), ("foreign_key_check", "table")] {
-            let rows =
-                self.read.query_all_raw(Statement::from_string(DbBackend::Sqlite, format!("PRAGMA {pragma}"))).await?;
-            for row in rows {
-                let found: String = row.try_get("", column)?;
-                findings.push(format!("{pragma}: {found}"));
-            }
-        }
-        findings.retain(|finding| finding != "integrity_check: ok");
-        Ok(Some(findings))
     }
 
     /// Where the schema is not what the migrations make.
     pub(crate) async fn check_schema(&self) -> Result<Vec<String>, DbErr> {
         let found = schema::parts(&self.read).await?;
-        if self.read.get_database_backend() != DbBackend::Postgres {
-            return Ok(schema::differences(&schema::expected_on_sqlite().await?, &found));
-        }
-        // Made beside it, and taken back.
-        let transaction = self.write.begin().await?;
-        let expected = schema::expected_on_postgres(&transaction).await;
-        transaction.rollback().await?;
-        Ok(schema::differences(&expected?, &found))
+        let expected = match &self.engine {
+            Engine::Sqlite(engine) => engine.expected_schema().await?,
+            Engine::Postgres(engine) => engine.expected_schema().await?,
+        };
+        Ok(schema::differences(&expected, &found))
     }
 
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<(), DbErr> {
-        self.read.ping().await
+        let backend = self.door.get_database_backend();
+        self.door.query_one_raw(Statement::from_string(backend, "SELECT 1")).await.map(drop)
     }
 
-    pub(crate) async fn close(&self) {
-        for connection in [&self.read, &self.write] {
-            if let Err(error) = connection.clone().close().await {
-                tracing::warn!(%error, "a database connection did not close cleanly");
+    /// Lets the database go.
+    pub async fn close(&self) {
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.close().await,
+            Engine::Postgres(engine) => engine.close().await,
+        }
+    }
+}
+
+/// Tells when a lane has ended.
+pub(crate) type LaneEnd = oneshot::Receiver<()>;
+
+impl Reads {
+    /// The same questions, all of which end inside the engine at this time.
+    #[must_use]
+    #[allow(dead_code, reason = "whoever bounds a read does so with this")]
+    pub(crate) fn until(&self, end: Instant) -> Self {
+        match self {
+            Self::Sqlite(reads) => Self::Sqlite(reads.until(end)),
+            Self::Postgres(reads) => Self::Postgres(reads.until(end)),
+        }
+    }
+
+    /// A transaction that sees the books as they are now. Its questions end when those asked here do.
+    pub(crate) async fn snapshot(&self) -> Result<Session, DbErr> {
+        match self {
+            Self::Sqlite(reads) => reads.snapshot().await.map(Session::SqliteSnapshot),
+            Self::Postgres(reads) => reads.snapshot().await.map(Session::Postgres),
+        }
+    }
+}
+
+impl Session {
+    /// Ends a snapshot.
+    pub(crate) async fn end(self) -> Result<(), DbErr> {
+        match self {
+            // Its thread ends it when it learns that nobody asks any more.
+            Self::SqliteSnapshot(snapshot) => {
+                drop(snapshot);
+                Ok(())
+            }
+            Self::Postgres(session) => session.end().await,
+            Self::Sqlite(_) => Err(DbErr::Custom("a transaction is ended by its lane".into())),
+        }
+    }
+
+    /// Whether the transaction still stands, as far as the engine is known to think so.
+    pub(crate) fn intact(&self) -> Result<(), DbErr> {
+        match self {
+            Self::Sqlite(transaction) => transaction.intact(),
+            Self::SqliteSnapshot(_) | Self::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// From here on, what is written can be taken back by itself.
+    pub(crate) async fn set_savepoint(&self) -> Result<(), DbErr> {
+        self.execute_unprepared("SAVEPOINT command").await.map(drop)
+    }
+
+    /// Keeps what was written since.
+    pub(crate) async fn release_savepoint(&self) -> Result<(), DbErr> {
+        self.execute_unprepared("RELEASE SAVEPOINT command").await.map(drop)
+    }
+
+    /// Takes back what was written since.
+    pub(crate) async fn undo_to_savepoint(&self) -> Result<(), DbErr> {
+        self.execute_unprepared("ROLLBACK TO SAVEPOINT command").await?;
+        self.release_savepoint().await
+    }
+}
+
+impl Writer {
+    /// Begins a transaction that may write.
+    pub async fn begin(&mut self) -> Result<Session, DbErr> {
+        match self {
+            Self::Sqlite(writer) => writer.begin().map(Session::Sqlite),
+            Self::Postgres(writer) => writer.begin().await.map(Session::Postgres),
+        }
+    }
+
+    pub async fn commit(&mut self, session: Session) -> Committing {
+        match (self, session) {
+            (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.commit(transaction),
+            (Self::Postgres(writer), Session::Postgres(session)) => writer.commit(session).await,
+            _ => Committing::Refused(of_another()),
+        }
+    }
+
+    /// What can wait until those who waited have their answers.
+    pub fn tidy(&mut self) {
+        if let Self::Sqlite(writer) = self {
+            writer.tidy();
+        }
+    }
+
+    /// Takes back what a transaction wrote. After an error it is taken back all the same: its connection is gone.
+    pub async fn roll_back(&mut self, session: Session) -> Result<(), DbErr> {
+        match (self, session) {
+            (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.roll_back(transaction),
+            (Self::Postgres(writer), Session::Postgres(session)) => writer.roll_back(session).await,
+            _ => Err(of_another()),
+        }
+    }
+}
+
+fn of_another() -> DbErr {
+    DbErr::Custom("a transaction was handed to a writer that did not begin it".into())
+}
+
+/// The same for everything that a statement can be given to.
+macro_rules! statements_go_to {
+    ($type:ty, $self:ident => $($arm:pat => $inner:expr),+ $(,)?) => {
+        #[async_trait::async_trait]
+        impl ConnectionTrait for $type {
+            fn get_database_backend(&$self) -> DbBackend {
+                match $self { $($arm => $inner.get_database_backend()),+ }
+            }
+
+            async fn execute_raw(&$self, statement: Statement) -> Result<ExecResult, DbErr> {
+                match $self { $($arm => $inner.execute_raw(statement).await),+ }
+            }
+
+            async fn execute_unprepared(&$self, sql: &str) -> Result<ExecResult, DbErr> {
+                match $self { $($arm => $inner.execute_unprepared(sql).await),+ }
+            }
+
+            async fn query_one_raw(&$self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+                match $self { $($arm => $inner.query_one_raw(statement).await),+ }
+            }
+
+            async fn query_all_raw(&$self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+                match $self { $($arm => $inner.query_all_raw(statement).await),+ }
             }
         }
-    }
+    };
 }
 
-/// The file of an SQLite URL, in the spellings people use.
-fn sqlite_path(url: &str) -> Option<PathBuf> {
-    let rest = url.strip_prefix("sqlite:")?;
-    let path = rest.strip_prefix("//").unwrap_or(rest);
-    Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
-}
-
-fn connection_error(error: sqlx::Error) -> DbErr {
-    DbErr::Conn(sea_orm::RuntimeErr::SqlxError(std::sync::Arc::new(error)))
-}
+statements_go_to!(Reads, self => Self::Sqlite(reads) => reads, Self::Postgres(reads) => reads);
+statements_go_to!(
+    Session,
+    self => Self::Sqlite(transaction) => transaction,
+    Self::SqliteSnapshot(snapshot) => snapshot,
+    Self::Postgres(session) => session,
+);
+statements_go_to!(Db<'_>, self => Self::Reads(reads) => reads, Self::Session(session) => session);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use sea_orm::{ConnectionTrait, Statement};
-
-    #[test]
-    fn sqlite_urls_name_files() {
-        for (url, path) in [
-            ("sqlite:./data/duet.db", Some("./data/duet.db")),
-            ("sqlite:///srv/duet.db?mode=rwc", Some("/srv/duet.db")),
-            ("postgres://h/d", None),
-        ] {
-            assert_eq!(sqlite_path(url), path.map(PathBuf::from), "{url}");
-        }
-    }
-
-    #[tokio::test]
-    async fn sqlite_is_opened_with_all_its_guarantees_and_readers_that_cannot_write() {
-        let path = std::env::temp_dir().join(format!("duet-open-{}.db", std::process::id()));
-        let url = format!("sqlite:{}", path.display());
-        let database =
-            Database::open(&DatabaseOptions { url, pool_size: 2, readers: 2, page_cache_kib: 1024 }).await.unwrap();
-        database.migrate().await.unwrap();
-        assert_eq!(database.pending_migrations().await.unwrap(), 0);
-        for (pragma, expected) in [("synchronous", "2"), ("foreign_keys", "1"), ("journal_mode", "wal")] {
-            let sql = format!("SELECT CAST({pragma} AS TEXT) AS value FROM pragma_{pragma}");
-            let statement = Statement::from_string(DbBackend::Sqlite, sql);
-            let row = database.write.query_one_raw(statement).await.unwrap().unwrap();
-            assert_eq!(row.try_get::<String>("", "value").unwrap(), expected, "{pragma}");
-        }
-        assert!(database.read.execute_unprepared("DELETE FROM users").await.is_err());
-        database.close().await;
-        for suffix in ["", "-wal", "-shm"] {
-            let _gone = std::fs::remove_file(format!("{}{suffix}", path.display()));
-        }
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@
 
 use crate::access::{Business, KeyScope, Rights};
 use crate::auth::{PLAIN, random_letters};
+use crate::books::audit::AuditAction;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
@@ -116,7 +117,7 @@ impl Resource for ApiKeys {
         one: "an API key",
         many: "API keys",
         description: "Keys for programs, used as bearer tokens in both dialects. A key speaks for the user who made it, in \
-                      this company, and ends with them. To change one, make another and delete it.",
+                      this company, and ends with their membership. To change one, make another and delete it.",
         sorts: &["name", "createdAt"],
         searched: "name",
     };
@@ -220,6 +221,17 @@ fn secret() -> Result<String> {
 /// What is kept of a key. It is random and long, so one round is enough.
 fn digest(secret: &str) -> String {
     crate::ledger::hex(ring::digest::digest(&ring::digest::SHA256, secret.as_bytes()).as_ref())
+}
+
+/// Ends the keys that a member made in the company in scope.
+pub(crate) async fn end_all_of(cx: &Cx<'_>, user: UserId) -> Result<()> {
+    let theirs = table::Entity::find().filter(ApiKeys::reach(cx)?).filter(Column::UserId.eq(user)).all(&cx.db).await?;
+    for view in ApiKeys::views(cx, theirs).await? {
+        let id = view.keeping.id;
+        table::Entity::delete_many().filter(ApiKeys::reach(cx)?).filter(Column::Id.eq(id)).exec(&cx.db).await?;
+        master::note::<ApiKeys>(cx, AuditAction::Deleted, id, Some(&view), None)?;
+    }
+    Ok(())
 }
 
 /// A key as it is asked for with each request.

@@ -1,19 +1,16 @@
 //! Reading a JSON body so strictly that both engines and both dialects agree on every input.
 //!
-//! Owns: what JSON a body may be (no repeated key, no U+0000), and which names a body may use: those of the
-//! input, and those that only the record has, which are accepted and ignored so that a record which was read
-//! can be sent back.
+//! Owns: which names a body may use: those of the input, and those that only the record has, which are accepted and
+//! ignored so that a record which was read can be sent back. What JSON a body may be at all is `json`'s.
 
+use crate::aside;
 use crate::error::{Error, FieldErrors, Result};
+use crate::resource::json::{Path, WHOLE, strict};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt;
-
-/// The fault of the body as a whole.
-const WHOLE: &str = "body";
 
 /// The names that may occur in a body, all the way down.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -71,19 +68,19 @@ impl Shape {
         }
     }
 
-    fn check(&self, record: Option<&Self>, value: &Value, path: &str, faults: &mut FieldErrors) {
+    fn check(&self, record: Option<&Self>, value: &Value, path: &Path<'_>, faults: &mut FieldErrors) {
+        if faults.is_full() {
+            return;
+        }
         match value {
             Value::Object(members) if !self.open => {
                 for (name, member) in members {
-                    if faults.is_full() {
-                        return;
-                    }
-                    let inner = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    let inner = Path::Member(path, name);
                     let shown = record.and_then(|record| record.fields.get(name));
                     match self.fields.get(name) {
                         Some(field) => field.check(shown, member, &inner, faults),
-                        None if shown.is_some() => {}
-                        None => faults.add(inner, self.unknown(name)),
+                        None if shown.is_some() || faults.is_full() => {}
+                        None => faults.add(inner.told(), self.unknown(name)),
                     }
                 }
             }
@@ -91,7 +88,7 @@ impl Shape {
                 if let Some(element) = &self.elements {
                     let shown = record.and_then(|record| record.elements.as_deref());
                     for (index, value) in elements.iter().enumerate() {
-                        element.check(shown, value, &format!("{path}[{index}]"), faults);
+                        element.check(shown, value, &Path::Element(path, index), faults);
                     }
                 }
             }
@@ -120,7 +117,7 @@ pub(crate) fn read<T: DeserializeOwned, D>(
     if !value.is_object() {
         return Err(Error::field(WHOLE, "must be a JSON object"));
     }
-    input.check(Some(record), &value, "", &mut faults);
+    input.check(Some(record), &value, &Path::Root, &mut faults);
     let parsed: T = if faults.is_empty() {
         serde_json::from_str(text).map_err(|error| Error::field(WHOLE, crate::field::plain_words(&error)))?
     } else {
@@ -138,123 +135,13 @@ pub(crate) fn read<T: DeserializeOwned, D>(
     }
 }
 
-/// The same for a body that is no resource's, such as a log-in.
-pub fn read_plain<T: DeserializeOwned + JsonSchema, D>(
-    bytes: &[u8],
-    check: impl FnOnce(T) -> Result<D, FieldErrors>,
+/// The same for a body that is no resource's, such as a log-in: read where it holds up nobody.
+pub async fn read_plain<T: DeserializeOwned + JsonSchema, D: Send + 'static>(
+    bytes: impl AsRef<[u8]> + Send + 'static,
+    check: impl FnOnce(T) -> Result<D, FieldErrors> + Send + 'static,
 ) -> Result<D> {
-    read(bytes, &Shape::of_input::<T>(), &Shape::default(), check)
-}
-
-/// The value of a JSON text, and the paths at which a key is repeated or a text holds U+0000.
-pub(crate) fn strict(text: &str) -> Result<(Value, FieldErrors)> {
-    let mut faults = FieldErrors::default();
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let seed = Strict { path: String::new(), faults: &mut faults };
-    let value = seed
-        .deserialize(&mut deserializer)
-        .and_then(|value| deserializer.end().map(|()| value))
-        .map_err(|error| Error::MalformedJson(error.to_string()))?;
-    Ok((value, faults))
-}
-
-struct Strict<'f> {
-    path: String,
-    faults: &'f mut FieldErrors,
-}
-
-impl Strict<'_> {
-    fn refuse_nul(&mut self, text: &str) {
-        if text.contains('\0') {
-            let here = if self.path.is_empty() { WHOLE } else { &self.path };
-            self.faults.add(here, "must not contain the character U+0000");
-        }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Strict<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-/// How `serde_json` hands over a number whose digits are to be kept.
-const NUMBER: &str = "$serde_json::private::Number";
-
-impl<'de> Visitor<'de> for Strict<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(mut self, text: &str) -> Result<Value, E> {
-        self.refuse_nul(text);
-        Ok(Value::String(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut elements = Vec::new();
-        loop {
-            let seed = Strict { path: format!("{}[{}]", self.path, elements.len()), faults: &mut *self.faults };
-            match access.next_element_seed(seed)? {
-                Some(element) => elements.push(element),
-                None => return Ok(Value::Array(elements)),
-            }
-        }
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<Value, A::Error> {
-        let mut members = serde_json::Map::new();
-        while let Some(name) = access.next_key::<String>()? {
-            if name == NUMBER {
-                let digits: String = access.next_value()?;
-                return digits.parse().map(Value::Number).map_err(A::Error::custom);
-            }
-            let path = if self.path.is_empty() { name.clone() } else { format!("{}.{name}", self.path) };
-            self.refuse_nul(&name);
-            if members.contains_key(&name) {
-                self.faults.add(&path, "is given more than once");
-            }
-            let value = access.next_value_seed(Strict { path, faults: &mut *self.faults })?;
-            members.insert(name, value);
-        }
-        Ok(Value::Object(members))
-    }
-}
-
-/// The same text for the same content: members in order of their names, numbers by their digits.
-pub(crate) fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            let sorted: BTreeMap<_, _> = members.iter().collect();
-            let members: Vec<_> = sorted
-                .into_iter()
-                .map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), canonical(value)))
-                .collect();
-            format!("{{{}}}", members.join(","))
-        }
-        Value::Array(elements) => format!("[{}]", elements.iter().map(canonical).collect::<Vec<_>>().join(",")),
-        other => other.to_string(),
-    }
+    aside::read(bytes.as_ref().len(), move || read(bytes.as_ref(), &Shape::of_input::<T>(), &Shape::default(), check))
+        .await
 }
 
 #[cfg(test)]
@@ -310,11 +197,5 @@ mod tests {
         ] {
             assert_eq!(faults_of(json), expected, "{json}");
         }
-    }
-
-    #[test]
-    fn canonical_text_ignores_order_and_keeps_digits() {
-        let (left, _) = strict(r#"{"b": [1.50, {"y": null, "x": 12345678901234.5678}], "a": "é"}"#).unwrap();
-        assert_eq!(canonical(&left), r#"{"a":"é","b":[1.50,{"x":12345678901234.5678,"y":null}]}"#);
     }
 }

@@ -215,3 +215,17 @@ pub(crate) async fn on(cx: &Cx<'_>, currency: &str, day: Day) -> Result<Option<R
         .await?;
     Ok(latest.map(|row| row.rate))
 }
+
+/// The rate that a currency is judged by: the latest on or before a day, else the first after it.
+pub(crate) async fn nearest(cx: &Cx<'_>, currency: &str, day: Day) -> Result<Option<Rate>> {
+    if let Some(rate) = on(cx, currency, day).await? {
+        return Ok(Some(rate));
+    }
+    let first = table::Entity::find()
+        .filter(ExchangeRates::reach(cx)?)
+        .filter(Column::Currency.eq(currency))
+        .order_by_asc(Column::Date)
+        .one(&cx.db)
+        .await?;
+    Ok(first.map(|row| row.rate))
+}

@@ -192,6 +192,10 @@ pub(crate) trait Act: Send + Sync + 'static {
     fn confirmed_by(_words: &Self::Words) -> Option<&str> {
         None
     }
+    /// The code of the invitation that opens the company to the caller in which it happens.
+    fn opened_by(_words: &Self::Words) -> Option<&str> {
+        None
+    }
     fn run(
         cx: &Cx<'_>,
         id: RecordId,
@@ -214,6 +218,10 @@ impl<A: Act> Prepared for PreparedAct<A> {
 
     fn confirmed_by(&self) -> Option<&str> {
         A::confirmed_by(&self.0)
+    }
+
+    fn opened_by(&self) -> Option<&str> {
+        A::opened_by(&self.0)
     }
 }
 

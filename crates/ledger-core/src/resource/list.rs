@@ -6,7 +6,9 @@ use crate::day::Day;
 use crate::error::FieldErrors;
 use crate::ids::RecordId;
 use crate::money::Money;
+use crate::quoting::quoted;
 use serde::Serialize;
+use std::collections::HashSet;
 
 pub const DEFAULT_PAGE_SIZE: u64 = 50;
 pub const MOST_PAGE_SIZE: u64 = 500;
@@ -139,7 +141,7 @@ impl ListQuery {
         };
         for (name, text) in pairs {
             if !offer.knows(name) {
-                faults.add(name, offer.unknown(name));
+                faults.add(quoted(name), offer.unknown(name));
                 continue;
             }
             match name.as_str() {
@@ -217,12 +219,13 @@ impl Offer<'_> {
 /// A parameter that is given twice has no one meaning.
 pub(crate) fn repeated(pairs: &QueryPairs) -> FieldErrors {
     let mut faults = FieldErrors::default();
-    for (index, (name, text)) in pairs.iter().enumerate() {
-        if pairs.iter().take(index).any(|(earlier, _)| earlier == name) {
-            faults.add(name, "must be given once");
+    let mut seen = HashSet::new();
+    for (name, text) in pairs {
+        if !seen.insert(name) {
+            faults.add(quoted(name), "must be given once");
         }
         if name.contains('\0') || text.contains('\0') {
-            faults.add(name.replace('\0', ""), "must not contain the character U+0000");
+            faults.add(quoted(&name.replace('\0', "")), "must not contain the character U+0000");
         }
     }
     faults

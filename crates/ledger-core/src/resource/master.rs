@@ -8,6 +8,7 @@ use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
+use crate::quoting::quoted;
 use crate::resource::rows::{Column, Row, Rows, get, one_view, row};
 use crate::resource::{Record, Resource};
 use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, Value};
@@ -218,7 +219,7 @@ async fn check_unique<M: Master>(cx: &Cx<'_>, draft: &Draft<M>, except: Option<R
             others = others.filter(M::ID.ne(id));
         }
         if others.count(&cx.db).await? > 0 {
-            taken.add(*field, format!("{text} is already used by another of the {}", M::ABOUT.many));
+            taken.add(*field, format!("{} is already used by another of the {}", quoted(&text), M::ABOUT.many));
         }
     }
     if taken.is_empty() {

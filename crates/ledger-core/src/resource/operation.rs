@@ -76,6 +76,11 @@ pub(crate) trait Prepared: Send + Sync {
     fn confirmed_by(&self) -> Option<&str> {
         None
     }
+
+    /// The code of the invitation that opens the company to the caller in which it happens.
+    fn opened_by(&self) -> Option<&str> {
+        None
+    }
 }
 
 struct PreparedCreate<R: Resource>(R::Draft);

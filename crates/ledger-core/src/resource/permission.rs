@@ -129,9 +129,12 @@ pub struct GrantInput {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct LimitsInput {
-    /// The most that a document may come to that a holder posts, in the company's currency.
+    /// The most that a holder posts in one document, in the company's currency: what the document comes to, what its
+    /// entries move in (fees, costs of goods, discounts and all), and what they take back where it is changed, voided or
+    /// an allocation removed, each by itself. Other currencies count at the document's rate or at the company's own,
+    /// whichever makes more; where the company has no rate for one, at the document's.
     max_document_amount: Maybe<Money>,
-    /// How many days before today a document may be dated that a holder posts or voids, 0 to 3660.
+    /// How many days before today an entry may be dated that a holder posts, changes or voids, 0 to 3660.
     #[schemars(range(min = 0, max = 3660))]
     backdate_days: Maybe<i64>,
 }
@@ -164,9 +167,10 @@ pub struct PermissionSetView {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "PermissionLimits")]
 pub struct LimitsView {
-    /// The most that a document may come to that a holder posts; without limit when null.
+    /// The most that a holder posts in one document: what its entries move in, and what they take back; without limit
+    /// when null.
     max_document_amount: Option<Amount>,
-    /// How many days before today a document may be dated that a holder posts or voids; without limit when null.
+    /// How many days before today an entry may be dated that a holder posts, changes or voids; without limit when null.
     backdate_days: Option<i64>,
 }
 

@@ -11,6 +11,7 @@ use crate::field::{Faults, Field, Text};
 use crate::ids::{RecordId, UserId};
 use crate::ledger::ReplyKind;
 use crate::resource::extra::{Act, ActMethod, Does, Extra, On, Produced, Reading, action};
+use crate::resource::invitation::AcceptInvitation;
 use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
@@ -75,7 +76,7 @@ impl Record for ProfileView {
     }
 }
 
-async fn own(cx: &Cx<'_>) -> Result<ProfileView> {
+pub(crate) async fn own(cx: &Cx<'_>) -> Result<ProfileView> {
     let row = accounts::find(&cx.db, cx.user).await?.ok_or(Error::NotFound)?;
     let signed = sign_in::find(&cx.db, cx.user).await?;
     let mut memberships = memberships(cx, &[cx.user], None).await?.remove(&cx.user).unwrap_or_default();
@@ -102,7 +103,7 @@ fn read<'c>(cx: &'c Cx<'c>, _: Option<RecordId>, _: &'c ListQuery) -> BoxFuture<
 }
 
 /// Only who logged in may change what they log in with.
-fn check_logged_in(cx: &Cx<'_>) -> Result<()> {
+pub(crate) fn check_logged_in(cx: &Cx<'_>) -> Result<()> {
     match cx.only() {
         Some(_) => Err(Error::not_allowed("An API key cannot do this; log in", FieldErrors::default())),
         None => Ok(()),
@@ -349,6 +350,7 @@ impl Resource for Profile {
             action::<BeginTotp>(),
             action::<ConfirmTotp>(),
             action::<RemoveTotp>(),
+            action::<AcceptInvitation>(),
         ]
     }
 

@@ -1,19 +1,24 @@
 //! Users: the people of a company, and what each may do there.
 //!
 //! A person has one account in the installation and may be a member of several companies. A company's members are seen
-//! and changed from within it; who somebody is may be changed by themselves and by those who manage the people of every
-//! company that they are in. Owns: that a company keeps an owner, and that nobody hands out more than they have.
+//! and changed from within it; who somebody is, is theirs to change. To add somebody is to invite them: nobody opens an
+//! account for somebody else, nor knows their password. Owns: that a company keeps an owner, that nobody hands out more
+//! than they have, and that nothing of an account is told before its owner accepted.
 
 use crate::access::{Business, Seat, membership};
 use crate::auth::user::{self as accounts, Column, Model, UserStatus};
-use crate::auth::{SentPassword, password, sign_in};
+use crate::auth::{SentPassword, invitation, sign_in};
 use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::quoting::quoted;
 use crate::resource::address::text;
+use crate::resource::api_key;
+use crate::resource::extra::{Extra, action};
+use crate::resource::invitation::InviteAgain;
 use crate::resource::list::{FilterValue, ListQuery, Page, Reads};
 use crate::resource::master::RecordKeeping;
 use crate::resource::permission::{self, table as permission_sets};
@@ -22,10 +27,10 @@ use crate::resource::{About, Record, Resource, ResourceKey, Scope};
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Query, SelectStatement};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};
+use sea_orm::{ActiveModelTrait, ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub struct Users;
 
@@ -34,21 +39,19 @@ pub struct Users;
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct UserInput {
-    /// E-mail address; unique, and what they log in with.
+    /// E-mail address that the invitation is made for, and what they log in with. It is never changed here.
     email: Field<Label<254>>,
-    /// Another name to log in with; unique.
+    /// Another name to log in with; unique. Everybody chooses their own: whoever invites leaves it out.
     username: Maybe<Text<100>>,
-    /// Name to show.
+    /// Name to show. Until they accept it is the inviter's word for them, from then on theirs to change.
     display_name: Field<Label<200>>,
-    /// A password, 12 to 256 characters. Without one a new user is `invited`, and cannot log in until they are given one.
-    /// Ends every token the user holds.
+    /// Refused: nobody sets a password for somebody else. They choose it when they accept, and change it in their account.
     password: Maybe<SentPassword>,
-    /// Whether they may log in: `active` or `disabled`; as it is when absent. Ends every token the user holds.
+    /// Whether they may log in: `active` or `disabled`; as it is when absent, and `invited` until they accept. Ends every
+    /// token the user holds.
     status: Maybe<UserStatus>,
-    /// Language and country, such as `de-AT`.
+    /// Language and country, such as `de-AT`; everybody's own.
     locale: Maybe<Text<35>>,
-    /// Whether they are to choose another password; clients ask for it.
-    must_change_password: Maybe<bool>,
     /// What they may do: a permission set in this company. Those in other companies are changed there. As they are when
     /// absent; a new user needs one.
     memberships: Each<MembershipInput>,
@@ -65,7 +68,7 @@ pub struct MembershipInput {
     permission_id: Field<RecordId>,
 }
 
-/// Somebody who can log in.
+/// A member of the company, or somebody who was invited to be one.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "User")]
@@ -78,24 +81,29 @@ pub struct UserView {
     username: Option<String>,
     /// Name to show.
     display_name: String,
-    /// Whether they may log in.
+    /// Whether they may log in; `invited` until they accept.
     status: UserStatus,
     /// Language and country.
     locale: Option<String>,
-    /// Whether they are to choose another password.
-    must_change_password: bool,
+    /// Whether they are to choose another password. This and the three after it are null until they accept, and where
+    /// they are in companies whose people you do not see as well.
+    must_change_password: Option<bool>,
     /// Whether they may make companies.
-    is_system_admin: bool,
+    is_system_admin: Option<bool>,
     /// Whether a code of an authenticator is asked of them.
-    two_factor_enabled: bool,
+    two_factor_enabled: Option<bool>,
     /// When they last logged in.
     last_login_at: Option<Instant>,
+    /// When the invitation ends that they have not accepted yet.
+    invitation_expires_at: Option<Instant>,
+    /// The code by which they accept; give it to them. Only in the answer that makes it.
+    invitation_code: Option<String>,
     /// What they may do, in the companies whose people you see.
     memberships: Vec<MembershipView>,
 }
 
 /// What a user may do in a company.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Membership")]
 pub struct MembershipView {
@@ -119,10 +127,8 @@ pub struct Draft {
     email: String,
     username: Option<String>,
     display_name: String,
-    password_hash: Option<String>,
     status: Option<UserStatus>,
     locale: Option<String>,
-    must_change_password: Option<bool>,
     memberships: Option<Vec<(Option<RecordId>, RecordId)>>,
 }
 
@@ -133,9 +139,11 @@ impl Resource for Users {
         title: "Users",
         one: "a user",
         many: "users",
-        description: "The people of the company. A person has one account and may be a member of several companies; to \
-                      create one whose e-mail is known makes them a member of this company too. To delete one takes them \
-                      out of this company; their account and what they did stay.",
+        description: "The people of the company. To create one invites them: the answer shows a code, once, which you give \
+                      to them. They accept it with the account that they have, or with a new one and a password that only \
+                      they know; until then nothing is told but what you wrote, whether the address is known or not. To \
+                      delete one takes them out of this company and ends their API keys here, or withdraws the invitation; \
+                      their account and what they did stay.",
         sorts: &["email", "displayName", "createdAt", "updatedAt"],
         searched: "e-mail, username and name",
     };
@@ -147,10 +155,13 @@ impl Resource for Users {
         rows::parameters::<Self>()
     }
 
+    fn extras() -> Vec<Extra> {
+        vec![action::<InviteAgain>()]
+    }
+
     fn example() -> serde_json::Value {
         json!({
-            "email": "mira@harbour.example", "username": "mira", "displayName": "Mira Sandoval",
-            "password": "a ferry at first light", "status": "active", "locale": "de-DE", "mustChangePassword": true,
+            "email": "mira@harbour.example", "displayName": "Mira Sandoval", "status": "invited",
             "memberships": [{
                 "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d", "permissionId": "019a9f6e-6c00-7b2b-9a1a-f60738091b2b"
             }]
@@ -159,7 +170,8 @@ impl Resource for Users {
 
     fn example_view() -> serde_json::Value {
         json!({
-            "isSystemAdmin": false, "twoFactorEnabled": false, "lastLoginAt": null,
+            "mustChangePassword": null, "isSystemAdmin": null, "twoFactorEnabled": null, "lastLoginAt": null,
+            "invitationExpiresAt": "2026-11-27T09:30:00.000000Z", "invitationCode": null,
             "memberships": [{
                 "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d", "permissionId": "019a9f6e-6c00-7b2b-9a1a-f60738091b2b",
                 "role": "bookkeeper"
@@ -172,10 +184,12 @@ impl Resource for Users {
         let email = faults.required("email", input.email).into_inner();
         let username = text(&mut faults, "username", input.username);
         let display_name = faults.required("displayName", input.display_name).into_inner();
-        let sent = faults.optional("password", input.password).map(SentPassword::into_inner);
+        if faults.optional("password", input.password).is_some() {
+            faults.add("password", "must be left out: everybody chooses their own, when they accept");
+        }
         let status = faults.optional("status", input.status);
         let locale = text(&mut faults, "locale", input.locale);
-        if locale.as_deref().is_some_and(|tag| !is_language_tag(tag)) {
+        if locale.as_deref().is_some_and(|tag| !crate::rules::is_language_tag(tag)) {
             faults.add("locale", "must be a language, and a country where it matters, such as de or de-AT");
         }
         let memberships = match input.memberships {
@@ -185,7 +199,6 @@ impl Resource for Users {
                 (business, faults.required("permissionId", input.permission_id))
             })),
         };
-        let must_change_password = faults.optional("mustChangePassword", input.must_change_password);
         let mut errors = faults.finish(()).err().unwrap_or_default();
         let misnamed = accounts::check_names(&email, username.as_deref(), &display_name);
         for (field, messages) in misnamed.iter() {
@@ -194,17 +207,10 @@ impl Resource for Users {
                 errors.add(field, messages.join("; "));
             }
         }
-        if let Some(sent) = &sent {
-            errors.extend(password::check("password", sent).err().unwrap_or_default());
-        }
         if !errors.is_empty() {
             return Err(errors);
         }
-        // Last, since it costs: nothing else can be wrong with the body now.
-        let password_hash = sent.map(|sent| password::hash_in_place(&sent)).transpose();
-        let password_hash =
-            password_hash.map_err(|_| FieldErrors::one("password", "cannot be kept; choose another"))?;
-        Ok(Draft { email, username, display_name, password_hash, status, locale, must_change_password, memberships })
+        Ok(Draft { email, username, display_name, status, locale, memberships })
     }
 
     async fn list(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<UserView>> {
@@ -224,16 +230,14 @@ impl Resource for Users {
             return Err(Error::field("memberships", "of other companies are made there"));
         }
         check_set(cx, set).await?;
-        let known = accounts::find_by_name(&cx.db, &draft.email, crate::auth::LoginName::Email).await?;
-        let id = match known {
-            Some(known) => join(cx, draft, known).await?,
-            None => open_account(cx, draft).await?,
-        };
-        let member = membership::ActiveModel { business_id: Set(business), user_id: Set(id), permission_id: Set(set) };
+        let waiting = wait_for(cx, draft).await?;
+        let member =
+            membership::ActiveModel { business_id: Set(business), user_id: Set(waiting.id), permission_id: Set(set) };
         membership::Entity::insert(member).exec_without_returning(&cx.db).await?;
-        let view = rows::get::<Self>(cx, RecordId(id.0)).await?;
+        let (code, _) = invitation::renew(&cx.db, &waiting, business, (cx.user, cx.now)).await?;
+        let view = rows::get::<Self>(cx, RecordId(waiting.id.0)).await?;
         note(cx, AuditAction::Created, None, Some(&view))?;
-        Ok(view)
+        Ok(view.with_code(code))
     }
 
     async fn update(cx: &Cx<'_>, id: RecordId, draft: &Draft) -> Result<UserView> {
@@ -272,7 +276,13 @@ impl Resource for Users {
         if holds_ownership(cx, business, member.permission_id).await? {
             check_owner_remains(cx, business, row.id).await?;
         }
-        membership::Entity::delete_by_id((business, row.id)).exec(&cx.db).await?;
+        if invitation::waits(&row) {
+            invitation::forget(&cx.db, business, row.id).await?;
+        } else {
+            // A key speaks for a member; whoever comes again makes new ones.
+            api_key::end_all_of(cx, row.id).await?;
+            membership::Entity::delete_by_id((business, row.id)).exec(&cx.db).await?;
+        }
         note(cx, AuditAction::Deleted, Some(&before), None)
     }
 }
@@ -290,15 +300,7 @@ impl Draft {
     }
 }
 
-fn is_language_tag(tag: &str) -> bool {
-    let mut parts = tag.split('-');
-    let language = parts.next().unwrap_or_default();
-    (2..=3).contains(&language.len())
-        && language.bytes().all(|letter| letter.is_ascii_lowercase())
-        && parts.all(|part| (2..=8).contains(&part.len()) && part.bytes().all(|letter| letter.is_ascii_alphanumeric()))
-}
-
-async fn member_of(cx: &Cx<'_>, business: BusinessId, user: UserId) -> Result<membership::Model> {
+pub(crate) async fn member_of(cx: &Cx<'_>, business: BusinessId, user: UserId) -> Result<membership::Model> {
     membership::Entity::find_by_id((business, user)).one(&cx.db).await?.ok_or(Error::NotFound)
 }
 
@@ -311,7 +313,7 @@ async fn check_set(cx: &Cx<'_>, set: RecordId) -> Result<()> {
 }
 
 /// Whoever holds more than the caller is out of the caller's reach.
-async fn check_reaches(cx: &Cx<'_>, set: RecordId) -> Result<()> {
+pub(crate) async fn check_reaches(cx: &Cx<'_>, set: RecordId) -> Result<()> {
     match permission_sets::Entity::find_by_id((cx.business_id()?, set)).one(&cx.db).await? {
         Some(found) => permission::check_reaches(cx, &Seat::of(found)),
         None => Ok(()),
@@ -352,61 +354,58 @@ async fn check_owner_remains(cx: &Cx<'_>, business: BusinessId, except: UserId) 
     ))
 }
 
-/// Somebody who has an account already becomes a member; the account stays as it is.
-async fn join(cx: &Cx<'_>, draft: &Draft, known: Model) -> Result<UserId> {
+/// Somebody who is waited for. Whether their address is known to anybody else is not looked at.
+async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
+    let mut faults = FieldErrors::default();
+    for (field, given) in [("username", &draft.username), ("locale", &draft.locale)] {
+        if given.is_some() {
+            faults.add(field, "must be left out: it is theirs to choose, when they accept");
+        }
+    }
+    if draft.status.is_some_and(|status| status != UserStatus::Invited) {
+        faults.add("status", "must be invited, or left out: they are active once they accept");
+    }
+    if !faults.is_empty() {
+        return Err(faults.into());
+    }
     let business = cx.business_id()?;
-    if membership::Entity::find_by_id((business, known.id)).one(&cx.db).await?.is_some() {
+    let here = accounts::Entity::find()
+        .filter(Column::Id.in_subquery(members(business)))
+        .filter(invitation::of_address(&draft.email));
+    if here.count(&cx.db).await? > 0 {
         return Err(Error::Conflict(Conflict {
             code: "duplicate",
             title: "Another of the users already has this value".into(),
-            errors: FieldErrors::one("email", format!("{} is already used by another of the users", draft.email)),
+            errors: FieldErrors::one(
+                "email",
+                format!("{} is already used by another of the users", quoted(&draft.email)),
+            ),
         }));
     }
-    if draft.password_hash.is_some() {
-        return Err(Error::Conflict(Conflict {
-            code: "account_exists",
-            title: "They have an account already, with a password of their own".into(),
-            errors: FieldErrors::one("password", "must be left out: they have an account with a password of their own"),
-        }));
-    }
-    Ok(known.id)
-}
-
-async fn open_account(cx: &Cx<'_>, draft: &Draft) -> Result<UserId> {
     let id = UserId(cx.new_id());
-    let invited = draft.password_hash.is_none();
-    if draft.status == Some(UserStatus::Active) && invited {
-        return Err(Error::field("password", "is required for a user who is active; without one they are invited"));
-    }
-    let status = match draft.status {
-        // With a password there is nothing to wait for.
-        None | Some(UserStatus::Invited) if !invited => UserStatus::Active,
-        None => UserStatus::Invited,
-        Some(status) => status,
-    };
     let row = Model {
         id,
         email: draft.email.trim().into(),
-        email_key: accounts::key(&draft.email),
-        username: draft.username.clone(),
-        username_key: draft.username.as_deref().map(accounts::key),
+        email_key: invitation::waiting_key(&draft.email, id),
+        username: None,
+        username_key: None,
         display_name: draft.display_name.clone(),
-        password_hash: draft.password_hash.clone().unwrap_or_default(),
-        status,
+        password_hash: String::new(),
+        status: UserStatus::Invited,
         token_version: 1,
         is_system_admin: false,
-        locale: draft.locale.clone(),
-        must_change_password: draft.must_change_password.unwrap_or_default(),
-        home_id: Some(cx.business_id()?),
-        search: accounts::search_text(&draft.email, draft.username.as_deref(), &draft.display_name),
+        locale: None,
+        must_change_password: false,
+        home_id: Some(business),
+        search: accounts::search_text(&draft.email, None, &draft.display_name),
         version: 1,
         created_at: cx.now,
         created_by: cx.user,
         updated_at: cx.now,
         updated_by: cx.user,
     };
-    accounts::insert_row(&cx.db, row).await?;
-    Ok(id)
+    accounts::Entity::insert(row.clone().into_active_model().reset_all()).exec_without_returning(&cx.db).await?;
+    Ok(row)
 }
 
 /// Gives a member the permission set that is asked for. Whether that changed anything is answered.
@@ -447,64 +446,81 @@ async fn move_to(cx: &Cx<'_>, row: &Model, draft: &Draft, before: &UserView) -> 
 
 /// Who somebody is, as it is asked for; nothing where that is as it was.
 async fn changed(cx: &Cx<'_>, row: &Model, draft: &Draft) -> Result<Option<accounts::ActiveModel>> {
-    let status = match (draft.status, &draft.password_hash) {
-        // With a password an invitation is over.
-        (None | Some(UserStatus::Invited), Some(_)) if row.status == UserStatus::Invited => UserStatus::Active,
-        (None, _) => row.status,
-        (Some(status), _) => status,
-    };
-    let names = row.email != draft.email.trim()
-        || row.username != draft.username
-        || row.display_name != draft.display_name
-        || row.locale != draft.locale;
-    let rules = status != row.status
-        || draft.must_change_password.is_some_and(|must| must != row.must_change_password)
-        || draft.password_hash.is_some();
-    if !names && !rules {
+    let status = draft.status.unwrap_or(row.status);
+    let names = row.username != draft.username || row.display_name != draft.display_name || row.locale != draft.locale;
+    let moves = accounts::key(&row.email) != accounts::key(&draft.email);
+    if !names && !moves && status == row.status {
         return Ok(None);
     }
+    let waits = invitation::waits(row);
     let is_own = row.id == cx.user;
-    if is_own && rules {
-        let title = "Your own status and password are changed in your profile, or by somebody else";
+    if moves {
+        let why = if waits {
+            "is what the invitation was made for; withdraw it, and make another"
+        } else {
+            "is never changed here: invitations are made for it"
+        };
+        return Err(Error::field("email", why));
+    }
+    if waits {
+        check_waiting(row, draft)?;
+        check_reaches(cx, member_of(cx, cx.business_id()?, row.id).await?.permission_id).await?;
+    }
+    if names && !is_own && !waits {
+        return Err(Error::not_allowed("Who they are is theirs to change", FieldErrors::default()));
+    }
+    if status != row.status {
+        check_status(cx, row, status).await?;
+    }
+    if let Some(username) = draft.username.as_deref().filter(|_| draft.username != row.username) {
+        accounts::check_username_free(&cx.db, username, row.id).await?;
+    }
+    let mut next = row.clone().into_active_model();
+    next.username = Set(draft.username.clone());
+    next.username_key = Set(draft.username.as_deref().map(accounts::key));
+    next.display_name = Set(draft.display_name.clone());
+    next.locale = Set(draft.locale.clone());
+    next.search = Set(accounts::search_text(&row.email, draft.username.as_deref(), &draft.display_name));
+    if status != row.status {
+        next.status = Set(status);
+        next.token_version = Set(row.token_version + 1);
+    }
+    Ok(Some(next))
+}
+
+/// What may be said of somebody who was invited: what the inviter calls them.
+fn check_waiting(row: &Model, draft: &Draft) -> Result<(), FieldErrors> {
+    let mut faults = FieldErrors::default();
+    for (field, differs) in [("username", draft.username != row.username), ("locale", draft.locale != row.locale)] {
+        if differs {
+            faults.add(field, "must be left out: it is theirs to choose, when they accept");
+        }
+    }
+    if draft.status.is_some_and(|status| status != row.status) {
+        faults.add("status", "must be invited, or left out: they are active once they accept");
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+async fn check_status(cx: &Cx<'_>, row: &Model, status: UserStatus) -> Result<()> {
+    if row.id == cx.user {
+        return Err(Error::not_allowed("Nobody changes their own status", FieldErrors::default()));
+    }
+    if !manages_everywhere(cx, row).await? {
+        let title = "They are in companies whose people you do not manage; take them out of this one instead";
         return Err(Error::not_allowed(title, FieldErrors::default()));
     }
-    if !is_own && !manages_everywhere(cx, row).await? {
-        let title = "They are in companies whose people you do not manage; who they are is theirs to change";
-        return Err(Error::not_allowed(title, FieldErrors::default()));
-    }
-    if status == UserStatus::Invited && row.status != UserStatus::Invited {
+    if status == UserStatus::Invited {
         return Err(Error::field("status", "cannot become invited again"));
     }
-    if status == UserStatus::Active && row.password_hash.is_empty() && draft.password_hash.is_none() {
-        return Err(Error::field("password", "is required: they have none yet"));
-    }
-    if status != UserStatus::Active && row.status == UserStatus::Active {
+    if row.status == UserStatus::Active {
         for member in membership::Entity::find().filter(membership::Column::UserId.eq(row.id)).all(&cx.db).await? {
             if holds_ownership(cx, member.business_id, member.permission_id).await? {
                 check_owner_remains(cx, member.business_id, row.id).await?;
             }
         }
     }
-    accounts::check_free(&cx.db, &draft.email, draft.username.as_deref(), Some(row.id)).await?;
-    let mut next = row.clone().into_active_model();
-    next.email = Set(draft.email.trim().into());
-    next.email_key = Set(accounts::key(&draft.email));
-    next.username = Set(draft.username.clone());
-    next.username_key = Set(draft.username.as_deref().map(accounts::key));
-    next.display_name = Set(draft.display_name.clone());
-    next.locale = Set(draft.locale.clone());
-    next.search = Set(accounts::search_text(&draft.email, draft.username.as_deref(), &draft.display_name));
-    next.status = Set(status);
-    if let Some(must) = draft.must_change_password {
-        next.must_change_password = Set(must);
-    }
-    if let Some(hash) = &draft.password_hash {
-        next.password_hash = Set(hash.clone());
-    }
-    if status != row.status || draft.password_hash.is_some() {
-        next.token_version = Set(row.token_version + 1);
-    }
-    Ok(Some(next))
+    Ok(())
 }
 
 /// Whether the caller manages the people of every company that somebody is in, each with at least their rights, and of
@@ -532,28 +548,80 @@ async fn seats(cx: &Cx<'_>, user: UserId) -> Result<HashMap<BusinessId, Seat>> {
     Ok(seats)
 }
 
-fn note(cx: &Cx<'_>, action: AuditAction, before: Option<&UserView>, after: Option<&UserView>) -> Result<()> {
+pub(crate) fn note(
+    cx: &Cx<'_>,
+    action: AuditAction,
+    before: Option<&UserView>,
+    after: Option<&UserView>,
+) -> Result<()> {
     let business = cx.business_id()?;
-    // Who reads a company's log need not know where else somebody is.
-    let json = |view: &UserView| {
-        let mut view = serde_json::to_value(view).map_err(Error::internal)?;
+    cx.record(business, UserView::change(action, business, [before, after])?)
+}
+
+impl UserView {
+    /// As the company's log has it: nothing of what depends on who looks, nor of where else somebody is.
+    fn audited(&self, business: BusinessId) -> Result<String> {
+        let mut view = serde_json::to_value(self).map_err(Error::internal)?;
         if let Some(memberships) = view["memberships"].as_array_mut() {
             memberships.retain(|one| one["businessId"] == business.to_string());
         }
-        Ok::<_, Error>(view.to_string())
-    };
-    let id = after.or(before).map(Record::id).unwrap_or_default();
-    let change = Change {
-        action,
-        resource: ResourceKey::Users,
-        id,
-        version_from: before.map(Record::version),
-        version_to: after.map(Record::version),
-        before: before.map(json).transpose()?,
-        after: after.map(json).transpose()?,
-    };
-    cx.record(business, change)
+        if let Some(members) = view.as_object_mut() {
+            members.retain(|name, _| !OF_THE_ACCOUNT.contains(&name.as_str()));
+        }
+        Ok(view.to_string())
+    }
+
+    /// A member as a company's log has them, whoever looks.
+    pub(crate) fn of_member(row: Model, member: MembershipView, ends: Option<Instant>) -> Self {
+        let waits = invitation::waits(&row);
+        Self {
+            memberships: vec![member],
+            must_change_password: Some(row.must_change_password).filter(|_| !waits),
+            is_system_admin: Some(row.is_system_admin).filter(|_| !waits),
+            two_factor_enabled: None,
+            last_login_at: None,
+            invitation_expires_at: ends,
+            invitation_code: None,
+            keeping: RecordKeeping {
+                id: RecordId(row.id.0),
+                version: row.version,
+                created_at: row.created_at,
+                created_by: row.created_by,
+                updated_at: row.updated_at,
+                updated_by: row.updated_by,
+            },
+            email: row.email,
+            username: row.username,
+            display_name: row.display_name,
+            status: row.status,
+            locale: row.locale,
+        }
+    }
+
+    /// As it is answered once, to whoever hands the code over.
+    pub(crate) fn with_code(self, code: String) -> Self {
+        Self { invitation_code: Some(code), ..self }
+    }
+
+    /// What it says to the log of a company.
+    pub(crate) fn change(action: AuditAction, business: BusinessId, states: [Option<&Self>; 2]) -> Result<Change> {
+        let [before, after] = states;
+        let json = |view: &Self| view.audited(business);
+        Ok(Change {
+            action,
+            resource: ResourceKey::Users,
+            id: after.or(before).map(Record::id).unwrap_or_default(),
+            version_from: before.map(Record::version),
+            version_to: after.map(Record::version),
+            before: before.map(json).transpose()?,
+            after: after.map(json).transpose()?,
+        })
+    }
 }
+
+/// What an account is beyond the company.
+const OF_THE_ACCOUNT: [&str; 5] =
+    ["mustChangePassword", "isSystemAdmin", "twoFactorEnabled", "lastLoginAt", "invitationCode"];
 
 /// The members of a company, as a part of a query.
 fn members(business: BusinessId) -> SelectStatement {
@@ -577,7 +645,7 @@ impl Rows for Users {
             Filter::equal("status", "Users of these statuses.", Reads::AnyOf(UserStatus::TEXTS), Column::Status),
             Filter::looking("email", "The user with this e-mail.", Reads::Text, |_, value| {
                 let FilterValue::Text(email) = value else { return Ok(Condition::all()) };
-                Ok(Condition::all().add(Column::EmailKey.eq(accounts::key(email))))
+                Ok(invitation::of_address(email))
             }),
             Filter::looking("permissionId", "Holders of this permission set.", Reads::Identifier, |cx, value| {
                 let FilterValue::Identifier(set) = value else { return Ok(Condition::all()) };
@@ -593,46 +661,39 @@ impl Rows for Users {
 
     async fn views(cx: &Cx<'_>, rows: Vec<Model>) -> Result<Vec<UserView>> {
         let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
-        let mut memberships = shared_memberships(cx, &ids).await?;
+        let seen = companies_seen(cx).await?;
+        let mut memberships = memberships(cx, &ids, None).await?;
         let signed = sign_in::of(&cx.db, &ids).await?;
+        let ends = invitation::ends(&cx.db, &ids).await?;
         let view = |row: Model| {
-            let signed = signed.get(&row.id);
+            let mut memberships = memberships.remove(&row.id).unwrap_or_default();
+            // What somebody does elsewhere is told to those who see the people there.
+            let all = memberships.len();
+            memberships.retain(|one| seen.contains(&one.business_id));
+            let whole = memberships.len() == all && !invitation::waits(&row);
+            let signed = signed.get(&row.id).filter(|_| whole);
             UserView {
-                memberships: memberships.remove(&row.id).unwrap_or_default(),
-                two_factor_enabled: signed.is_some_and(|signed| signed.totp_on),
+                memberships,
+                must_change_password: Some(row.must_change_password).filter(|_| whole),
+                is_system_admin: Some(row.is_system_admin).filter(|_| whole),
+                two_factor_enabled: Some(signed.is_some_and(|signed| signed.totp_on)).filter(|_| whole),
                 last_login_at: signed.and_then(|signed| signed.last_at),
-                keeping: RecordKeeping {
-                    id: RecordId(row.id.0),
-                    version: row.version,
-                    created_at: row.created_at,
-                    created_by: row.created_by,
-                    updated_at: row.updated_at,
-                    updated_by: row.updated_by,
-                },
-                email: row.email,
-                username: row.username,
-                display_name: row.display_name,
-                status: row.status,
-                locale: row.locale,
-                must_change_password: row.must_change_password,
-                is_system_admin: row.is_system_admin,
+                invitation_expires_at: ends.get(&row.id).copied(),
+                ..UserView::of_member(row, MembershipView::default(), None)
             }
         };
         Ok(rows.into_iter().map(view).collect())
     }
 }
 
-/// What people may do in the company in scope, and in others whose people the caller sees.
-async fn shared_memberships(cx: &Cx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, Vec<MembershipView>>> {
+/// The company in scope, and the others whose people the caller sees.
+async fn companies_seen(cx: &Cx<'_>) -> Result<HashSet<BusinessId>> {
     let own = cx.business_id()?;
-    let seen: Vec<BusinessId> = seats(cx, cx.user)
-        .await?
-        .into_iter()
-        .filter(|(_, seat)| seat.rights.allows(ResourceKey::Users, crate::access::Action::View))
-        .map(|(business, _)| business)
-        .chain([own])
-        .collect();
-    memberships(cx, ids, Some(&seen)).await
+    let sees = |seat: &Seat| seat.rights.allows(ResourceKey::Users, crate::access::Action::View);
+    let seats = seats(cx, cx.user).await?.into_iter();
+    let seen = seats.filter(|(_, seat)| sees(seat)).map(|(business, _)| business).chain([own]);
+    // A key of one company sees no other.
+    Ok(seen.filter(|business| cx.only().is_none_or(|only| only == *business)).collect())
 }
 
 /// What people may do, in some companies or in all.

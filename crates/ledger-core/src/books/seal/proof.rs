@@ -3,7 +3,7 @@
 use super::Seals;
 use super::sums::{Sum, Sums};
 use super::tables::{LINES, Row, TABLES, Table, Whose};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order};
 use sea_orm::{ConnectionTrait, Value};
@@ -149,7 +149,16 @@ async fn prove(
         }
     };
     let mut walk = Rows::of(table, company);
-    while let Some(portion) = walk.next(connection).await? {
+    loop {
+        let portion = match walk.next(connection).await {
+            Ok(Some(portion)) => portion,
+            Ok(None) => break,
+            Err(Error::Internal(why)) => {
+                tell(format!("cannot be read: {why}"));
+                break;
+            }
+            Err(other) => return Err(other),
+        };
         for (row, beside) in portion {
             let Some(values) = row.values else {
                 tell("a row cannot be read".into());

@@ -5,7 +5,7 @@
 
 use super::{Seals, same};
 use crate::access::membership;
-use crate::auth::{sign_in, user};
+use crate::auth::{invitation, sign_in, user};
 use crate::books::tables::{
     allocations, document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves,
     open_items, progress, progress_moves, stock, stock_lines, stock_moves,
@@ -96,6 +96,7 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         lock::table,
         exchange_rate::table,
         documents,
+        invitation,
         document_lines,
         allocations,
         stock,

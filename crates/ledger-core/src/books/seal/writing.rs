@@ -85,18 +85,7 @@ pub(crate) async fn insert<E: EntityTrait>(
 type Touched = BTreeMap<(String, Option<BusinessId>, String), HashSet<String>>;
 
 /// What the notes of migrations are known by, once they ran.
-pub(crate) const MIGRATIONS: &str = "migrations";
-
-/// Gives what is noted to the migrations that just ran.
-pub(crate) async fn after_migrations(connection: &impl ConnectionTrait) -> Result<()> {
-    let update = Query::update()
-        .table(Alias::new("touched"))
-        .value(Alias::new("batch"), MIGRATIONS)
-        .and_where(Expr::col(Alias::new("batch")).eq(""))
-        .take();
-    connection.execute(&update).await?;
-    Ok(())
-}
+pub(crate) const MIGRATIONS: &str = migrations::BATCH;
 
 /// Seals what was touched without its seal.
 pub(crate) async fn settle(
@@ -238,5 +227,12 @@ pub(crate) async fn seal_all(
 pub(crate) async fn has_seals(connection: &impl ConnectionTrait, table: &'static str) -> Result<bool> {
     let mut select = Query::select();
     select.expr(Expr::val(1)).from(Alias::new(table)).and_where(Expr::col(Alias::new("seal")).ne("")).limit(1);
+    Ok(connection.query_one(&select).await?.is_some())
+}
+
+/// Whether anything is noted of a batch.
+pub(crate) async fn is_noted(connection: &impl ConnectionTrait, batch: &str) -> Result<bool> {
+    let mut select = Query::select();
+    select.expr(Expr::val(1)).from(Alias::new("touched")).and_where(Expr::col(Alias::new("batch")).eq(batch)).limit(1);
     Ok(connection.query_one(&select).await?.is_some())
 }

@@ -11,6 +11,7 @@ use super::{
 use crate::access::Action;
 use crate::books::audit::{AuditAction, Change};
 use crate::books::desk::{NewEntry, Standing};
+use crate::books::limits::{self, Moves};
 use crate::books::numbering::{self, Numbered};
 use crate::books::open_items::{NewOpen, begin, close};
 use crate::books::posting::{Line, Posting, Subject, TaxTag};
@@ -18,23 +19,23 @@ use crate::books::progress;
 use crate::books::stock;
 use crate::books::tables::documents::{self as table, Column};
 use crate::books::tables::{
-    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entry_lines, open_items,
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entries, entry_lines, open_items,
 };
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::quoting::quoted;
 use crate::resource::ResourceKey;
 use crate::resource::address;
 use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// What the row of an order that was closed says.
 pub(crate) const CLOSED: &str = "closed";
@@ -48,7 +49,8 @@ struct Judged<D: Document> {
 async fn judge<D: Document>(cx: &Cx<'_>, head: &Head, asked: D::Asked, purpose: Purpose) -> Result<Judged<D>> {
     let settled = D::settle(cx, head, &asked, purpose).await?;
     if purpose == Purpose::Posting {
-        check_limits(cx, head.date, "date", Some(settled.base_total))?;
+        limits::check_day(cx, head.date, "date")?;
+        limits::check_total(cx, head.date, (&settled.currency, settled.total), settled.base_total).await?;
     }
     if purpose == Purpose::Posting && D::POSTS {
         let periods = cx.periods().await?;
@@ -60,26 +62,6 @@ async fn judge<D: Document>(cx: &Cx<'_>, head: &Head, asked: D::Asked, purpose: 
         }
     }
     Ok(Judged { content: Content { asked, figures: settled.figures.clone() }, settled })
-}
-
-/// Refuses what goes further than the caller's permission set allows.
-fn check_limits(cx: &Cx<'_>, date: Day, field: &str, amount: Option<Money>) -> Result<()> {
-    let business = cx.business()?;
-    let limits = business.seat.limits;
-    let mut faults = FieldErrors::default();
-    if let Some((most, amount)) = limits.max_document_amount.zip(amount)
-        && amount.units().abs() > most.units()
-    {
-        let most = most.with_decimals(business.currency_decimals);
-        faults.add("total", format!("must be at most {most} {} for you", business.base_currency));
-    }
-    if let Some(days) = limits.backdate_days {
-        let first = cx.today()?.plus_days(-days);
-        if date < first {
-            faults.add(field, format!("must not be before {first} for you"));
-        }
-    }
-    if faults.is_empty() { Ok(()) } else { Err(Error::not_allowed("This goes further than you may", faults)) }
 }
 
 pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) -> Result<D::View> {
@@ -109,7 +91,9 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
     };
     let id = RecordId(cx.new_id());
     let entries = match (purpose, &numbered) {
-        (Purpose::Posting, Some(numbered)) => post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled.entries)?,
+        (Purpose::Posting, Some(numbered)) => {
+            post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled.entries).await?
+        }
         _ => Vec::new(),
     };
     let row = row_of::<D>(cx, id, head, &judged, numbered, (purpose, entries))?;
@@ -314,7 +298,7 @@ fn search_text(number: Option<&String>, head: &Head, searched: &[String]) -> Str
 }
 
 /// Takes the number and puts every entry of a document into the books.
-fn post_all(
+async fn post_all(
     cx: &Cx<'_>,
     kind: DocumentKind,
     (id, version): (RecordId, i64),
@@ -329,7 +313,7 @@ fn post_all(
     for entry in settled.iter().filter(|entry| !entry.posting.is_empty()) {
         // What takes itself back on a later day takes back what was posted first.
         let reverses = (entry.kind == EntryKind::AutoReversal).then(|| entries.first().map(|first| first.id)).flatten();
-        entries.push(cx.post(NewEntry {
+        let new = NewEntry {
             date: entry.date,
             kind: entry.kind,
             document: kind,
@@ -337,9 +321,11 @@ fn post_all(
             document_version: version,
             document_number: Some(numbered.number.clone()),
             reverses,
+            moves: if entry.kind == EntryKind::AutoReversal { Moves::Mirrored } else { Moves::In },
             narration: head.narration.clone(),
             posting: entry.posting.clone(),
-        })?);
+        };
+        entries.push(cx.post(new).await?);
     }
     Ok(entries)
 }
@@ -402,7 +388,7 @@ async fn check_external_id<D: Document>(cx: &Cx<'_>, head: &Head, except: Option
         title: format!("Another of the {} already has this value", D::ABOUT.many),
         errors: FieldErrors::one(
             "externalId",
-            format!("{external_id} is already used by another of the {}", D::ABOUT.many),
+            format!("{} is already used by another of the {}", quoted(external_id), D::ABOUT.many),
         ),
     }))
 }
@@ -517,7 +503,7 @@ pub(super) async fn replace_draft<D: Document>(
     let version = old.row.version + 1;
     let entries = match (purpose, &numbered) {
         (Purpose::Posting, Some(numbered)) => {
-            post_all(cx, D::KIND, (id, version), &head, numbered, &judged.settled.entries)?
+            post_all(cx, D::KIND, (id, version), &head, numbered, &judged.settled.entries).await?
         }
         _ => Vec::new(),
     };
@@ -555,7 +541,7 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     // Its number is taken already.
     let numbered = Numbered { number, series, place, by_hand: true };
     let version = old.row.version + 1;
-    let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries)?;
+    let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries).await?;
     let row = row_of::<D>(cx, old.row.id, &head, &judged, Some(numbered), (Purpose::Posting, entries))?;
     let row = table::Model { posted_at: old.row.posted_at, ..row };
     check_allocated(&earlier.open, &judged.settled.open, row.id)?;
@@ -647,12 +633,23 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
         .order_by_asc(entry_lines::Column::Position)
         .all(&cx.db)
         .await?;
+    let mirrors: HashSet<i64> = entries::Entity::find()
+        .filter(entries::Column::BusinessId.eq(old.row.business_id))
+        .filter(entries::Column::Number.is_in(live.iter().map(|entry| entry.number)))
+        .filter(entries::Column::Kind.eq(EntryKind::AutoReversal))
+        .select_only()
+        .column(entries::Column::Number)
+        .into_tuple()
+        .all(&cx.db)
+        .await?
+        .into_iter()
+        .collect();
     let mut reversals = Vec::new();
     for entry in live {
         let of_entry = lines.iter().filter(|line| line.entry_number == entry.number).map(posted_line).collect();
         let posting =
             Posting::balanced(of_entry).map_err(|_| Error::internal("an entry in the books does not balance"))?;
-        reversals.push(cx.post(NewEntry {
+        let new = NewEntry {
             date: day(entry),
             kind: EntryKind::Reversal,
             document: D::KIND,
@@ -660,9 +657,11 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
             document_version: old.row.version + 1,
             document_number: old.row.number.clone(),
             reverses: Some(entry.id),
+            moves: if mirrors.contains(&entry.number) { Moves::Mirrored } else { Moves::Back },
             narration: old.row.narration.clone(),
             posting: posting.reversed(),
-        })?);
+        };
+        reversals.push(cx.post(new).await?);
     }
     Ok(reversals)
 }
@@ -712,7 +711,7 @@ pub(super) async fn void<D: Document>(
     };
     let void_date = day(old.row.date);
     if old.row.status == DocumentStatus::Posted {
-        check_limits(cx, void_date, "date", None)?;
+        limits::check_day(cx, void_date, "date")?;
     }
     D::release(cx, &old.row, Leaving::ForGood).await?;
     // What was removed with it may have given it a new version.

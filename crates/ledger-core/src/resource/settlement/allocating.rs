@@ -9,6 +9,7 @@ use super::relief::{Accounts, Coin, Taken, relieve};
 use crate::books::audit::{AuditAction, Change as AuditChange};
 use crate::books::chart::SystemRole;
 use crate::books::desk::NewEntry;
+use crate::books::limits::Moves;
 use crate::books::open_items::{find, shift};
 use crate::books::periods::Module;
 use crate::books::posting::Posting;
@@ -459,17 +460,21 @@ pub(crate) async fn allocate(
         .map_err(|fault| Error::internal(format!("an allocation does not balance: {fault:?}")))?;
     let document_of_source = document(cx, source.document_id).await?;
     if !posting.is_empty() {
-        row.entry = Some(AsJson(cx.post(NewEntry {
-            date,
-            kind: EntryKind::Allocation,
-            document: source.kind,
-            document_id: source.document_id,
-            document_version: document_of_source.version,
-            document_number: document_of_source.number.clone(),
-            reverses: None,
-            narration: document_of_source.narration.clone(),
-            posting,
-        })?));
+        row.entry = Some(AsJson(
+            cx.post(NewEntry {
+                date,
+                moves: Moves::In,
+                kind: EntryKind::Allocation,
+                document: source.kind,
+                document_id: source.document_id,
+                document_version: document_of_source.version,
+                document_number: document_of_source.number.clone(),
+                reverses: None,
+                narration: document_of_source.narration.clone(),
+                posting,
+            })
+            .await?,
+        ));
     }
     let signed = |money: Money, sign: i64| Money::from_units(money.units().saturating_mul(sign));
     shift(cx, &mut target, date, (signed(settled, -sign), signed(target_base, -sign)), id)?;
@@ -578,6 +583,7 @@ async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model
     let posting = Posting::balanced(lines).map_err(|_| Error::internal("an entry in the books does not balance"))?;
     cx.post(NewEntry {
         date,
+        moves: Moves::Back,
         kind: EntryKind::Reversal,
         document: of.kind,
         document_id: of.id,
@@ -586,7 +592,8 @@ async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model
         reverses: Some(entry.id),
         narration: of.narration.clone(),
         posting: posting.reversed(),
-    })?;
+    })
+    .await?;
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate};
+use crate::quoting::quoted;
 use crate::resource::account::AccountType;
 use crate::resource::business::CreditLimitPolicy;
 use crate::resource::document::{Head, Purpose};
@@ -297,7 +298,10 @@ pub(super) async fn check_limits(
             return Err(Error::Conflict(Conflict {
                 code: "duplicate",
                 title: "Another invoice of this supplier has this reference".into(),
-                errors: FieldErrors::one("reference", format!("{reference} is already used by this supplier")),
+                errors: FieldErrors::one(
+                    "reference",
+                    format!("{} is already used by this supplier", quoted(reference)),
+                ),
             }));
         }
     }

@@ -1,0 +1,185 @@
+//! SQLite: one connection that writes, on the thread of its lane, and a few threads that read.
+//!
+//! Owns: the files, who may use them, and how the memory for their pages is shared out.
+
+mod readers;
+mod writer;
+
+pub(crate) use readers::{Reads, Snapshot};
+pub(crate) use writer::{Transaction, Writer};
+
+use super::{DatabaseOptions, Purpose};
+use migrations::schema::{self, Parts};
+use readers::Readers;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
+use sqlite_kit::{Access, Connection, Fault, Opening};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long a writer waits for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// As many statements as a connection keeps prepared.
+const STATEMENTS: usize = 256;
+/// No connection works with less.
+const LEAST_CACHE_KIB: u32 = 256;
+/// What the engine needs beside the pages of its files.
+const BESIDE_PAGES_KIB: u64 = 32 << 10;
+
+/// What all databases of this process may hold in memory.
+static MEMORY_KIB: Mutex<u64> = Mutex::new(0);
+
+#[derive(Debug)]
+pub(crate) struct Engine {
+    writing: Opening,
+    purpose: Purpose,
+    readers: Arc<Readers>,
+    door: Arc<Readers>,
+    /// The connection that the file was opened with; the first writer takes it.
+    first: Mutex<Option<Connection>>,
+    budget_kib: u64,
+}
+
+impl Engine {
+    pub(crate) fn open(path: PathBuf, asked: &DatabaseOptions) -> Result<Self, DbErr> {
+        let reads_only = asked.purpose == Purpose::Reading;
+        if reads_only && !path.exists() {
+            return Err(DbErr::Custom(format!("there is no database at {}", path.display())));
+        }
+        if !reads_only {
+            make_folder(&path)?;
+        }
+        let readers = asked.readers.max(1);
+        let half = asked.page_cache_kib / 2;
+        // The door asks for a few rows by key, and shares with the readers.
+        let share = (half / (readers + 1)).max(LEAST_CACHE_KIB);
+        let opening = |access, cache_kib| Opening {
+            path: path.clone(),
+            access,
+            cache_kib,
+            statements: STATEMENTS,
+            patience: PATIENCE,
+        };
+        let writing = opening(Access::Write, half.max(LEAST_CACHE_KIB));
+        let first = if reads_only {
+            None
+        } else {
+            Some(Connection::open(&Opening { access: Access::Create, ..writing.clone() })?)
+        };
+        let budget_kib = u64::from(asked.page_cache_kib);
+        let engine = Self {
+            purpose: asked.purpose,
+            readers: Readers::of("reader", readers as usize, opening(Access::Read, share)),
+            door: Readers::of("door", 1, opening(Access::Read, share)),
+            first: Mutex::new(None),
+            writing,
+            budget_kib,
+        };
+        if let Some(first) = first {
+            share_memory(&first, |all| all + budget_kib)?;
+            *engine.first() = Some(first);
+        }
+        Ok(engine)
+    }
+
+    fn first(&self) -> std::sync::MutexGuard<'_, Option<Connection>> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn reads(&self) -> Reads {
+        Reads::from(&self.readers)
+    }
+
+    pub(crate) fn door(&self) -> Reads {
+        Reads::from(&self.door)
+    }
+
+    pub(crate) fn writer(self: Arc<Self>) -> Writer {
+        Writer::of(self)
+    }
+
+    /// A connection that writes.
+    fn connect(&self) -> Result<Connection, Fault> {
+        if self.purpose == Purpose::Reading {
+            return Err(Fault::ours("the database was opened for reading only"));
+        }
+        if let Some(first) = self.first().take() {
+            return Ok(first);
+        }
+        Connection::open(&self.writing)
+    }
+
+    /// A connection that sees what others commit.
+    fn witness(&self) -> Result<Connection, Fault> {
+        let opening = Opening { access: Access::Read, cache_kib: LEAST_CACHE_KIB, ..self.writing.clone() };
+        Connection::open(&opening)
+    }
+
+    pub(crate) async fn migrate(&self) -> Result<(), DbErr> {
+        let (database, failure) = sqlite_kit::proxied(&self.writing).await?;
+        let done = migrations::up(&database).await;
+        // What could not be told at its time comes first: the rest only follows from it.
+        failure.told()?;
+        done
+    }
+
+    /// What the migrations make, made in memory.
+    pub(crate) async fn expected_schema(&self) -> Result<Parts, DbErr> {
+        let memory = Opening { path: ":memory:".into(), access: Access::Write, ..self.writing.clone() };
+        let (empty, failure) = sqlite_kit::proxied(&memory).await?;
+        let expected = schema::expected_on_sqlite(&empty).await;
+        failure.told()?;
+        expected
+    }
+
+    pub(crate) async fn close(&self) {
+        self.readers.close().await;
+        self.door.close().await;
+        // The last connection that may write takes the log into the file.
+        let last = self.first().take();
+        if self.purpose == Purpose::Reading {
+            return;
+        }
+        let closed = last.map_or_else(|| Connection::open(&self.writing), Ok).and_then(|last| {
+            share_memory(&last, |all| all.saturating_sub(self.budget_kib))?;
+            last.close()
+        });
+        if let Err(error) = closed {
+            tracing::warn!(%error, "the database did not close cleanly");
+        }
+    }
+}
+
+/// Changes what all databases of this process may hold, and tells the engine.
+fn share_memory(connection: &Connection, change: impl FnOnce(u64) -> u64) -> Result<(), Fault> {
+    let mut all = MEMORY_KIB.lock().unwrap_or_else(PoisonError::into_inner);
+    *all = change(*all);
+    connection.bound_memory((*all + BESIDE_PAGES_KIB) << 10)
+}
+
+fn make_folder(path: &Path) -> Result<(), DbErr> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| DbErr::Custom(format!("cannot make the folder {}: {error}", folder.display())))
+}
+
+/// What the engine finds wrong with its file.
+pub(crate) async fn check_file(reads: &impl ConnectionTrait) -> Result<Vec<String>, DbErr> {
+    let mut findings = Vec::new();
+    for (pragma, column) in [("integrity_check", "integrity_check"), ("foreign_key_check", "table")] {
+        let rows = reads.query_all_raw(Statement::from_string(DbBackend::Sqlite, format!("PRAGMA {pragma}"))).await?;
+        for row in rows {
+            let found: String = row.try_get("", column)?;
+            findings.push(format!("{pragma}: {found}"));
+        }
+    }
+    findings.retain(|finding| finding != "integrity_check: ok");
+    Ok(findings)
+}
+
+/// Ends the process: what is acknowledged from here on could be lost.
+pub(crate) fn end_process(why: &str) -> ! {
+    tracing::error!(why, "the process ends");
+    eprintln!("duet ends: {why}. Nothing that was acknowledged is lost; look at the disk, then start duet again.");
+    std::process::exit(70);
+}

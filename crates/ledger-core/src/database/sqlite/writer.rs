@@ -1,0 +1,280 @@
+//! The connection of the write lane.
+//!
+//! Owns: BEGIN and COMMIT, and the health of the connection. Statements run where they are called: on the lane's own
+//! thread, with nothing in between.
+//!
+//! - Before BEGIN the engine itself is asked whether a transaction is open.
+//! - SQLite may roll back by itself, in the middle of a batch. So the engine is asked after each statement that failed,
+//!   and a transaction that is gone takes no further statement.
+//! - After a failed commit or rollback, and after whatever leaves the file or the memory in doubt, the connection is
+//!   closed and never used again; closing it rolls back what it had open.
+//! - Each commit raises a number in the head of the file. Nobody is answered before another connection has read it.
+//! - A sync that failed ends the process: nobody knows what is on the disk.
+
+use super::{Engine, end_process};
+use crate::database::Committing;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
+use sqlite_kit::{Connection, Fault};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Once the log has so many pages, they are copied to the file.
+const LONG_LOG: i32 = 1_000;
+
+/// How the process is ended.
+type Ending = fn(&str) -> !;
+
+#[derive(Debug)]
+pub struct Writer {
+    engine: Arc<Engine>,
+    connection: Option<Arc<Held>>,
+    witness: Option<Connection>,
+    ending: Ending,
+}
+
+/// A transaction of the lane.
+#[derive(Debug)]
+pub struct Transaction {
+    held: Arc<Held>,
+    /// How many rows the connection had changed when it began.
+    changed: u64,
+}
+
+#[derive(Debug)]
+struct Held {
+    connection: Mutex<Connection>,
+    /// Why the transaction is gone, or the connection not to be trusted.
+    spoilt: Mutex<Option<Fault>>,
+    ending: Ending,
+}
+
+impl Held {
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spoilt(&self) -> Option<Fault> {
+        self.spoilt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Runs something inside the transaction, unless that is gone.
+    fn run<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+        if let Some(fault) = self.spoilt() {
+            return Err(fault);
+        }
+        let connection = self.connection();
+        let done = work(&connection);
+        if let Err(fault) = &done
+            && (fault.spoils_connection() || connection.is_autocommit())
+        {
+            self.judge(fault);
+            *self.spoilt.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault.clone());
+        }
+        done
+    }
+
+    fn judge(&self, fault: &Fault) {
+        if fault.is_failed_sync() {
+            (self.ending)(&format!("the disk did not take what was written: {fault}"));
+        }
+    }
+}
+
+impl Writer {
+    pub(super) fn of(engine: Arc<Engine>) -> Self {
+        Self { engine, connection: None, witness: None, ending: end_process }
+    }
+
+    pub(crate) fn begin(&mut self) -> Result<Transaction, DbErr> {
+        if let Some(held) = &self.connection {
+            // Between transactions none is open; if the engine says otherwise, somebody lost count.
+            if held.spoilt().is_some() || !held.connection().is_autocommit() || Arc::strong_count(held) > 1 {
+                tracing::error!("the writing connection was left inside a transaction; it is closed");
+                self.discard();
+            }
+        }
+        let held = match &self.connection {
+            Some(held) => held.clone(),
+            None => {
+                let connection = Mutex::new(self.engine.connect()?);
+                let held = Arc::new(Held { connection, spoilt: Mutex::default(), ending: self.ending });
+                self.connection.insert(held).clone()
+            }
+        };
+        // A deferred transaction that read first cannot become a writer after someone else's commit.
+        let begun = {
+            let connection = held.connection();
+            connection.batch("BEGIN IMMEDIATE").map(|()| connection.changed())
+        };
+        match begun {
+            Ok(changed) => Ok(Transaction { held, changed }),
+            Err(fault) => {
+                held.judge(&fault);
+                drop(held);
+                self.discard_after(&fault);
+                Err(fault.into())
+            }
+        }
+    }
+
+    pub(crate) fn commit(&mut self, transaction: Transaction) -> Committing {
+        let Transaction { held, changed } = transaction;
+        let number = match held.run(|connection| raise(connection, changed)) {
+            Ok(Raised::Nothing) => return self.end_empty(&held),
+            Ok(Raised::To(number)) => number,
+            Err(fault) => {
+                self.undo(&held);
+                return Committing::Refused(fault.into());
+            }
+        };
+        let committed = {
+            let connection = held.connection();
+            connection.batch("COMMIT").map(|()| connection.is_autocommit())
+        };
+        match committed {
+            Ok(true) => {
+                drop(held);
+                self.witness(number);
+                Committing::Committed
+            }
+            Ok(false) => (self.ending)("SQLite called a commit done and has its transaction still open"),
+            Err(fault) => {
+                held.judge(&fault);
+                let refused = fault.refuses_commit();
+                self.undo(&held);
+                drop(held);
+                self.discard_after(&fault);
+                if refused { Committing::Refused(fault.into()) } else { Committing::Unknown(fault.into()) }
+            }
+        }
+    }
+
+    /// Ends a transaction that changed nothing.
+    fn end_empty(&mut self, held: &Arc<Held>) -> Committing {
+        self.undo(held);
+        Committing::Committed
+    }
+
+    pub(crate) fn roll_back(&mut self, transaction: Transaction) -> Result<(), DbErr> {
+        let spoilt = transaction.held.spoilt();
+        self.undo(&transaction.held);
+        // What was asked of a transaction that went away meanwhile may not have been answered from it.
+        spoilt.map_or(Ok(()), |fault| Err(fault.into()))
+    }
+
+    /// Takes back what is open. Where that fails the connection is closed, which takes it back as well.
+    fn undo(&mut self, held: &Arc<Held>) {
+        let undone = {
+            let connection = held.connection();
+            if connection.is_autocommit() { Ok(()) } else { connection.batch("ROLLBACK") }
+        };
+        if let Err(fault) = &undone {
+            held.judge(fault);
+            tracing::error!(%fault, "a rollback failed; its connection is closed");
+        }
+        if undone.is_err() || held.spoilt().is_some() || !held.connection().is_autocommit() {
+            self.discard();
+        }
+    }
+
+    fn discard_after(&mut self, fault: &Fault) {
+        if fault.spoils_connection() {
+            tracing::error!(%fault, "the writing connection is closed, and another opened");
+            self.discard();
+        }
+    }
+
+    fn discard(&mut self) {
+        self.connection = None;
+        self.witness = None;
+    }
+
+    /// Has another connection see the commit. The lane goes no further where it does not.
+    fn witness(&mut self, number: i32) {
+        let mut seen = self.seen();
+        if seen.is_err() {
+            self.witness = None;
+            seen = self.seen();
+        }
+        match seen {
+            // Another process may have written since; then the number has grown.
+            Ok(seen) if seen.wrapping_sub(number) >= 0 => {}
+            Ok(seen) => {
+                let why = format!("SQLite called commit {number} done, and another connection sees only {seen}");
+                (self.ending)(&why)
+            }
+            Err(fault) => (self.ending)(&format!("nobody can see whether a commit is in the file: {fault}")),
+        }
+    }
+
+    fn seen(&mut self) -> Result<i32, Fault> {
+        let witness = match self.witness.take() {
+            Some(witness) => witness,
+            None => self.engine.witness()?,
+        };
+        let seen = witness.user_version();
+        self.witness = Some(witness);
+        seen
+    }
+
+    /// What is done when those who waited have their answers: a long log is copied to the file.
+    pub(crate) fn tidy(&mut self) {
+        if Connection::log_pages() < LONG_LOG {
+            return;
+        }
+        let Some(held) = self.connection.clone() else { return };
+        let copied = held.connection().checkpoint();
+        if let Err(fault) = copied {
+            held.judge(&fault);
+            tracing::error!(%fault, "the log could not be copied to the file");
+            drop(held);
+            self.discard_after(&fault);
+        }
+    }
+}
+
+enum Raised {
+    /// Nothing was written, so there is nothing to commit.
+    Nothing,
+    To(i32),
+}
+
+/// Raises the number that says how often the file was written.
+fn raise(connection: &Connection, changed: u64) -> Result<Raised, Fault> {
+    if connection.changed() == changed {
+        return Ok(Raised::Nothing);
+    }
+    let number = connection.user_version()?.wrapping_add(1);
+    connection.batch(&format!("PRAGMA user_version = {number}"))?;
+    Ok(Raised::To(number))
+}
+
+impl Transaction {
+    pub(crate) fn intact(&self) -> Result<(), DbErr> {
+        self.held.spoilt().map_or(Ok(()), |fault| Err(fault.into()))
+    }
+}
+
+#[async_trait::async_trait]
+impl ConnectionTrait for Transaction {
+    fn get_database_backend(&self) -> DbBackend {
+        DbBackend::Sqlite
+    }
+
+    async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+        Ok(self.held.run(|connection| connection.execute(&statement))?.into())
+    }
+
+    async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+        self.held.run(|connection| connection.batch(sql))?;
+        Ok(ExecResult::from(sea_orm::ProxyExecResult::default()))
+    }
+
+    async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+        Ok(self.held.run(|connection| connection.query_one(&statement))?.map(QueryResult::from))
+    }
+
+    async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+        let rows = self.held.run(|connection| connection.query(&statement))?;
+        Ok(rows.into_iter().map(QueryResult::from).collect())
+    }
+}

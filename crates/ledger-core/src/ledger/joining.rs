@@ -1,0 +1,95 @@
+//! How somebody who was invited comes in.
+
+use super::{Ledger, Reply};
+use crate::access::Principal;
+use crate::auth::invitation::{self, Acceptance, Accepted};
+use crate::auth::throttle::{self, Subjects};
+use crate::auth::user;
+use crate::books::audit::Origin;
+use crate::error::{Error, Result};
+use crate::idempotency::{self, Claim};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::invitation::{NewAccount, REFUSED, open, wrong_code};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+impl Ledger {
+    /// The first answer to a request that is repeated: its code is used up, and it is no guess all the same.
+    pub(super) async fn answered_before(&self, claim: Option<&Claim>) -> Result<Option<Reply>> {
+        match claim {
+            Some(claim) => idempotency::recall(&self.database.read, claim, self.clock.now()).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The company that a code opens to somebody who is signed in. They may guess as often as at a log-in.
+    pub(super) async fn invited_to(
+        &self,
+        principal: &Principal,
+        code: &str,
+        address: Option<IpAddr>,
+    ) -> Result<BusinessId> {
+        let account = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
+        let subjects = Subjects::new(&format!("invitation to {}", account.email), address.unwrap_or(NOWHERE));
+        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
+        if let Some(found) = invitation::find(&self.database.read, code, self.clock.now()).await? {
+            return Ok(found.business_id);
+        }
+        self.note_failure(subjects).await?;
+        Err(wrong_code())
+    }
+
+    /// Accepts an invitation with a new account. Whether the code is wrong or the address has an account already is not
+    /// told apart, in time neither.
+    pub async fn accept_invitation(&self, acceptance: Acceptance, origin: &Origin) -> Result<Accepted> {
+        let Acceptance { code, password, display_name, username, locale } = acceptance;
+        let address = origin.address.unwrap_or(NOWHERE);
+        // Each code has a count of its own, which says nothing of it.
+        let subjects = Subjects::new(&format!("invitation {}", invitation::digest(&code)), address);
+        let now = self.clock.now();
+        throttle::check(&self.database.read, &subjects, now).await?;
+        let found = invitation::find(&self.database.read, &code, now).await?;
+        // Whoever guesses waits for the same work.
+        let password_hash = self.passwords.hash(password).await?;
+        let Some(found) = found else {
+            self.note_failure(subjects).await?;
+            return Err(REFUSED);
+        };
+        let (id, business) = (UserId(self.clock.identifier()), found.business_id);
+        let rows = [self.clock.identifier(), self.clock.identifier()].map(RecordId);
+        let done = Arc::new(Mutex::new(None));
+        let (told, origin) = (done.clone(), origin.clone());
+        let outcome = self.write(Some(business), move |transaction, desk| {
+            let new = NewAccount {
+                id,
+                display_name: display_name.clone(),
+                username: username.clone(),
+                locale: locale.clone(),
+                password_hash: password_hash.clone(),
+            };
+            let (code, told, origin) = (code.clone(), told.clone(), origin.clone());
+            Box::pin(async move {
+                let found = invitation::find(transaction, &code, now).await?.ok_or(REFUSED)?;
+                let (accepted, changes) = open(transaction, &found, new, now).await?;
+                let origin = Origin { user: Some(accepted.user_id), ..origin };
+                for (id, change) in rows.into_iter().zip(changes) {
+                    desk.record(business, id, now, &origin, change)?;
+                }
+                *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(accepted);
+                Ok(())
+            })
+        });
+        match outcome.await {
+            Ok(()) => {}
+            Err(refused @ Error::Unauthenticated(_)) => {
+                self.note_failure(subjects).await?;
+                return Err(refused);
+            }
+            Err(error) => return Err(error),
+        }
+        let accepted = done.lock().unwrap_or_else(PoisonError::into_inner).take();
+        accepted.ok_or_else(|| Error::internal("an invitation was accepted by nobody"))
+    }
+}
+
+const NOWHERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);

@@ -1,0 +1,172 @@
+//! `SQLite` by a plain driver, in the statements and rows that entities speak.
+//!
+//! Owns: a connection, how it is opened, what it binds and answers, and what the engine's complaints are called.
+//! Refuses: to know what is asked, to begin or commit by itself, and to guess at a type.
+//!
+//! A connection is used where it is: no thread and no channel stands between a statement and its rows. What the engine
+//! itself knows (whether a transaction is open, how many rows were changed) is asked of the engine.
+
+mod fault;
+mod open;
+mod proxied;
+mod rows;
+
+pub use fault::Fault;
+pub use open::{Access, Opening, beside, file_of};
+pub use proxied::proxied;
+pub use rows::kind_of;
+
+use rusqlite::Statement as Prepared;
+use sea_orm::{ProxyExecResult, ProxyRow, Statement, Value};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// So many steps of the engine lie between two looks at whether anybody still waits.
+const STEPS_BETWEEN_LOOKS: i32 = 2_000;
+
+/// Ends the one statement that it is given along with, and no other.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub fn now(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether it is the very same.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+#[derive(Debug)]
+pub struct Connection {
+    inner: rusqlite::Connection,
+    /// What may end the statement that runs.
+    running: Arc<Mutex<Option<Stop>>>,
+}
+
+thread_local! {
+    /// How many pages the write-ahead log had at this thread's last commit.
+    static LOG_PAGES: Cell<i32> = const { Cell::new(0) };
+}
+
+/// What a look at the write-ahead log came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checkpointed {
+    /// Pages in the log.
+    pub pages: i64,
+    /// How many of them are in the file as well.
+    pub copied: i64,
+}
+
+impl Connection {
+    /// Every statement of the text, one after the other.
+    pub fn batch(&self, sql: &str) -> Result<(), Fault> {
+        self.inner.execute_batch(sql).map_err(Fault::from)
+    }
+
+    pub fn execute(&self, statement: &Statement) -> Result<ProxyExecResult, Fault> {
+        let mut prepared = self.prepare(statement)?;
+        let reads = prepared.readonly();
+        let mut rows = prepared.raw_query();
+        // A statement may answer rows nobody asked for; it has happened when it has come to its end.
+        while rows.next()?.is_some() {}
+        drop(rows);
+        drop(prepared);
+        let changed = if reads { 0 } else { self.inner.changes() };
+        let last = u64::try_from(self.inner.last_insert_rowid()).unwrap_or(0);
+        Ok(ProxyExecResult::new(last, changed))
+    }
+
+    pub fn query(&self, statement: &Statement) -> Result<Vec<ProxyRow>, Fault> {
+        self.query_some(statement, usize::MAX)
+    }
+
+    pub fn query_one(&self, statement: &Statement) -> Result<Option<ProxyRow>, Fault> {
+        Ok(self.query_some(statement, 1)?.pop())
+    }
+
+    fn query_some(&self, statement: &Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
+        let mut prepared = self.prepare(statement)?;
+        let shape = rows::Shape::of(&prepared)?;
+        let mut rows = prepared.raw_query();
+        let mut found = Vec::new();
+        while found.len() < most
+            && let Some(row) = rows.next()?
+        {
+            found.push(shape.read(row)?);
+        }
+        Ok(found)
+    }
+
+    fn prepare(&self, statement: &Statement) -> Result<rusqlite::CachedStatement<'_>, Fault> {
+        let mut prepared = self.inner.prepare_cached(&statement.sql)?;
+        if let Some(values) = &statement.values {
+            bind(&mut prepared, &values.0)?;
+        }
+        Ok(prepared)
+    }
+
+    /// Runs something that ends early, inside the engine, once nobody waits for it any more.
+    pub fn until<T>(&self, stop: &Stop, work: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        let running = || self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if stop.is_set() {
+            return Err(Fault::given_up());
+        }
+        *running() = Some(stop.clone());
+        let done = work(self);
+        *running() = None;
+        done
+    }
+
+    /// Whether no transaction is open, as the engine itself says.
+    pub fn is_autocommit(&self) -> bool {
+        self.inner.is_autocommit()
+    }
+
+    /// How many rows were ever changed by this connection, as the engine itself counts.
+    pub fn changed(&self) -> u64 {
+        self.inner.total_changes()
+    }
+
+    /// A number that stands in the head of the file and means what its writers want it to.
+    pub fn user_version(&self) -> Result<i32, Fault> {
+        Ok(self.inner.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))?)
+    }
+
+    /// How many pages the log had when this thread last committed.
+    pub fn log_pages() -> i32 {
+        LOG_PAGES.get()
+    }
+
+    /// Copies what it can from the log to the file, without making anybody wait.
+    pub fn checkpoint(&self) -> Result<Checkpointed, Fault> {
+        let asked = "PRAGMA wal_checkpoint(PASSIVE)";
+        let told =
+            self.inner.query_row(asked, [], |row| Ok(Checkpointed { pages: row.get(1)?, copied: row.get(2)? }))?;
+        LOG_PAGES.set(if told.pages == told.copied { 0 } else { LOG_PAGES.get() });
+        Ok(told)
+    }
+
+    /// Lets the connection go. What it had open is rolled back.
+    pub fn close(self) -> Result<(), Fault> {
+        self.inner.close().map_err(|(_, error)| error.into())
+    }
+}
+
+fn bind(prepared: &mut Prepared<'_>, values: &[Value]) -> Result<(), Fault> {
+    let expected = prepared.parameter_count();
+    if expected != values.len() {
+        return Err(Fault::ours(format!("a statement wants {expected} values and was given {}", values.len())));
+    }
+    for (index, value) in values.iter().enumerate() {
+        prepared.raw_bind_parameter(index + 1, rows::Bound(value))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! How a file is opened, with which guarantees, and who may read it.
+
+use crate::fault::Fault;
+use crate::{Connection, LOG_PAGES};
+use rusqlite::OpenFlags;
+use std::ffi::OsString;
+use std::fs::{OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What a connection may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Makes the file where there is none.
+    Create,
+    Write,
+    Read,
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    pub path: PathBuf,
+    pub access: Access,
+    /// How much of the file this connection may hold in memory.
+    pub cache_kib: u32,
+    /// How many statements it keeps prepared.
+    pub statements: usize,
+    /// How long it waits for another that writes.
+    pub patience: Duration,
+}
+
+/// The file of an `SQLite` URL, in the spellings people use.
+pub fn file_of(url: &str) -> Option<PathBuf> {
+    let rest = url.strip_prefix("sqlite:")?;
+    let path = rest.strip_prefix("//").unwrap_or(rest);
+    Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
+}
+
+/// A file that stands beside the database.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+/// Only the owner reads and writes what is in the books.
+const OWN: u32 = 0o600;
+
+/// Makes the file if there is none, and takes from everybody else what they may do with what is there.
+fn keep_private(path: &Path, create: bool) -> Result<(), Fault> {
+    let failed = |path: &Path, error: io::Error| Fault::ours(format!("cannot open {}: {error}", path.display()));
+    if create {
+        let made = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(OWN).open(path);
+        made.map_err(|error| failed(path, error))?;
+    }
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let path = beside(path, suffix);
+        let mode = match std::fs::metadata(&path) {
+            Ok(found) => found.permissions().mode() & 0o7777,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(failed(&path, error)),
+        };
+        if mode != OWN {
+            std::fs::set_permissions(&path, Permissions::from_mode(OWN)).map_err(|error| failed(&path, error))?;
+        }
+    }
+    Ok(())
+}
+
+impl Connection {
+    pub fn open(opening: &Opening) -> Result<Self, Fault> {
+        let Opening { path, access, cache_kib, statements, patience } = opening;
+        let wanted = match access {
+            Access::Create | Access::Write => {
+                keep_private(path, *access == Access::Create)?;
+                OpenFlags::SQLITE_OPEN_READ_WRITE
+            }
+            Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        };
+        // Each connection is used by one at a time; the engine need not lock it once more.
+        let flags = wanted | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
+        let inner = rusqlite::Connection::open_with_flags(path, flags)?;
+        inner.set_prepared_statement_cache_capacity(*statements);
+        inner.busy_timeout(*patience)?;
+        if *access == Access::Read {
+            inner.pragma_update(None, "query_only", true)?;
+        } else {
+            inner.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
+            // With NORMAL a power cut loses commits that were already answered.
+            inner.pragma_update(None, "synchronous", "FULL")?;
+            // Whoever commits copies the log when it is long, and hears what goes wrong with that.
+            inner.wal_hook(Some(|_, pages| {
+                LOG_PAGES.set(pages);
+                Ok(())
+            }));
+        }
+        inner.pragma_update(None, "foreign_keys", true)?;
+        inner.pragma_update(None, "cache_size", -i64::from(*cache_kib))?;
+        inner.pragma_update(None, "temp_store", "MEMORY")?;
+        let running: Arc<Mutex<Option<crate::Stop>>> = Arc::default();
+        let watched = running.clone();
+        let given_up = move || {
+            let running = watched.lock().unwrap_or_else(PoisonError::into_inner);
+            running.as_ref().is_some_and(crate::Stop::is_set)
+        };
+        inner.progress_handler(crate::STEPS_BETWEEN_LOOKS, Some(given_up))?;
+        if *access != Access::Read {
+            // The log and its index were made just now.
+            inner.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0))?;
+            keep_private(path, false)?;
+        }
+        Ok(Self { inner, running })
+    }
+
+    /// Bounds what all connections of this process may hold in memory together; the engine gives back pages first.
+    pub fn bound_memory(&self, bytes: u64) -> Result<(), Fault> {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        Ok(self.inner.pragma_update(None, "soft_heap_limit", bytes)?)
+    }
+}

@@ -1,0 +1,154 @@
+//! Values as they are bound, and rows as entities read them.
+//!
+//! An entity reads a value only if it has exactly the variant of its own type, and takes anything else for nothing. So a
+//! column is read by the type that its table declares, an expression by how it is stored, and what is neither is refused.
+
+use crate::fault::Fault;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Row, Statement, ToSql};
+use sea_orm::{ProxyRow, Value};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// A value on its way into a statement.
+pub(crate) struct Bound<'v>(pub(crate) &'v Value);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let bound = match self.0 {
+            Value::Bool(value) => value.map(|value| ValueRef::Integer(value.into())),
+            Value::TinyInt(value) => value.map(|value| ValueRef::Integer(value.into())),
+            Value::SmallInt(value) => value.map(|value| ValueRef::Integer(value.into())),
+            Value::Int(value) => value.map(|value| ValueRef::Integer(value.into())),
+            Value::BigInt(value) => value.map(ValueRef::Integer),
+            Value::TinyUnsigned(value) => value.map(|value| ValueRef::Integer(value.into())),
+            Value::SmallUnsigned(value) => value.map(|value| ValueRef::Integer(value.into())),
+            Value::Unsigned(value) => value.map(|value| ValueRef::Integer(value.into())),
+            Value::BigUnsigned(value) => match value.map(i64::try_from).transpose() {
+                Ok(value) => value.map(ValueRef::Integer),
+                Err(error) => return Err(rusqlite::Error::ToSqlConversionFailure(error.into())),
+            },
+            Value::String(value) => value.as_ref().map(|text| ValueRef::Text(text.as_bytes())),
+            Value::Bytes(value) => value.as_ref().map(|bytes| ValueRef::Blob(bytes)),
+            Value::Uuid(value) => value.as_ref().map(|id| ValueRef::Blob(id.as_bytes())),
+            other => {
+                let why = format!("nobody has said how this is kept in SQLite: {other:?}");
+                return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
+            }
+        };
+        Ok(ToSqlOutput::Borrowed(bound.unwrap_or(ValueRef::Null)))
+    }
+}
+
+/// How the values of a column are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Flag,
+    Number,
+    Text,
+    Identifier,
+    Bytes,
+    /// An expression: as it is stored.
+    Free,
+}
+
+/// How a column is read whose table declares this type.
+pub fn kind_of(declared: Option<&str>) -> Result<Kind, Fault> {
+    let Some(declared) = declared else { return Ok(Kind::Free) };
+    let lower = declared.to_ascii_lowercase();
+    match lower.split('(').next().unwrap_or_default() {
+        "boolean" => Ok(Kind::Flag),
+        "integer" | "bigint" | "int" => Ok(Kind::Number),
+        "text" | "varchar" => Ok(Kind::Text),
+        "uuid_text" => Ok(Kind::Identifier),
+        "blob" | "varbinary_blob" => Ok(Kind::Bytes),
+        _ => Err(Fault::ours(format!("nobody has said how a column of the type {declared} is read"))),
+    }
+}
+
+/// As many values as entities read by their place in a row.
+const MOST_PLACES: usize = 12;
+
+/// The columns of a statement.
+pub(crate) struct Shape {
+    columns: Vec<Column>,
+}
+
+struct Column {
+    /// `None` where another column has the same name: neither is read by it.
+    name: Option<String>,
+    /// What the column is called by its place: such names come before all others, in the order of the statement.
+    place: Option<String>,
+    kind: Kind,
+}
+
+impl Shape {
+    pub(crate) fn of(statement: &Statement<'_>) -> Result<Self, Fault> {
+        let found = statement.columns();
+        let by_place = found.len() <= MOST_PLACES;
+        let mut columns: Vec<Column> = Vec::with_capacity(found.len());
+        for (place, column) in found.iter().enumerate() {
+            let twice = found.iter().filter(|other| other.name() == column.name()).count() > 1;
+            if twice && !by_place {
+                return Err(Fault::ours(format!("a statement answers two columns named {}", column.name())));
+            }
+            columns.push(Column {
+                name: (!twice).then(|| column.name().to_owned()),
+                place: by_place.then(|| format!("\0{place:02}")),
+                kind: kind_of(column.decl_type())?,
+            });
+        }
+        Ok(Self { columns })
+    }
+
+    pub(crate) fn read(&self, row: &Row<'_>) -> Result<ProxyRow, Fault> {
+        let mut values = BTreeMap::new();
+        for (index, column) in self.columns.iter().enumerate() {
+            let value = read(column, row.get_ref(index)?)?;
+            match (&column.place, &column.name) {
+                (Some(place), Some(name)) => {
+                    values.insert(place.clone(), value.clone());
+                    values.insert(name.clone(), value);
+                }
+                (Some(place), None) => drop(values.insert(place.clone(), value)),
+                (None, Some(name)) => drop(values.insert(name.clone(), value)),
+                (None, None) => {}
+            }
+        }
+        Ok(ProxyRow::new(values))
+    }
+}
+
+fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
+    let text = |bytes: &[u8]| {
+        String::from_utf8(bytes.to_vec()).map_err(|_| Fault::ours(format!("{} is no UTF-8", column.called())))
+    };
+    Ok(match (column.kind, stored) {
+        (Kind::Flag, ValueRef::Null) => Value::Bool(None),
+        (Kind::Flag, ValueRef::Integer(flag @ (0 | 1))) => Value::Bool(Some(flag == 1)),
+        (Kind::Number | Kind::Free, ValueRef::Null) => Value::BigInt(None),
+        (Kind::Number | Kind::Free, ValueRef::Integer(number)) => Value::BigInt(Some(number)),
+        (Kind::Text, ValueRef::Null) => Value::String(None),
+        (Kind::Text | Kind::Free, ValueRef::Text(bytes)) => Value::String(Some(text(bytes)?)),
+        (Kind::Identifier, ValueRef::Null) => Value::Uuid(None),
+        (Kind::Identifier, ValueRef::Blob(bytes)) => {
+            let id = Uuid::from_slice(bytes).map_err(|_| Fault::ours(format!("{} is no UUID", column.called())))?;
+            Value::Uuid(Some(id))
+        }
+        (Kind::Free, ValueRef::Blob(bytes)) => {
+            Uuid::from_slice(bytes).map_or_else(|_| Value::Bytes(Some(bytes.to_vec())), |id| Value::Uuid(Some(id)))
+        }
+        (Kind::Bytes, ValueRef::Null) => Value::Bytes(None),
+        (Kind::Bytes, ValueRef::Blob(bytes)) => Value::Bytes(Some(bytes.to_vec())),
+        (kind, stored) => {
+            let found = stored.data_type();
+            return Err(Fault::ours(format!("{} is {found} where {kind:?} is wanted", column.called())));
+        }
+    })
+}
+
+impl Column {
+    fn called(&self) -> &str {
+        self.name.as_deref().unwrap_or("a column")
+    }
+}

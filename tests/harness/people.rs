@@ -1,0 +1,50 @@
+//! People of a company: invited, and come in.
+
+use super::http::{Answer, Request};
+use super::server::{Company, Said};
+use super::{Dialect, Server};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub fn fresh_email(name: &str) -> String {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    format!("{name}-{}-{}@example.test", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Where somebody who was invited opens an account.
+pub const ACCEPT: [(Dialect, &str); 2] =
+    [(Dialect::A, "/a/api/Users/accept-invitation"), (Dialect::B, "/b/api/auth/accept-invitation")];
+
+impl Server {
+    /// Opens an account by a code, with a password that only its owner knows.
+    pub fn accept(&self, dialect: Dialect, code: &str, password: &str) -> Answer {
+        let (_, path) = ACCEPT.into_iter().find(|(known, _)| *known == dialect).expect("a path");
+        self.send(&Request::new("POST", path).json(&json!({"invitationCode": code, "password": password})))
+    }
+}
+
+impl Company<'_> {
+    /// Invites somebody; the code is in what is answered.
+    pub fn invite(&self, dialect: Dialect, email: &str, permission: &str) -> Said {
+        let body = json!({"email": email, "displayName": "A person", "memberships": [{"permissionId": permission}]});
+        self.ask(dialect, "POST", "users", "", Some(&body))
+    }
+
+    /// A member with an account of their own, as the company sees them, and what they do there.
+    pub fn joined(&self, email: &str, permission: &str, password: &str) -> (Value, Self) {
+        let invited = self.invite(Dialect::B, email, permission).expect(201);
+        let code = invited.data["invitationCode"].as_str().expect("a code").to_owned();
+        self.server.accept(Dialect::B, &code, password).expect(200);
+        let path = format!("/{}", invited.id());
+        let made = self.ask(Dialect::B, "GET", "users", &path, None).expect(200).data;
+        (made, Company { token: self.server.login(email, password), ..self.clone() })
+    }
+
+    /// Somebody with an account comes in with it.
+    pub fn joins(&self, dialect: Dialect, token: &str, email: &str, permission: &str) -> Answer {
+        let code = self.invite(dialect, email, permission).expect(201).data["invitationCode"].clone();
+        let own = if dialect == Dialect::A { "/a/api/Users/me/invitations" } else { "/b/api/auth/me/invitations" };
+        let request = super::server::authorised(Request::new("POST", own), token);
+        self.server.send(&request.json(&json!({"invitationCode": code})))
+    }
+}
