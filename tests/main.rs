@@ -25,6 +25,7 @@ mod periods;
 mod promises;
 mod reliability;
 mod reports;
+mod seals;
 mod security;
 mod settling;
 mod stock;

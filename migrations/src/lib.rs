@@ -91,29 +91,31 @@ async fn up_alone(database: &DatabaseConnection) -> Result<(), DbErr> {
         return Ok(());
     }
     // What somebody else wrote does not pass for what migrations write.
-    if SchemaManager::new(database).has_table("touched").await? {
+    if has_table(database, "touched").await? {
         database.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?;
     }
     Migrator::up(database, None).await?;
     database.execute_unprepared(&format!("UPDATE touched SET batch = '{BATCH}' WHERE batch = ''")).await.map(drop)
 }
 
+/// Whether there is such a table.
+async fn has_table(database: &impl ConnectionTrait, table: &str) -> Result<bool, DbErr> {
+    let there = match database.get_database_backend() {
+        DbBackend::Postgres => format!(
+            "SELECT COUNT(*) AS tables FROM information_schema.tables \
+             WHERE table_schema = current_schema() AND table_name = '{table}'"
+        ),
+        _ => format!("SELECT COUNT(*) AS tables FROM sqlite_master WHERE type = 'table' AND name = '{table}'"),
+    };
+    let row = database.query_one_raw(Statement::from_string(database.get_database_backend(), there)).await?;
+    Ok(row.map(|row| row.try_get::<i64>("", "tables")).transpose()?.is_some_and(|tables| tables > 0))
+}
+
 /// How many migrations the database still lacks. It only looks.
 pub async fn pending(database: &impl ConnectionTrait) -> Result<usize, DbErr> {
-    let known = match database.get_database_backend() {
-        DbBackend::Postgres => {
-            "SELECT COUNT(*) AS tables FROM information_schema.tables \
-             WHERE table_schema = current_schema() AND table_name = 'seaql_migrations'"
-        }
-        _ => "SELECT COUNT(*) AS tables FROM sqlite_master WHERE type = 'table' AND name = 'seaql_migrations'",
-    };
     let ask = |sql: &str| Statement::from_string(database.get_database_backend(), sql);
-    let tables: i64 = match database.query_one_raw(ask(known)).await? {
-        Some(row) => row.try_get("", "tables")?,
-        None => 0,
-    };
     let mut lacking: Vec<String> = Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect();
-    if tables == 0 {
+    if !has_table(database, "seaql_migrations").await? {
         return Ok(lacking.len());
     }
     let mut strange = Vec::new();

@@ -14,8 +14,7 @@ impl MigrationTrait for Migration {
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let key = &[Key::Uuid("user_id")];
-        let invitations =
-            Sealed { table: "invitations", company: Some("business_id"), key, only: &[], grows_only: false };
+        let invitations = Sealed { table: "invitations", company: None, key, only: &[], grows_only: false };
         seal(manager, &[invitations]).await
     }
 }

@@ -9,13 +9,12 @@ use crate::books::digest::Digest;
 use crate::books::seal::{Seals, heads};
 use crate::books::tables::{audit_log, books};
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::database::stored::wire_enum;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::ResourceKey;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use std::net::IpAddr;
 
@@ -149,9 +148,12 @@ pub struct AuditProblem {
 const PORTION: u64 = 2_000;
 const MOST_PROBLEMS: usize = 100;
 
-/// Walks the whole chain.
-pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
-    let seals = cx.seals;
+/// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
+pub(crate) async fn verify(
+    connection: &impl ConnectionTrait,
+    seals: &Seals,
+    business: BusinessId,
+) -> Result<AuditVerdict> {
     let mut problems = Vec::new();
     let mut report = |sequence: i64, problem: &str| {
         if problems.len() < MOST_PROBLEMS {
@@ -165,7 +167,7 @@ pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVer
             .filter(audit_log::Column::Sequence.gt(last))
             .order_by_asc(audit_log::Column::Sequence)
             .limit(PORTION)
-            .all(&cx.db)
+            .all(connection)
             .await?;
         if portion.is_empty() {
             break;
@@ -184,7 +186,7 @@ pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVer
             (last, records, keyed, head) = (row.sequence, records + 1, row.keyed, row.hash);
         }
     }
-    if let Some(row) = books::Entity::find_by_id(business).one(&cx.db).await? {
+    if let Some(row) = books::Entity::find_by_id(business).one(connection).await? {
         if row.audit_sequence != last {
             report(last + 1, "is missing: records were cut off the end");
         } else if row.audit_hash != head {

@@ -587,7 +587,7 @@ async fn numbers(cx: &Cx<'_>) -> Result<Check> {
 }
 
 async fn audit_chain(cx: &Cx<'_>) -> Result<Check> {
-    let verdict = audit::verify(cx, cx.business_id()?).await?;
+    let verdict = audit::verify(&cx.db, cx.seals, cx.business_id()?).await?;
     let mut findings = Findings::default();
     for problem in &verdict.problems {
         findings.add(format!("record {} {}", problem.sequence, problem.problem));

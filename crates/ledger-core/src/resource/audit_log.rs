@@ -190,7 +190,11 @@ impl Resource for AuditLog {
                 summary: "Verify the audit log",
                 description: "Walks the whole chain of hashes and tells where it is broken, if anywhere.",
                 does: Does::Reads(Reading::json::<AuditVerdict>(
-                    |cx, _, _| Box::pin(async move { Produced::json(&audit::verify(cx, cx.business_id()?).await?) }),
+                    |cx, _, _| {
+                        Box::pin(
+                            async move { Produced::json(&audit::verify(&cx.db, cx.seals, cx.business_id()?).await?) },
+                        )
+                    },
                     || json!({"ok": true, "records": 42, "head": example()["hash"], "problems": []}),
                 )),
             },

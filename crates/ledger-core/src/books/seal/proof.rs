@@ -65,7 +65,7 @@ impl Rows {
             lines = lines_of(connection, self.company, (first[0].clone(), last[0].clone())).await?;
         }
         let rows = rows.into_iter().map(|row| {
-            let beside = key_of(&row).and_then(|key| lines.remove(&number(&key[0])?)).unwrap_or_default();
+            let beside = key_of(&row).and_then(|key| lines.remove(&number(key.first()?)?)).unwrap_or_default();
             (row, beside)
         });
         Ok(Some(rows.collect()))

@@ -72,6 +72,7 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
     let mut tables = vec![
         Table::of::<user::Entity>(None, &[]),
         Table::of::<sign_in::Entity>(None, &[]),
+        Table::of::<invitation::Entity>(None, &[]),
         Table::of::<business::table::Entity>(Some(business::table::Column::Id), &[]),
         Table::of::<open_items::Entity>(
             Some(open_items::Column::BusinessId),
@@ -96,7 +97,6 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         lock::table,
         exchange_rate::table,
         documents,
-        invitation,
         document_lines,
         allocations,
         stock,

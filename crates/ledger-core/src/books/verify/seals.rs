@@ -1,11 +1,13 @@
 //! Whether every row is what the server wrote last, and whether there are no others.
 
 use super::{Check, Findings};
+use crate::books::audit;
 use crate::books::seal::sums::{Sum, Sums};
 use crate::books::seal::{Seals, heads, proof};
 use crate::books::tables::books;
 use crate::cx::Cx;
 use crate::error::Result;
+use crate::ids::BusinessId;
 use crate::installation::{self, Sealed};
 use crate::resource::business::table as businesses;
 use sea_orm::{ConnectionTrait, EntityTrait};
@@ -60,6 +62,9 @@ pub(crate) async fn installation(connection: &impl ConnectionTrait, seals: &Seal
             companies.count,
             signed.of(installation::BOOKS).count
         ));
+    }
+    for problem in audit::verify(connection, seals, BusinessId::default()).await?.problems {
+        findings.add(format!("record {} of the installation's audit log {}", problem.sequence, problem.problem));
     }
     Ok(check(proof::run(connection, seals, None, &signed).await?, findings))
 }

@@ -167,7 +167,7 @@ impl Report for AuditTrail {
         if !asked.is_page() {
             return Ok(Trail { records, ..Trail::default() });
         }
-        let verdict = audit::verify(cx, business).await?;
+        let verdict = audit::verify(&cx.db, cx.seals, business).await?;
         let head = books::Entity::find_by_id(business).one(&cx.db).await?;
         Ok(Trail {
             records,
