@@ -224,8 +224,8 @@ impl Place {
             "boolean" if self.is_postgres() => if value == "'true'" { "false" } else { "true" }.into(),
             "boolean" => if value == "1" { "0" } else { "1" }.into(),
             "bigint" | "integer" if null => "1".into(),
-            "bigint" | "integer" if self.is_postgres() => format!("{value}::bigint + 1"),
-            "bigint" | "integer" => format!("{value} + 1"),
+            "bigint" | "integer" if self.is_postgres() => format!("{value}::bigint + 1000003"),
+            "bigint" | "integer" => format!("{value} + 1000003"),
             "uuid" => "'00000000-0000-4000-8000-0000000000ff'".into(),
             "uuid_text" => "X'000000000000400080000000000000FF'".into(),
             _ if null => "'x'".into(),
@@ -379,7 +379,7 @@ const HANDS: &[(&str, &str)] = &[
     ),
     ("a party's name", "UPDATE parties SET name = 'Evil Ltd' WHERE business_id = {b}"),
     ("a party that is gone", "DELETE FROM parties WHERE business_id = {b} AND name = 'Somebody'"),
-    ("what a document is about", "UPDATE documents SET content = REPLACE(content, 'A', 'B') WHERE business_id = {b}"),
+    ("what a document is about", "UPDATE documents SET content = content || ' ' WHERE business_id = {b}"),
     ("whom a document is with", "UPDATE documents SET party_id = {nil} WHERE business_id = {b}"),
     ("what a document refers to", "UPDATE documents SET reference = 'EVIL' WHERE business_id = {b}"),
     ("a draft that is gone", "DELETE FROM documents WHERE business_id = {b}"),
@@ -651,4 +651,123 @@ fn a_schema_that_was_changed_is_seen_on_sqlite() {
 #[test]
 fn a_schema_that_was_changed_is_seen_on_postgres() {
     the_schema_is_held_against_the_migrations(Engine::Postgres);
+}
+
+/// What a record of the log is chained with, in the order of the chain, and whether it is an identifier.
+const CHAINED: &[(&str, bool)] = &[
+    ("business_id", true),
+    ("sequence", false),
+    ("id", true),
+    ("at", false),
+    ("user_id", true),
+    ("address", false),
+    ("dialect", false),
+    ("request_id", false),
+    ("action", false),
+    ("resource", false),
+    ("resource_id", true),
+    ("version_from", false),
+    ("version_to", false),
+    ("before", false),
+    ("after", false),
+];
+
+/// Chains the records of a log up to a place as they were chained before there was a key. The last hash is answered.
+fn chain_plainly(place: &Place, business: &str, until: usize) -> String {
+    let mut previous = String::new();
+    for sequence in 1..=until {
+        let value = |(column, is_id): &(&str, bool)| {
+            let text = match (place.is_postgres(), is_id) {
+                (true, _) => format!("\"{column}\"::text"),
+                (false, true) => format!("lower(hex(\"{column}\"))"),
+                (false, false) => format!("CAST(\"{column}\" AS TEXT)"),
+            };
+            let sql = format!(
+                "SELECT CASE WHEN \"{column}\" IS NULL THEN '-' ELSE '=' || {text} END AS text FROM audit_log \
+                 WHERE business_id = {business} AND sequence = {sequence}"
+            );
+            let found = place.texts(&sql).remove(0);
+            let text = found.strip_prefix('=')?.to_owned();
+            let hyphens = |id: &str| [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
+            Some(if *is_id && !text.contains('-') { hyphens(&text) } else { text })
+        };
+        let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
+        for part in std::iter::once(Some(previous.clone())).chain(CHAINED.iter().map(value)) {
+            match part {
+                Some(text) => digest.update(format!("{}:{text}", text.len()).as_bytes()),
+                None => digest.update(b"-:"),
+            }
+        }
+        let hash: String = digest.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        place.run(&format!(
+            "UPDATE audit_log SET previous_hash = '{previous}', hash = '{hash}', keyed = false \
+             WHERE business_id = {business} AND sequence = {sequence}"
+        ));
+        previous = hash;
+    }
+    previous
+}
+
+/// Books from before there were seals are sealed at the first start, and what stood there then is held fast.
+fn old_books_are_sealed(engine: Engine) {
+    let Some(server) = start(engine) else { return };
+    let company = server.company();
+    company.party(json!({}));
+    company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+    let id = company.id.clone();
+    let guards = guards(&server);
+    let place = Place::of(&server);
+    let literal =
+        |id: &str| if place.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) };
+    let own = literal(&id);
+    let count = |business: &str| {
+        let sql = format!("SELECT CAST(COUNT(*) AS TEXT) AS text FROM audit_log WHERE business_id = {business}");
+        place.texts(&sql)[0].parse::<usize>().unwrap()
+    };
+    place.unguard();
+    for table in place.tables() {
+        if place.columns(&table).iter().any(|(column, _)| column == "seal") {
+            place.run(&format!("UPDATE \"{table}\" SET seal = ''"));
+        }
+    }
+    let mut head = String::new();
+    for business in [literal("00000000-0000-0000-0000-000000000000"), own.clone()] {
+        head = chain_plainly(&place, &business, count(&business));
+        place.run(&format!("UPDATE books SET audit_hash = '{head}' WHERE business_id = {business}"));
+    }
+    place.run("UPDATE books SET sums = '', signature = ''");
+    place.run("UPDATE installation SET sums = '', signature = ''");
+    put_guards_back(&server, &guards);
+    let before = count(&own);
+    assert!(!place.wrong().is_nothing());
+    drop(place);
+    let server = server.restarted();
+    let place = Place::of(&server);
+    assert!(place.wrong().is_nothing(), "{:?}", place.wrong());
+    let company = Company { server: &server, id, token: server.token().to_owned() };
+    let log = company.ask(Dialect::A, "GET", "auditLog", "?pageSize=500", None).expect(200).data;
+    let last = log["items"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["action"], &last["sequence"]), (&json!("sealed"), &json!(before + 1)));
+    assert_eq!(last["after"]["sealed"], json!({"auditSequence": before, "auditHash": head, "entryNumber": 1}));
+    company.party(json!({"name": "After"}));
+    assert!(place.wrong().is_nothing(), "{:?}", place.wrong());
+    // What is chained plainly, anybody can chain anew; the first record under the key does not follow from it.
+    place.unguard();
+    place.run(&format!("UPDATE audit_log SET address = '10.9.9.9' WHERE business_id = {own} AND sequence = 1"));
+    let head = chain_plainly(&place, &own, before);
+    place.run(&format!(
+        "UPDATE audit_log SET previous_hash = '{head}' WHERE business_id = {own} AND sequence = {}",
+        before + 1
+    ));
+    assert!(place.wrong().has(&["V7"]));
+}
+
+#[test]
+fn books_from_before_there_were_seals_are_held_fast_on_sqlite() {
+    old_books_are_sealed(Engine::Sqlite);
+}
+
+#[test]
+fn books_from_before_there_were_seals_are_held_fast_on_postgres() {
+    old_books_are_sealed(Engine::Postgres);
 }

@@ -68,28 +68,27 @@ pub struct Check {
 impl Check {
     /// The engine's own check of its file.
     pub(crate) fn of_engine(found: Vec<String>) -> Self {
+        Self::none("V13", "The database file is whole", found)
+    }
+
+    /// What differs from the schema that the migrations make.
+    pub(crate) fn of_schema(found: Vec<String>) -> Self {
+        Self::none("V16", "The schema is what the migrations made", found)
+    }
+
+    /// What is not as a head says that was kept elsewhere.
+    pub fn of_heads(found: Vec<String>) -> Self {
+        Self::none("V17", "Nothing went back behind the heads that were kept", found)
+    }
+
+    /// A check that finds nothing.
+    fn none(id: &str, name: &str, found: Vec<String>) -> Self {
         let mut findings = Findings::default();
         let count = found.len();
         for finding in found {
             findings.add(finding);
         }
-        Self::of("V13", "The database file is whole", count, 0, findings)
-    }
-
-    /// What is not as a head says that was kept elsewhere.
-    pub fn of_heads(found: Vec<String>) -> Self {
-        let mut findings = Findings::default();
-        let count = found.len();
-        found.into_iter().for_each(|finding| findings.add(finding));
-        Self::of("V17", "Nothing went back behind the heads that were kept", count, 0, findings)
-    }
-
-    /// What differs from the schema that the migrations make.
-    pub(crate) fn of_schema(found: Vec<String>) -> Self {
-        let mut findings = Findings::default();
-        let count = found.len();
-        found.into_iter().for_each(|finding| findings.add(finding));
-        Self::of("V16", "The schema is what the migrations made", count, 0, findings)
+        Self::of(id, name, count, 0, findings)
     }
 }
 
