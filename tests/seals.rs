@@ -430,7 +430,7 @@ const HANDS: &[(&str, &str)] = &[
     ("a series", "UPDATE number_series SET first_number = 7 WHERE business_id = {b}"),
     ("a counter", "UPDATE number_counters SET last_date = '2000-01-01'"),
     ("a link between documents", "DELETE FROM document_links"),
-    ("what stock is made of", "UPDATE stock SET layers = '[]'"),
+    ("what stock is made of", "UPDATE stock SET layers = layers || ' '"),
     ("when something is due", "UPDATE open_items SET due_date = '2030-01-01'"),
     ("why something was taken back", "UPDATE documents SET void_reason = 'x' WHERE business_id = {b}"),
     ("the log, cut off at its end", "DELETE FROM audit_log WHERE business_id = {b} AND sequence > 3"),
