@@ -12,6 +12,8 @@ fn may(role: Role, noun: &str, action: Action) -> bool {
     match noun {
         // One's own account needs nobody's leave.
         "profile" => return true,
+        // No role of a company reaches beyond it.
+        "installationLog" => return false,
         "user" | "permission" | "apiKey" | "dialectUsage" => {
             let sees = matches!(role, Role::Accountant | Role::Auditor) && action == Action::View;
             return role == Role::Owner || sees;
@@ -107,9 +109,10 @@ fn one_of(company: &Company<'_>, operations: &ResourceOperations) -> One {
             let listed = company.ask(Dialect::B, "GET", resource, "", None).expect(200).data;
             One { id: listed["items"][0]["id"].as_str().unwrap().into(), body: Value::Null }
         }
-        "verification" | "reports" | "currencies" | "dialectUsage" | "profile" => {
+        "verification" | "reports" | "currencies" | "dialectUsage" | "profile" | "sessions" => {
             One { id: String::new(), body: Value::Null }
         }
+        "installationLog" => One { id: company.id.clone(), body: Value::Null },
         "users" => {
             let mut made = company.make(resource);
             made["displayName"] = "Renamed".into();
@@ -129,6 +132,11 @@ fn matrix(server: &Server) {
         let member = member(&company, role.as_str());
         for (operations, one) in registry().iter().zip(&records) {
             for verb in operations.verbs() {
+                // Whoever ends their session asks nothing after it.
+                let ends = operations.key.stem() == "sessions" || operations.operation_id(verb) == "profileLogOut";
+                if ends {
+                    continue;
+                }
                 let (key, action) = operations.needs(verb);
                 let noun = key.permission_noun();
                 let allowed = may(role, noun, action);
@@ -160,8 +168,8 @@ on_both_engines! {
             let resource = operations.key.stem();
             let one = one_of(&company, operations);
             for verb in operations.verbs() {
-                let is_own = resource == "profile";
-                if is_own || resource == "businesses" && matches!(verb, Verb::List | Verb::Create) {
+                let is_of_no_company = matches!(resource, "profile" | "sessions" | "installationLog");
+                if is_of_no_company || resource == "businesses" && matches!(verb, Verb::List | Verb::Create) {
                     continue;
                 }
                 for dialect in DIALECTS {

@@ -16,8 +16,10 @@ fn log(company: &Company<'_>, query: &str) -> Vec<Value> {
 
 /// A secret is shown once, and in no log.
 fn hide(record: &mut Value) {
-    if record.get("secret").is_some() {
-        record["secret"] = Value::Null;
+    for name in ["secret", "invitationCode"] {
+        if record.get(name).is_some() {
+            record[name] = Value::Null;
+        }
     }
 }
 

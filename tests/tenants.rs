@@ -46,6 +46,34 @@ fn companies(server: &Server, host: &str, token: &str) -> Answer {
 }
 
 on_both_engines! {
+    fn an_invitation_opens_its_own_tenant_and_no_other(server) {
+        let server = cloud(server.engine, "");
+        add(&server, "one.example");
+        add(&server, "two.example");
+        let owner = token(&server, "one.example");
+        let ask = |host: &str, token: &str, path: &str, business: &str, body: &serde_json::Value| {
+            let request = authorised(Request::new("POST", path).json(body), token);
+            server.send(&at(host, if business.is_empty() { request } else { request.header("X-Business-Id", business) }))
+        };
+        let company = ask("one.example", &owner, "/b/api/businesses", "", &json!({"name": "One", "baseCurrency": "EUR"})).expect(201).json();
+        let business = company["id"].as_str().unwrap();
+        // The first user of the other tenant has this address there, which is nothing here.
+        let invite = json!({"email": "second@example.test", "displayName": "Second", "memberships": [{"permissionId": company["permissionId"]}]});
+        let code = ask("one.example", &owner, "/b/api/users", business, &invite).expect(201).json()["invitationCode"].clone();
+        let accept = |host: &str| {
+            let body = json!({"invitationCode": code, "password": "the second user of a tenant"});
+            server.send(&at(host, Request::new("POST", "/a/api/Users/accept-invitation").json(&body))).status
+        };
+        assert_eq!(["two.example", "one.example", "one.example"].map(accept), [401, 200, 401]);
+        // Each tenant has an installation's log of its own.
+        let log = |host: &str| {
+            let request = authorised(Request::new("GET", "/b/api/installation-log?pageSize=100"), &token(&server, host));
+            server.send(&at(host, request)).expect(200).text
+        };
+        assert!(log("one.example").contains("second@example.test") && !log("two.example").contains("second@example.test"));
+        assert!(log("two.example").contains("\"tenant\":\"two.example\""));
+    }
+
     fn a_host_is_a_tenant_and_no_other(server) {
         let server = cloud(server.engine, "");
         // Before there is anybody, nobody is known; the process is well all the same.

@@ -15,13 +15,20 @@ fn sources(folder: &str) -> Vec<(String, String)> {
             let path = entry.path();
             if path.is_dir() {
                 waiting.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !is_suite(&path) {
                 found.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
             }
         }
     }
     assert!(!found.is_empty(), "{folder} has no sources");
     found
+}
+
+/// Whether a file is a suite of a crate, and no part of the product.
+fn is_suite(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| {
+        folder.ends_with("tests") && folder.parent().is_some_and(|above| above.join("Cargo.toml").exists())
+    })
 }
 
 /// The lines of a file that run in the product: without its tests.
@@ -77,12 +84,55 @@ fn only_the_lane_begins_and_commits() {
 }
 
 #[test]
+fn the_audit_log_is_read_through_its_own_door() {
+    // Who writes and proves it, and the two that say who may see what of it.
+    let own = ["books/audit.rs", "books/desk.rs", "books/tables.rs", "books/verify.rs", "resource/audit_log.rs"];
+    let except: Vec<&str> = own.into_iter().chain(["resource/installation_log.rs", "database/tests.rs"]).collect();
+    absent("crates/ledger-core/src", &["audit_log::Entity", "audit_log::self", "audit_log as"], &except);
+    let door = std::fs::read_to_string(root().join("crates/ledger-core/src/resource/audit_log.rs")).unwrap();
+    assert_eq!(product(&door).filter(|line| line.contains("Entity::find")).count(), 1);
+}
+
+#[test]
+fn what_the_log_of_security_says_is_said_in_one_place() {
+    absent(
+        "crates",
+        &["target: \"security\"", "security::TARGET"],
+        &["ledger-core/src/security.rs", "launcher/src/logging.rs"],
+    );
+}
+
+#[test]
 fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
     for folder in ["crates", "migrations/src"] {
         absent(folder, &["f64", "f32", "Decimal column"], &[]);
         absent(folder, &["Utc::now", "SystemTime::now", "Local::now", "now_v7"], &["clock.rs"]);
-        absent(folder, &[".unwrap()", ".expect("], &["launcher/src/config/tests", "src/database/tests"]);
+        absent(
+            folder,
+            &[".unwrap()", ".expect("],
+            &["launcher/src/config/tests", "src/database/tests", "sqlite-kit/src/tests"],
+        );
     }
+}
+
+#[test]
+fn bodies_are_read_in_one_place_and_what_comes_from_outside_keeps_the_time() {
+    // What a server elsewhere answers is a client's to read.
+    let reading = [" to_bytes(", "body::to_bytes", ".frame()", ".collect().await", "BodyStream", "into_data_stream"];
+    absent("crates", &reading, &["http-kit/src/body.rs", "compare/src/client.rs", "crates/bench"]);
+    let extracting = ["extract::Json", "FromRequest<", "Form<", "Multipart", "RequestBodyLimit"];
+    absent("crates", &extracting, &[]);
+    absent("crates", &["Incoming"], &["launcher/src/edge/"]);
+    // There, it is wrapped before anybody gets hold of it.
+    let edge = sources("crates/launcher/src/edge");
+    let makes = |text: &str| product(text).filter(|line| line.contains("Body::new(")).count();
+    assert_eq!(edge.iter().map(|(_, text)| makes(text)).sum::<usize>(), 1, "one way from a connection to a handler");
+}
+
+#[test]
+fn what_waits_for_a_client_is_at_the_edge_alone() {
+    let waiting = ["TcpListener", "TcpSocket", "serve_connection", "header_read_timeout"];
+    absent("crates", &waiting, &["launcher/src/edge/", "crates/bench"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! every key of a company's table. Amounts are scaled integers, instants are microseconds since 1970 (UTC).
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, TransactionTrait};
+use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
 mod columns;
 mod m0001_identity;
@@ -24,10 +24,11 @@ mod m0011_orders_and_goods;
 mod m0012_people;
 mod m0013_dialect_usage;
 mod m0014_installation;
-mod m0015_seals;
-mod m0016_no_replacing;
 mod m0017_invitations;
-mod m0023_seals_of_people;
+mod m0019_sign_in;
+mod m0021_running_time;
+mod m0023_seals;
+mod m0024_no_replacing;
 pub mod schema;
 mod sealed;
 
@@ -51,10 +52,11 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_people::Migration),
             Box::new(m0013_dialect_usage::Migration),
             Box::new(m0014_installation::Migration),
-            Box::new(m0015_seals::Migration),
-            Box::new(m0016_no_replacing::Migration),
             Box::new(m0017_invitations::Migration),
-            Box::new(m0023_seals_of_people::Migration),
+            Box::new(m0019_sign_in::Migration),
+            Box::new(m0021_running_time::Migration),
+            Box::new(m0023_seals::Migration),
+            Box::new(m0024_no_replacing::Migration),
         ]
     }
 }
@@ -63,30 +65,15 @@ impl MigratorTrait for Migrator {
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7302101117)";
 
 /// Whoever waits for the lock, or holds it while a large table is changed, is not in a hurry.
-const WITHOUT_HURRY: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; \
-                             SET LOCAL idle_in_transaction_session_timeout = 0";
+const WITHOUT_HURRY: &str =
+    "SET lock_timeout = 0; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
 
 /// What rows are noted by in `touched` that migrations wrote: the server seals them.
 pub const BATCH: &str = "migrations";
 
-/// Brings the schema up to date. Two processes may start on one empty PostgreSQL: the second waits.
+/// Brings the schema up to date. On PostgreSQL whoever does so holds the lock.
 pub async fn up(database: &DatabaseConnection) -> Result<(), DbErr> {
     // Asked first, for its words about a database from the future.
-    pending(database).await?;
-    if database.get_database_backend() != DbBackend::Postgres {
-        return up_alone(database).await;
-    }
-    // The lock lives in a transaction of its own connection, so it is freed even when the process dies.
-    let lock = database.begin().await?;
-    lock.execute_unprepared(WITHOUT_HURRY).await?;
-    lock.execute_unprepared(MIGRATION_LOCK).await?;
-    let done = up_alone(database).await;
-    lock.commit().await?;
-    done
-}
-
-/// ... while nobody else does.
-async fn up_alone(database: &DatabaseConnection) -> Result<(), DbErr> {
     if pending(database).await? == 0 {
         return Ok(());
     }
@@ -96,6 +83,17 @@ async fn up_alone(database: &DatabaseConnection) -> Result<(), DbErr> {
     }
     Migrator::up(database, None).await?;
     database.execute_unprepared(&format!("UPDATE touched SET batch = '{BATCH}' WHERE batch = ''")).await.map(drop)
+}
+
+/// Two processes may start on one empty PostgreSQL: the second waits here until the transaction of the first has ended.
+pub async fn take_lock(transaction: &impl ConnectionTrait) -> Result<(), DbErr> {
+    without_hurry(transaction).await?;
+    transaction.execute_unprepared(MIGRATION_LOCK).await.map(|_| ())
+}
+
+/// Takes every limit of time from a connection to PostgreSQL.
+pub async fn without_hurry(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
+    connection.execute_unprepared(WITHOUT_HURRY).await.map(|_| ())
 }
 
 /// Whether there is such a table.

@@ -2,7 +2,8 @@
 
 use super::server::{Company, Said};
 use super::{Dialect, Server};
-use sea_orm::{ConnectionTrait, Database, DatabaseConnection, DbErr};
+use postgres_kit::{Patience, Target};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr};
 use serde_json::{Value, json};
 use sqlite_kit::{Access, Opening};
 
@@ -68,9 +69,18 @@ pub fn shown(entry: &Value) -> Vec<String> {
         .collect()
 }
 
+/// How long a test waits for PostgreSQL.
+pub const PATIENCE: Patience = {
+    const LONG: std::time::Duration = std::time::Duration::from_mins(2);
+    Patience { connect: LONG, statement: LONG, writer: LONG }
+};
+
 /// A connection of one's own to a database, as no part of the product has it.
 pub async fn connected(url: &str) -> Result<DatabaseConnection, DbErr> {
-    let Some(path) = sqlite_kit::file_of(url) else { return Database::connect(url).await };
+    let Some(path) = sqlite_kit::file_of(url) else {
+        let target = Target::of(url, PATIENCE)?;
+        return postgres_kit::proxied(&target, PATIENCE.statement).await.map(|(database, _)| database);
+    };
     let patience = std::time::Duration::from_secs(10);
     let opening = Opening { path, access: Access::Write, cache_kib: 1_024, statements: 16, patience };
     // What fails is seen by whoever looks for what it should have done.

@@ -138,6 +138,10 @@ impl Company<'_> {
             "verification" => self.request_at(dialect, method, &format!("verify{path}")),
             "reports" => self.request_at(dialect, method, &format!("reports{path}")),
             "dialectUsage" => self.request_at(dialect, method, &format!("dialect-usage{path}")),
+            "installationLog" => {
+                let own = if dialect == Dialect::A { "/a/api/InstallationLog" } else { "/b/api/installation-log" };
+                super::server::authorised(Request::new(method, &format!("{own}{path}")), &self.token)
+            }
             "profile" => {
                 let own = if dialect == Dialect::A { "/a/api/Users/me" } else { "/b/api/auth/me" };
                 super::server::authorised(Request::new(method, &format!("{own}{path}")), &self.token)

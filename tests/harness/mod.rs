@@ -13,6 +13,7 @@ pub mod server;
 pub mod shop;
 pub mod streams;
 pub mod twins;
+pub mod wire;
 
 pub use http::Request;
 pub use server::{Company, Dialect, Engine, Options, Server};

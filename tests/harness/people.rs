@@ -48,3 +48,19 @@ impl Company<'_> {
         self.server.send(&request.json(&json!({"invitationCode": code})))
     }
 }
+
+/// The code of a secret at a step, reckoned here once more by the standard.
+pub fn code(secret: &str, step: u64) -> String {
+    let mut bits: Vec<bool> = Vec::new();
+    for letter in secret.bytes() {
+        let value = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".iter().position(|known| *known == letter).unwrap();
+        bits.extend((0..5).rev().map(|bit| value >> bit & 1 == 1));
+    }
+    let key: Vec<u8> =
+        bits.chunks_exact(8).map(|byte| byte.iter().fold(0, |sum, bit| sum << 1 | u8::from(*bit))).collect();
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &key);
+    let tag = ring::hmac::sign(&key, &step.to_be_bytes());
+    let at = usize::from(tag.as_ref()[19] & 15);
+    let four: [u8; 4] = tag.as_ref()[at..at + 4].try_into().unwrap();
+    format!("{:06}", (u32::from_be_bytes(four) & 0x7fff_ffff) % 1_000_000)
+}

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Cluster {
     _server: Kept,
     programs: PathBuf,
+    data: PathBuf,
     port: u16,
 }
 
@@ -46,7 +47,7 @@ fn start() -> Option<Cluster> {
     let server = Kept::start(&wrap, &postgres, |command| {
         command.current_dir(&folder).stdout(Stdio::null()).stderr(Stdio::null());
     });
-    let cluster = Cluster { _server: server, programs, port };
+    let cluster = Cluster { _server: server, programs, data: folder.join("data"), port };
     eventually("PostgreSQL's start", || cluster.psql("SELECT 1").then_some(()));
     Some(cluster)
 }
@@ -62,6 +63,17 @@ impl Cluster {
         let name = format!("duet_{}", COUNT.fetch_add(1, Ordering::Relaxed));
         assert!(self.psql(&format!("CREATE DATABASE {name}")), "a database can be created");
         format!("postgres://postgres@127.0.0.1:{}/{name}", self.port)
+    }
+
+    /// Sends a signal to its first process and to all that it made.
+    pub fn signal_all(&self, name: &str) {
+        let file = std::fs::read_to_string(self.data.join("postmaster.pid")).expect("its number");
+        let first = file.lines().next().expect("a line");
+        let children = Command::new("ps").args(["-o", "pid=", "--ppid", first]).output().expect("ps").stdout;
+        let mut all = vec![format!("-{name}"), first.to_owned()];
+        all.extend(String::from_utf8_lossy(&children).split_whitespace().map(str::to_owned));
+        // One may have ended meanwhile.
+        let _sent = Command::new("kill").args(all).stderr(Stdio::null()).status().expect("kill");
     }
 
     pub fn psql(&self, statement: &str) -> bool {

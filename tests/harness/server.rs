@@ -148,7 +148,11 @@ impl Server {
     /// Several processes that start at the same moment on one empty PostgreSQL.
     pub fn several(count: usize) -> Option<Vec<Self>> {
         let database = postgres::fresh_database()?;
-        let start = || Self::start_on(Engine::Postgres, database.clone(), fresh_folder("server"), Options::default());
+        // What is secret is the same for all of them.
+        let secrets = ["Security__MasterKey", "JwtSettings__Secret"];
+        let environment = secrets.map(|name| (name.to_owned(), format!("{name} of several servers")));
+        let options = || Options { environment: environment.to_vec(), ..Options::default() };
+        let start = || Self::start_on(Engine::Postgres, database.clone(), fresh_folder("server"), options());
         Some(std::thread::scope(|scope| {
             let starting: Vec<_> = (0..count).map(|_| scope.spawn(start)).collect();
             starting.into_iter().map(|started| started.join().expect("it starts")).collect()

@@ -6,6 +6,7 @@
 mod balances;
 mod bare;
 mod client;
+mod fair;
 mod invoices;
 mod journals;
 mod logins;
@@ -66,6 +67,17 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         turns: usize,
     },
+    /// Answers to one company while another does its worst, beside the same in quiet
+    Fair {
+        #[command(flatten)]
+        place: place::Place,
+        /// Seconds of each turn
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+        /// Journals of a thousand lines of the company that does its worst
+        #[arg(long, default_value_t = 250)]
+        journals: usize,
+    },
     /// Log-ins that fail, of people who are there and of people who are not
     Logins {
         #[command(flatten)]
@@ -114,6 +126,7 @@ fn main() -> ExitCode {
             Command::Reading { place, many, few, seconds, turns } => {
                 invoices::read(&place, many, few, seconds, turns).await
             }
+            Command::Fair { place, seconds, journals } => fair::run(&place, seconds, journals).await,
             Command::Logins { place } => logins::run(&place).await,
             Command::Bare { file } => bare::serve(&file).await,
             Command::Balances { place, lines, few } => balances::run(&place, lines, few).await,

@@ -3,14 +3,20 @@
 use crate::Result;
 use crate::client::{self, Connection};
 use clap::Args;
-use ledger_core::database::{Committing, DatabaseOptions, Purpose, Session, Writer};
-use sea_orm::{ConnectionTrait, Database};
+use ledger_core::database::{Committing, DatabaseOptions, Patience, Purpose, Session, Writer};
+use postgres_kit::{Link, Target};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// Nothing is given up while it is measured.
+const PATIENCE: Patience = {
+    const LONG: std::time::Duration = std::time::Duration::from_mins(5);
+    Patience { connect: LONG, statement: LONG, writer: LONG }
+};
 
 #[derive(Args, Clone)]
 pub(crate) struct Place {
@@ -46,8 +52,8 @@ impl Place {
             std::fs::create_dir_all(&folder)?;
             return Ok(format!("sqlite:{}", folder.join("duet.db").display()));
         };
-        let admin = Database::connect(url).await?;
-        admin.execute_unprepared(&format!("CREATE DATABASE {name}")).await?;
+        let admin = Link::open(&Target::of(url, PATIENCE)?, PATIENCE.statement).await?;
+        admin.batch(format!("CREATE DATABASE {name}")).await?;
         let (host, _) = url.rsplit_once('/').ok_or("the URL names no database")?;
         Ok(format!("{host}/{name}"))
     }
@@ -58,8 +64,10 @@ impl Place {
             url: url.into(),
             purpose: Purpose::Writing,
             pool_size: 40,
+            patience: PATIENCE,
             readers: 2,
             page_cache_kib: 128 << 10,
+            log_budget: 256 << 20,
         };
         let database = ledger_core::database::Database::open(&options).await?;
         database.migrate().await?;

@@ -56,6 +56,8 @@ async function signIn(event) {
 }
 
 function signOut(why) {
+  // The session ends with it, whoever may have seen the token.
+  if (state.token && !why) ask('sign-out').catch(() => {});
   state.token = null;
   sessionStorage.removeItem('duet-compare-token');
   show();

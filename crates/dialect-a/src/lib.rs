@@ -53,7 +53,9 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::Permissions => "permissions",
         ResourceKey::ApiKeys => "api-keys",
         ResourceKey::DialectUsage => "dialect-usage",
+        ResourceKey::InstallationLog => "InstallationLog",
         ResourceKey::Profile => "Users/me",
+        ResourceKey::Sessions => "Users/me/sessions",
     }
 }
 
@@ -66,8 +68,8 @@ pub struct Login {
     credential: Field<Label<254>>,
     /// The user's password.
     password: Field<SentPassword>,
-    /// The code of their authenticator, for users with a second factor.
-    totp_code: Maybe<Text<16>>,
+    /// The code of their authenticator, for users with a second factor; or one of their recovery codes.
+    totp_code: Maybe<Text<32>>,
 }
 
 /// An access token and whose it is.
@@ -125,7 +127,7 @@ impl Dialect for DialectA {
         let segment = segment(resource.key);
         match resource.scope {
             Scope::Business => format!("/{{businessId}}/{segment}"),
-            Scope::Installation => format!("/{segment}"),
+            Scope::Installation | Scope::Administration => format!("/{segment}"),
         }
     }
 

@@ -54,7 +54,9 @@ const fn segment(key: ResourceKey) -> &'static str {
         ResourceKey::Permissions => "permissions",
         ResourceKey::ApiKeys => "api-keys",
         ResourceKey::DialectUsage => "dialect-usage",
+        ResourceKey::InstallationLog => "installation-log",
         ResourceKey::Profile => "auth/me",
+        ResourceKey::Sessions => "auth/me/sessions",
     }
 }
 
@@ -72,8 +74,8 @@ pub struct Login {
     email: Field<Label<254>>,
     /// The user's password.
     password: Field<SentPassword>,
-    /// The code of their authenticator, for users with a second factor.
-    totp_code: Maybe<Text<16>>,
+    /// The code of their authenticator, for users with a second factor; or one of their recovery codes.
+    totp_code: Maybe<Text<32>>,
 }
 
 /// A bearer token and how long it is good.

@@ -9,7 +9,7 @@ window.ui = SwaggerUIBundle({
   // With this many operations, open groups cost a browser seconds.
   docExpansion: 'none',
   filter: true,
-  persistAuthorization: true,
+  persistAuthorization: false,
   queryConfigEnabled: false,
   tryItOutEnabled: true,
   validatorUrl: null,

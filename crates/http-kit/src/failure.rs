@@ -76,6 +76,7 @@ impl From<Error> for Failure {
             Error::RateLimited { retry_after_seconds } => {
                 failure.headers.push((header::RETRY_AFTER, retry_after_seconds.into()));
             }
+            Error::InProgress => failure.headers.push((header::RETRY_AFTER, 1_u64.into())),
             Error::Unavailable(why) => {
                 let seconds: u64 = if why == Unavailable::StorageFull { 60 } else { 1 };
                 failure.headers.push((header::RETRY_AFTER, seconds.into()));
@@ -91,9 +92,9 @@ fn status(error: &Error) -> StatusCode {
     match error {
         Error::Validation(_) | Error::MalformedJson(_) => StatusCode::BAD_REQUEST,
         Error::Unauthenticated(_) | Error::SecondFactor => StatusCode::UNAUTHORIZED,
-        Error::Forbidden { .. } | Error::NotAllowed { .. } => StatusCode::FORBIDDEN,
+        Error::Forbidden { .. } | Error::NotAllowed { .. } | Error::PasswordChange => StatusCode::FORBIDDEN,
         Error::NotFound => StatusCode::NOT_FOUND,
-        Error::Conflict(_) => StatusCode::CONFLICT,
+        Error::Conflict(_) | Error::InProgress => StatusCode::CONFLICT,
         Error::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         Error::PreconditionRequired => StatusCode::PRECONDITION_REQUIRED,
         Error::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,

@@ -1,9 +1,10 @@
 //! The handlers, once for every resource and both dialects.
 
+use crate::body;
 use crate::dialect::{CompanyIn, Dialect};
 use crate::failure::Failure;
 use crate::quota::{Quota, Quotas};
-use crate::request::{self, Arrival, Limits};
+use crate::request::{self, Arrival, Guest, Limits};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
@@ -12,20 +13,23 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
+use ledger_core::access::Principal;
 use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
+use ledger_core::fair::present;
 use ledger_core::feed::Feed;
-use ledger_core::ids::RecordId;
-use ledger_core::ledger::{Answer, Call, Ledger, Reply, ReplyKind};
+use ledger_core::ids::{BusinessId, RecordId, UserId};
+use ledger_core::ledger::{Answer, Call, Errand, Ledger, Reply, ReplyKind};
 use ledger_core::quoting::quoted;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb, registry};
+use ledger_core::security::{Event, Who};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,16 +79,61 @@ fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb])
     verbs.iter().fold(MethodRouter::new(), |router, &verb| {
         router.on(method(resource.method(verb)), move |request: Request| async move {
             let arrival = arrival(&request);
-            let mut quota = None;
+            let mut seen = Seen::default();
             let answer = match shell(&request) {
-                Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut quota).await,
+                Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut seen).await,
                 Err(failure) => Err(failure),
             };
-            let mut response = answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure));
-            tell(&mut response, quota);
+            let mut response = answer.unwrap_or_else(|failure| {
+                seen.refused(resource.operation_id(verb), &origin::<D>(arrival.as_ref()), &failure);
+                failed::<D>(arrival.as_ref(), failure)
+            });
+            tell(&mut response, seen.quota);
+            response.extensions_mut().insert(seen.caller());
             response
         })
     })
+}
+
+/// What is seen of who asks, before they are answered.
+#[derive(Default)]
+struct Seen {
+    /// Whether a token or a key was given.
+    claims: bool,
+    principal: Option<Principal>,
+    business: Option<BusinessId>,
+    quota: Option<Quota>,
+}
+
+/// Who asked and in which company, for the line that the log has of each request.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Caller {
+    pub user: Option<UserId>,
+    pub key: Option<RecordId>,
+    pub business: Option<BusinessId>,
+}
+
+impl Seen {
+    fn caller(&self) -> Caller {
+        let key = self.principal.as_ref().and_then(|principal| principal.key.as_ref());
+        Caller {
+            user: self.principal.as_ref().map(|principal| principal.user),
+            key: key.map(|key| key.key),
+            business: self.business,
+        }
+    }
+
+    /// Tells the log of security of somebody who is kept out.
+    fn refused(&self, operation: String, origin: &Origin, failure: &Failure) {
+        let why = || failure.title.clone();
+        let event = match (failure.status, &self.principal) {
+            (StatusCode::FORBIDDEN, Some(_)) => Event::Denied { operation, why: why() },
+            (StatusCode::TOO_MANY_REQUESTS, _) => Event::Throttled { operation },
+            (StatusCode::UNAUTHORIZED, _) if self.claims => Event::TokenRefused { operation, why: why() },
+            _ => return,
+        };
+        event.tell(self.principal.as_ref().map_or(Who::Stranger, Principal::who), self.business, origin);
+    }
 }
 
 fn method(method: Method) -> MethodFilter {
@@ -154,8 +203,12 @@ async fn answer<D: Dialect>(
     resource: &'static ResourceOperations,
     verb: Verb,
     request: Request,
-    quota: &mut Option<Quota>,
+    seen: &mut Seen,
 ) -> Result<Response, Failure> {
+    // What cannot be served anyway costs nothing: neither a look at the token nor one at the body.
+    if shell.quotas.are_full() {
+        return Err(Error::Unavailable(Unavailable::Overloaded).into());
+    }
     let (mut parts, body) = request.into_parts();
     let patience = shell.limits.request;
     // Before the body: nobody unknown makes us read a megabyte.
@@ -165,19 +218,23 @@ async fn answer<D: Dialect>(
     let token = request::bearer(&parts.headers)?;
     let address = parts.extensions.get::<Arrival>().map(|arrival| arrival.address);
     let of_company = named.as_ref().ok().and_then(Option::as_deref);
+    seen.claims = true;
+    seen.business = of_company.and_then(BusinessId::parse);
     let principal = match tokio::time::timeout(patience, shell.ledger.authenticate(token, of_company, address)).await {
         Ok(principal) => principal?,
         Err(_) => return Err(Error::Unavailable(Unavailable::Overloaded).into()),
     };
-    *quota = shell.quotas.take(principal.caller());
-    if let Some(Quota { left: None, resets_in, .. }) = *quota {
+    welcome(&parts);
+    seen.principal = Some(principal.clone());
+    seen.quota = shell.quotas.take(principal.caller());
+    if let Some(Quota { left: None, resets_in, .. }) = seen.quota {
         return Err(Error::RateLimited { retry_after_seconds: resets_in }.into());
     }
     let writes = resource.writes(verb);
     let body = match resource.body_need(verb) {
         BodyNeed::None => Vec::new(),
-        BodyNeed::Optional => request::optional_json_body(&parts, body, &shell.limits).await?.to_vec(),
-        BodyNeed::Required => request::json_body(&parts, body, &shell.limits).await?.to_vec(),
+        BodyNeed::Optional => body::optional_json(&parts.headers, body, shell.limits.body).await?.to_vec(),
+        BodyNeed::Required => body::json(&parts.headers, body, shell.limits.body).await?.to_vec(),
     };
     let arrival = parts.extensions.get::<Arrival>();
     let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("unnamed");
@@ -202,21 +259,38 @@ async fn answer<D: Dialect>(
         return Ok(render(&parts, &known.reply, body, page_size.as_deref(), None));
     }
     let ledger = shell.ledger.clone();
-    let late = if writes { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
-    let reply = match unhurried(patience, late, async move { ledger.execute(&principal, call).await }).await? {
+    let answer = match call.sorted() {
+        // It ends with who waits for it, whether they hang up or have waited for too long.
+        Errand::Read(call) => {
+            present(patience, |waits| Box::pin(async move { ledger.read(waits, &principal, call).await })).await?
+        }
+        Errand::Write(call) => {
+            let work = async move { ledger.write_down(&principal, call).await };
+            Answer::Whole(unhurried(patience, Unavailable::CommitOutcomeUnknown, work).await?)
+        }
+    };
+    let reply = match answer {
         Answer::Whole(reply) => reply,
-        Answer::Csv(feed) => return Ok(portions(feed, arrival)),
+        Answer::Portions(feed) => return Ok(portions(feed, arrival)),
     };
     let body = match reply.media {
         Media::Json => D::success(message(reply.kind), &reply.json).into(),
-        Media::NdJson => reply.json.clone().into(),
+        Media::NdJson | Media::Csv => reply.json.clone().into(),
     };
     let made_in = resource.names_record(verb).then(|| D::collection(resource.answering(verb)));
     Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
 }
 
+/// Tells whoever lets connections in that somebody we know is at the end of this one.
+fn welcome(parts: &Parts) {
+    if let Some(guest) = parts.extensions.get::<Guest>() {
+        guest.signed_in();
+    }
+}
+
 /// What is handed over while it is made. Where it breaks off, so does the connection: half of it must not look whole.
 fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
+    let media = feed.media;
     let request_id = arrival.map(|arrival| arrival.request_id.clone()).unwrap_or_default();
     let portions = stream::unfold((feed, request_id), |(mut feed, request_id)| async move {
         let portion = feed.next().await?.map_err(|error| {
@@ -225,9 +299,18 @@ fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
         });
         Some((portion, (feed, request_id)))
     });
-    let mut response = json(StatusCode::OK, Body::from_stream(portions));
-    set(&mut response, header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present");
+    // Whoever compresses it asks once more after its end, which only a fused stream may be asked.
+    let mut response = json(StatusCode::OK, Body::from_stream(portions.fuse()));
+    set(&mut response, header::CONTENT_TYPE, content_type(media));
     response
+}
+
+const fn content_type(media: Media) -> &'static str {
+    match media {
+        Media::Json => "application/json; charset=utf-8",
+        Media::NdJson => "application/x-ndjson; charset=utf-8",
+        Media::Csv => "text/csv; charset=utf-8; header=present",
+    }
 }
 
 /// Says where the caller stands.
@@ -246,7 +329,7 @@ fn business<D: Dialect>(
     in_path: Option<String>,
 ) -> Result<Option<String>, Failure> {
     let in_header = request::business_header(&parts.headers)?;
-    if resource.scope == Scope::Installation {
+    if resource.scope != Scope::Business {
         return Ok(None);
     }
     match D::COMPANY_IN {
@@ -281,9 +364,9 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
         return response;
     }
     let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
-    if reply.media == Media::NdJson {
+    if reply.media != Media::Json {
         let mut response = json(StatusCode::OK, body);
-        set(&mut response, header::CONTENT_TYPE, "application/x-ndjson; charset=utf-8");
+        set(&mut response, header::CONTENT_TYPE, content_type(reply.media));
         return response;
     }
     let mut response = json(status, body);
@@ -361,7 +444,10 @@ async fn accept<D: Dialect>(request: Request) -> Response {
         Ok(shell) => try_accept::<D>(&shell, arrival.as_ref(), request).await,
         Err(failure) => Err(failure),
     };
-    answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
+    answer.unwrap_or_else(|failure| {
+        Seen::default().refused("acceptInvitation".into(), &origin::<D>(arrival.as_ref()), &failure);
+        failed::<D>(arrival.as_ref(), failure)
+    })
 }
 
 async fn try_accept<D: Dialect>(
@@ -369,7 +455,8 @@ async fn try_accept<D: Dialect>(
     arrival: Option<&Arrival>,
     request: Request,
 ) -> Result<Response, Failure> {
-    let bytes = body_of_anybody(shell, request).await?;
+    let (parts, body) = request.into_parts();
+    let bytes = body_of_anybody(shell, &parts, body).await?;
     let acceptance = ledger_core::resource::body::read_plain(bytes, check_acceptance).await?;
     let origin = origin::<D>(arrival);
     let ledger = shell.ledger.clone();
@@ -384,6 +471,7 @@ async fn try_accept<D: Dialect>(
 fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
     Origin {
         user: None,
+        key: None,
         address: arrival.map(|arrival| arrival.address),
         dialect: Some(D::LETTER),
         request_id: arrival.map(|arrival| arrival.request_id.clone()),
@@ -391,12 +479,11 @@ fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
 }
 
 /// The body of a request that needs no token.
-async fn body_of_anybody(shell: &Shell, request: Request) -> Result<Bytes, Failure> {
-    let (parts, body) = request.into_parts();
-    if let Some((name, _)) = request::query(&parts)?.first() {
+async fn body_of_anybody(shell: &Shell, parts: &Parts, body: Body) -> Result<Bytes, Failure> {
+    if let Some((name, _)) = request::query(parts)?.first() {
         return Err(Error::field(&quoted(name), "is not a known parameter").into());
     }
-    request::json_body(&parts, body, &shell.limits).await
+    body::json(&parts.headers, body, shell.limits.body.min(body::LONGEST_LOGIN)).await
 }
 
 async fn try_login<D: Dialect>(
@@ -404,14 +491,17 @@ async fn try_login<D: Dialect>(
     arrival: Option<&Arrival>,
     request: Request,
 ) -> Result<Response, Failure> {
-    let bytes = body_of_anybody(shell, request).await?;
+    let (parts, body) = request.into_parts();
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
+    let bytes = body_of_anybody(shell, &parts, body).await?;
     let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
-    let address = arrival.map(|arrival| arrival.address).ok_or_else(Failure::panicked)?;
+    let origin = origin::<D>(arrival);
     let ledger = shell.ledger.clone();
     let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {
-        ledger.login(D::LOGIN_NAME, credentials, address).await
+        ledger.login(D::LOGIN_NAME, credentials, &origin, agent).await
     })
     .await?;
+    welcome(&parts);
     let payload = serde_json::to_string(&D::logged_in(session)).map_err(Error::internal)?;
     Ok(json(StatusCode::OK, D::success("OK", &payload)))
 }

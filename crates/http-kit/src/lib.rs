@@ -3,11 +3,13 @@
 //! Owns: reading requests, the five handlers, the documents, the pages. Refuses: to know a resource or a
 //! dialect by name.
 
+pub mod body;
 pub mod dialect;
 pub mod failure;
 pub mod handler;
 pub mod openapi;
 mod openapi_30;
 pub mod pages;
+mod prepared;
 pub mod quota;
 pub mod request;

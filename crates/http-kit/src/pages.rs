@@ -3,13 +3,11 @@
 //! Owns: the embedded assets and the policy that keeps the pages from asking any other host. Refuses: to
 //! render a document that is not on its own list, and to hold a script inline.
 
+use crate::prepared::{Prepared, digest};
 use axum::Router;
-use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 use axum::routing::{MethodRouter, get};
 use bytes::Bytes;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// A document that the pages can show.
@@ -94,24 +92,30 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Rout
     for path in ["/swagger", "/swagger/", "/swagger/index.html"] {
         router = router.route(path, fixed(swagger.clone()));
     }
+    let shown: Arc<Vec<Prepared>> = Arc::new(offered.iter().map(|(_, path)| Prepared::of(redoc_page(path))).collect());
     for path in ["/redoc", "/redoc/", "/redoc/index.html"] {
-        let offered = offered.clone();
-        router = router.route(path, get(move |uri: Uri| async move { html(redoc_page(&offered, uri.query())) }));
+        let (offered, shown) = (offered.clone(), shown.clone());
+        let page = move |uri: Uri, headers: HeaderMap| async move {
+            match shown.get(chosen(&offered, uri.query().unwrap_or_default())) {
+                Some(page) => Ok(page.answer(&headers, &PAGE).await),
+                None => Err(StatusCode::NOT_FOUND),
+            }
+        };
+        router = router.route(path, get(page));
     }
     for Document { path, json, .. } in documents {
-        let tag = tag(&json);
-        router = router.route(path, get(move |headers: HeaderMap| async move { serve_document(&headers, json, &tag) }));
+        router = router.route(path, same(Prepared::of(json), &DOCUMENT));
     }
     for asset in ASSETS {
-        router = router.route(asset.path, get(|| async { serve_asset(asset) }));
+        let prepared = if asset.gzipped { Prepared::of_gzip(asset.bytes) } else { Prepared::of(asset.bytes) };
+        router = router.route(asset.path, kept_for_good(asset.media_type, prepared));
     }
     for extra in extras {
         let mut route = |text: &'static str, kind: &'static str| {
             // What is in it is in its path, so that a browser may keep it for good.
             let path = format!("/assets/{}.{kind}", digest(text.as_bytes()));
             let media_type = if kind == "js" { "text/javascript" } else { "text/css" };
-            router =
-                std::mem::take(&mut router).route(&path, get(move || async move { kept_for_good(media_type, text) }));
+            router = std::mem::take(&mut router).route(&path, kept_for_good(media_type, Prepared::of(text)));
             path
         };
         let style = route(extra.style, "css");
@@ -123,61 +127,32 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Rout
     router.route("/favicon.ico", get(moved))
 }
 
+static PAGE: [(HeaderName, &str); 6] = [
+    (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+    (header::CONTENT_SECURITY_POLICY, CSP),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (header::CACHE_CONTROL, "no-cache"),
+];
+
+static DOCUMENT: [(HeaderName, &str); 2] =
+    [(header::CONTENT_TYPE, "application/json; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
+
+/// The same for everybody.
+fn same(prepared: Prepared, said: &'static [(HeaderName, &'static str)]) -> MethodRouter {
+    get(move |headers: HeaderMap| async move { prepared.answer(&headers, said).await })
+}
+
 fn fixed(text: String) -> MethodRouter {
-    get(move || async move { html(text) })
+    same(Prepared::of(text), &PAGE)
 }
 
-fn html(text: String) -> Response {
-    let headers: [(HeaderName, &str); 6] = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, CSP),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-        (header::CACHE_CONTROL, "no-cache"),
-    ];
-    (headers, text).into_response()
-}
-
-fn digest(bytes: &[u8]) -> String {
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
-}
-
-fn tag(bytes: &[u8]) -> HeaderValue {
-    HeaderValue::from_str(&format!("\"{}\"", digest(bytes))).unwrap_or(HeaderValue::from_static("\"0\""))
-}
-
-fn serve_document(headers: &HeaderMap, json: Bytes, tag: &HeaderValue) -> Response {
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let unchanged = known.split(',').any(|known| known.trim().trim_start_matches("W/").as_bytes() == tag.as_bytes());
-    let mut response = Response::new(if unchanged { Body::empty() } else { Body::from(json) });
-    if unchanged {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-    }
-    let headers = response.headers_mut();
-    headers.insert(header::ETAG, tag.clone());
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
-    response
-}
-
-// Gzipped ones are sent as they are, whatever the client accepts: every browser that can run them does.
-fn serve_asset(asset: &Asset) -> Response {
-    let mut response = kept_for_good(asset.media_type, asset.bytes);
-    if asset.gzipped {
-        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    }
-    response
-}
-
-fn kept_for_good(media_type: &'static str, content: impl Into<Body>) -> Response {
-    let mut response = Response::new(content.into());
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
-    response
+fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
+    get(move |headers: HeaderMap| async move {
+        let for_good = (header::CACHE_CONTROL, "public, max-age=31536000, immutable");
+        prepared.answer(&headers, &[(header::CONTENT_TYPE, media_type), for_good]).await
+    })
 }
 
 const HOME_STYLE: &str = "/assets/pages-1.css";
@@ -241,8 +216,8 @@ fn swagger_page(offered: &[Offer]) -> String {
     page("Duet API", Some(SWAGGER_STYLE), &body)
 }
 
-fn redoc_page(offered: &[Offer], query: Option<&str>) -> String {
-    let document = escape(chosen(offered, query.unwrap_or_default()));
+fn redoc_page(document: &str) -> String {
+    let document = escape(document);
     let body = format!(
         "<div id=\"redoc\" data-document=\"{document}\"></div>\n\
          <script src=\"/redoc/assets/2.5.4/redoc.standalone.js\"></script>\n\
@@ -252,14 +227,13 @@ fn redoc_page(offered: &[Offer], query: Option<&str>) -> String {
     page("Duet API", None, &body)
 }
 
-/// The document in `url`, where it is letter for letter one of ours; else the first. Otherwise anybody could
+/// Which document is in `url`, where it is letter for letter one of ours; else the first. Otherwise anybody could
 /// make this host show their document.
-fn chosen<'o>(offered: &'o [Offer], query: &str) -> &'o str {
-    let first = offered.first().map_or("", |(_, path)| *path);
+fn chosen(offered: &[Offer], query: &str) -> usize {
     let mut urls = query.split('&').filter_map(|pair| pair.strip_prefix("url="));
-    let (Some(url), None) = (urls.next(), urls.next()) else { return first };
+    let (Some(url), None) = (urls.next(), urls.next()) else { return 0 };
     let url = url.replace("%2F", "/").replace("%2f", "/");
-    offered.iter().find(|(_, path)| *path == url).map_or(first, |(_, path)| *path)
+    offered.iter().position(|(_, path)| *path == url).unwrap_or(0)
 }
 
 fn escape(text: &str) -> String {
@@ -285,7 +259,7 @@ mod tests {
             ("url=/swagger/v1/../../x", 0),
             ("url=data:,x", 0),
         ] {
-            assert_eq!(chosen(&offered, query), offered[shown].1, "{query}");
+            assert_eq!(chosen(&offered, query), shown, "{query}");
         }
     }
 
@@ -295,7 +269,7 @@ mod tests {
         let home = Home { version: "<1>".into(), dialects, shared: None };
         let offered = [("\"<All>\"".to_owned(), "/swagger/v1/swagger.json")];
         let home = page("x", Some(HOME_STYLE), &home_body(&home, &offered, &[]));
-        for text in [home, swagger_page(&offered), redoc_page(&offered, None)] {
+        for text in [home, swagger_page(&offered), redoc_page(offered[0].1)] {
             assert!(!text.contains("<script>") && !text.contains("<All>") && !text.contains("<1>"), "{text}");
         }
     }

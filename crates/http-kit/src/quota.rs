@@ -50,6 +50,11 @@ impl Quotas {
         self.at_once.clone().try_acquire_owned().ok()
     }
 
+    /// Whether there is no place at the moment.
+    pub(crate) fn are_full(&self) -> bool {
+        self.at_once.available_permits() == 0
+    }
+
     /// Counts a request of a caller; nothing where nobody counts.
     pub(crate) fn take(&self, caller: Uuid) -> Option<Quota> {
         let limit = self.per_minute.load(Ordering::Relaxed);
@@ -58,8 +63,12 @@ impl Quotas {
 
     fn take_at(&self, caller: Uuid, limit: u64, now: Instant) -> Quota {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        if callers.len() > MANY {
+        if callers.len() >= MANY && !callers.contains_key(&caller) {
             callers.retain(|_, (began, _)| now.duration_since(*began) < WINDOW);
+            if callers.len() >= MANY {
+                // So many in one minute: their minutes begin anew.
+                callers.clear();
+            }
         }
         let (began, taken) = callers.entry(caller).or_insert((now, 0));
         if now.duration_since(*began) >= WINDOW {
@@ -96,8 +105,8 @@ mod tests {
     fn only_so_many_run_at_once() {
         let quotas = Quotas::new(0, 1);
         let first = quotas.enter();
-        assert!(first.is_some() && quotas.enter().is_none());
+        assert!(first.is_some() && quotas.are_full() && quotas.enter().is_none());
         drop(first);
-        assert!(quotas.enter().is_some());
+        assert!(!quotas.are_full() && quotas.enter().is_some());
     }
 }

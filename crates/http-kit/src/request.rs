@@ -1,17 +1,15 @@
-//! Reading what HTTP carries: bearer, company, preconditions, idempotency key, query and body.
+//! Reading what the head of a request carries: bearer, company, preconditions, idempotency key, query.
 //!
 //! Everything that is given twice, or in a form we would have to guess at, is refused.
 
 use crate::failure::Failure;
-use axum::body::{Body, HttpBody};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
-use bytes::{Bytes, BytesMut};
-use http_body_util::BodyExt;
 use ledger_core::cx::Expectation;
 use ledger_core::error::Error;
 use ledger_core::quoting::quoted;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub const BUSINESS_ID: HeaderName = HeaderName::from_static("x-business-id");
@@ -34,12 +32,19 @@ pub struct Arrival {
     pub address: IpAddr,
 }
 
-/// How much and how slowly a client may send.
+/// Who sits at the other end of a connection, as far as whoever lets connections in must know. It travels in the
+/// request's extensions.
+pub type Guest = Arc<dyn Presence>;
+
+pub trait Presence: Send + Sync {
+    /// A request of theirs was found to be that of somebody we know.
+    fn signed_in(&self);
+}
+
+/// How much a client may send, and how long it waits.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub body: usize,
-    /// The longest silence within a body.
-    pub body_idle: Duration,
     /// How long a client is kept waiting for an answer.
     pub request: Duration,
 }
@@ -173,61 +178,6 @@ fn decode(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A JSON body within the limits of size and patience.
-pub(crate) async fn json_body(parts: &Parts, body: Body, limits: &Limits) -> Result<Bytes, Failure> {
-    check_media_type(&parts.headers)?;
-    let announced = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|length: u64| length > limits.body as u64) {
-        return Err(Failure::payload_too_large(limits.body));
-    }
-    let mut body = body;
-    let mut bytes = BytesMut::new();
-    // No database is involved yet, so giving up on a slow client drops nothing but its bytes.
-    let whole = tokio::time::timeout(limits.request, async {
-        loop {
-            let frame =
-                tokio::time::timeout(limits.body_idle, body.frame()).await.map_err(|_| Failure::request_timeout())?;
-            let Some(frame) = frame else { return Ok(()) };
-            let frame = frame.map_err(|error| Error::MalformedJson(format!("it broke off: {error}")))?;
-            if let Ok(data) = frame.into_data() {
-                if bytes.len() + data.len() > limits.body {
-                    return Err(Failure::payload_too_large(limits.body));
-                }
-                bytes.extend_from_slice(&data);
-            }
-        }
-    });
-    whole.await.map_err(|_| Failure::request_timeout())??;
-    Ok(bytes.freeze())
-}
-
-/// The same where the body may be left out: a request without one needs no media type either.
-pub(crate) async fn optional_json_body(parts: &Parts, body: Body, limits: &Limits) -> Result<Bytes, Failure> {
-    let none = HttpBody::is_end_stream(&body) && !parts.headers.contains_key(header::CONTENT_TYPE);
-    if none { Ok(Bytes::new()) } else { json_body(parts, body, limits).await }
-}
-
-fn check_media_type(headers: &HeaderMap) -> Result<(), Failure> {
-    if headers
-        .get(header::CONTENT_ENCODING)
-        .is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
-    {
-        return Err(Failure::unsupported_media_type("The body must not be compressed"));
-    }
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let mut parts = value.split(';').map(str::trim);
-    if !parts.next().unwrap_or_default().eq_ignore_ascii_case("application/json") {
-        return Err(Failure::unsupported_media_type("The Content-Type must be application/json"));
-    }
-    for parameter in parts {
-        let (name, charset) = parameter.split_once('=').unwrap_or((parameter, ""));
-        if name.eq_ignore_ascii_case("charset") && !charset.trim_matches('"').eq_ignore_ascii_case("utf-8") {
-            return Err(Failure::unsupported_media_type("The body must be UTF-8"));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,18 +232,5 @@ mod tests {
         };
         assert_eq!(asked(MOST_PARAMETERS).unwrap().len(), MOST_PARAMETERS);
         assert_eq!(asked(MOST_PARAMETERS + 1).unwrap_err().status, 400);
-    }
-
-    #[test]
-    fn only_plain_utf8_json_is_taken() {
-        for (value, good) in [
-            ("application/json", true),
-            ("Application/JSON; charset=UTF-8", true),
-            ("application/json; charset=utf-16", false),
-            ("text/plain", false),
-            ("", false),
-        ] {
-            assert_eq!(check_media_type(&headers(&[(header::CONTENT_TYPE, value)])).is_ok(), good, "{value}");
-        }
     }
 }

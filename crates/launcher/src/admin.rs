@@ -3,14 +3,16 @@
 use crate::cli::{UserCommand, UserName};
 use crate::config::Settings;
 use crate::console::{say, warn};
+use crate::private;
 use ledger_core::access::Role;
 use ledger_core::auth::{NewUser, TokenOptions, UserStatus};
 use ledger_core::clock::Clock;
-use ledger_core::database::{DatabaseOptions, Purpose};
+use ledger_core::database::{DatabaseOptions, Patience, Purpose, unverified_host};
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
+use ledger_core::resource::api_key::UserKey;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,26 +33,47 @@ pub(crate) fn explain(error: &Error) -> String {
     text
 }
 
+/// No books work with less.
+const LEAST_CACHES: usize = 1 << 20;
+
 /// What books may hold in memory beside what they need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
     /// Answers that are kept, in bytes.
     answers: usize,
+    /// What is remembered of users, keys and memberships, in bytes.
+    remembered: usize,
     /// Of all connections to SQLite together.
     page_cache_kib: u32,
 }
 
 impl Memory {
     /// Of the only books of a process.
-    pub(crate) const ALONE: Self = Self { answers: 64 << 20, page_cache_kib: 128 << 10 };
-    /// Of books among many.
-    pub(crate) const AMONG_MANY: Self = Self { answers: 2 << 20, page_cache_kib: 4 << 10 };
+    pub(crate) fn alone(settings: &Settings) -> Self {
+        Self::of(settings.caches)
+    }
+
+    /// Of books among as many as may be open at once.
+    pub(crate) fn among_many(settings: &Settings) -> Self {
+        Self::of((settings.caches / settings.most_tenants.max(1)).max(LEAST_CACHES))
+    }
+
+    /// Half for pages of the database, a quarter for answers, an eighth for who may do what; what lanes remember of
+    /// companies is bounded by its number, and takes the rest.
+    fn of(caches: usize) -> Self {
+        let page_cache_kib = u32::try_from(caches / 2 >> 10).unwrap_or(u32::MAX);
+        Self { answers: caches / 4, remembered: caches / 8, page_cache_kib }
+    }
 }
 
 pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) -> Result<Arc<Ledger>, String> {
     // Who only reads makes nothing that is not there.
     if purpose != Purpose::Reading {
-        make_private_folder(&settings.data)?;
+        private::make_folder(&settings.data)?;
+        private::narrow_secrets(&settings.data);
+    }
+    if let Some(host) = unverified_host(settings.database.expose()) {
+        tracing::warn!(host, "the database is elsewhere and its certificate is not verified; add ?sslmode=verify-full");
     }
     let secret = match &settings.token_secret {
         Some(secret) => secret.expose().as_bytes().to_vec(),
@@ -65,8 +88,14 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
             url: settings.database.expose().to_owned(),
             purpose,
             pool_size: settings.pool_size,
+            patience: Patience {
+                connect: settings.connect_timeout,
+                statement: settings.statement_timeout,
+                writer: settings.write_timeout,
+            },
             readers: settings.readers,
             page_cache_kib: memory.page_cache_kib,
+            log_budget: settings.log_budget,
         },
         tokens: TokenOptions {
             secret,
@@ -77,22 +106,17 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
         keys: Keys::of(&master),
         write_queue: settings.write_queue,
         answer_bytes: memory.answers,
+        remembered_bytes: memory.remembered,
+        read_time: settings.read_time,
         clock: Clock::system(),
     };
     let shown = crate::config::without_password(settings.database.expose());
     Ledger::open(options).await.map_err(|error| format!("cannot open {shown}: {}", explain(&error)))
 }
 
-pub(crate) fn make_private_folder(folder: &Path) -> Result<(), String> {
-    use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))
-}
-
 /// A secret of this installation, made at the first start and readable by its owner alone. Who only reads makes none,
 /// and does with one that is nobody's.
 fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
-    use std::os::unix::fs::OpenOptionsExt;
     let cannot = |error: std::io::Error| format!("cannot keep a secret in {}: {error}", path.display());
     match std::fs::read(path) {
         Ok(secret) if secret.len() >= 32 => return Ok(secret),
@@ -102,10 +126,9 @@ fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
     }
     let secret = ledger_core::ids::random_secret().map_err(|error| explain(&error))?;
     if purpose == Purpose::Reading {
-        return Ok(secret.to_vec());
+        return Ok(secret);
     }
-    let mut options = std::fs::OpenOptions::new();
-    match options.write(true).create_new(true).mode(0o600).open(path) {
+    match private::create_new(path) {
         Ok(mut file) => std::io::Write::write_all(&mut file, &secret).and_then(|()| file.sync_all()).map_err(cannot)?,
         // Another process made it at the same moment; theirs is the one that counts.
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return std::fs::read(path).map_err(cannot),
@@ -121,6 +144,7 @@ pub(crate) async fn first_start(ledger: &Ledger, settings: &Settings) -> Result<
         username: settings.bootstrap_username.clone().or_else(|| Some("admin".into())),
         display_name: "Administrator".into(),
         password: String::new(),
+        must_change_password: false,
         is_system_admin: true,
     };
     let password = settings.bootstrap_password.as_ref().map(|password| password.expose().to_owned());
@@ -143,13 +167,14 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
         ledger.migrate().await.map_err(|error| explain(&error))?;
     }
     match command {
-        UserCommand::Add { email, username, name, admin, password_stdin, member } => {
+        UserCommand::Add { email, username, name, admin, password_stdin, must_change, member } => {
             let (password, made) = password(password_stdin)?;
             let new = NewUser {
                 display_name: name.unwrap_or_else(|| email.clone()),
                 email,
                 username,
                 password: password.clone(),
+                must_change_password: must_change,
                 is_system_admin: admin,
             };
             let user = ledger.add_user(new).await.map_err(|error| explain(&error))?;
@@ -167,24 +192,41 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
             };
             Ok(users.into_iter().map(line).collect::<Vec<_>>().join("\n"))
         }
-        UserCommand::Passwd { user: UserName { user }, password_stdin } => {
+        UserCommand::Passwd { user: UserName { user }, password_stdin, must_change, keep_keys } => {
             let (password, made) = password(password_stdin)?;
             let found = ledger.user(&user).await.map_err(|error| explain(&error))?;
-            ledger.set_password(found.id, password.clone()).await.map_err(|error| explain(&error))?;
-            Ok(format!("changed the password of {user}; its tokens are revoked{}", shown(&password, made)))
+            ledger.set_password(found.id, password.clone(), must_change).await.map_err(|error| explain(&error))?;
+            let keys = if keep_keys { ledger.keys_of(found.id).await } else { ledger.end_keys(found.id).await };
+            let keys = keys_said(&keys.map_err(|error| explain(&error))?, keep_keys);
+            Ok(format!("changed the password of {user}; its sessions are ended{keys}{}", shown(&password, made)))
+        }
+        UserCommand::Logout { user: UserName { user } } => {
+            let found = ledger.user(&user).await.map_err(|error| explain(&error))?;
+            let ended = ledger.end_sessions(found.id).await.map_err(|error| explain(&error))?;
+            Ok(format!("ended {ended} sessions of {user}"))
         }
         UserCommand::Disable { user: UserName { user } } => set_status(&ledger, &user, UserStatus::Disabled).await,
         UserCommand::Enable { user: UserName { user } } => set_status(&ledger, &user, UserStatus::Active).await,
         UserCommand::ResetTotp { user: UserName { user } } => {
             let found = ledger.user(&user).await.map_err(|error| explain(&error))?;
             ledger.reset_second_factor(found.id).await.map_err(|error| explain(&error))?;
-            Ok(format!("{user} logs in with the password alone"))
+            Ok(format!("{user} logs in with the password alone; its sessions are ended"))
         }
         UserCommand::Role { user: UserName { user }, business, role } => {
             set_role(&ledger, &user, &business, &role).await?;
             Ok(format!("{user} is now {role} in {business}"))
         }
     }
+}
+
+/// The installation's own log.
+pub(crate) async fn log(ledger: Arc<Ledger>) -> Result<String, String> {
+    up_to_date(&ledger).await?;
+    let mut out = std::io::BufWriter::new(std::io::stdout());
+    let write = |line: &str| std::io::Write::write_fmt(&mut out, format_args!("{line}\n")).map_err(Error::internal);
+    ledger.installation_log(write).await.map_err(|error| explain(&error))?;
+    std::io::Write::flush(&mut out).map_err(|error| error.to_string())?;
+    Ok(String::new())
 }
 
 /// Refuses where the schema is not what this program reads.
@@ -198,7 +240,18 @@ pub(crate) async fn up_to_date(ledger: &Ledger) -> Result<(), String> {
 async fn set_status(ledger: &Ledger, user: &str, status: UserStatus) -> Result<String, String> {
     let found = ledger.user(user).await.map_err(|error| explain(&error))?;
     ledger.set_user_status(found.id, status).await.map_err(|error| explain(&error))?;
-    Ok(format!("{user} is now {status}; its tokens are revoked"))
+    let keys = if status == UserStatus::Disabled { " and API keys" } else { "" };
+    Ok(format!("{user} is now {status}; its sessions{keys} are ended"))
+}
+
+/// The keys that somebody has, where their password is changed for them.
+fn keys_said(keys: &[UserKey], kept: bool) -> String {
+    if keys.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = keys.iter().map(|key| format!("\n  {} ({})", key.name, key.company)).collect();
+    let done = if kept { "are kept, and still good" } else { "are ended" };
+    format!("\nthese API keys of it {done}:{}", names.concat())
 }
 
 async fn set_role(ledger: &Ledger, user: &str, business: &str, role: &str) -> Result<(), String> {

@@ -62,6 +62,11 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print the installation's own log: accounts, memberships and keys, one JSON text a line
+    Log {
+        #[command(flatten)]
+        common: Common,
+    },
     /// Show who still speaks which dialect
     Usage {
         #[command(flatten)]
@@ -219,20 +224,34 @@ pub(crate) enum UserCommand {
         /// Read the password from standard input
         #[arg(long)]
         password_stdin: bool,
+        /// They must choose another password before anything else
+        #[arg(long)]
+        must_change: bool,
         #[command(flatten)]
         member: Member,
     },
     /// List the users
     List,
-    /// Change a password and revoke the user's tokens
+    /// Change a password, and end the user's sessions and API keys
     Passwd {
         #[command(flatten)]
         user: UserName,
         /// Read the password from standard input
         #[arg(long)]
         password_stdin: bool,
+        /// They must choose another password before anything else
+        #[arg(long)]
+        must_change: bool,
+        /// Let the user's API keys go on
+        #[arg(long)]
+        keep_keys: bool,
     },
-    /// Keep a user out and revoke their tokens
+    /// End all sessions of a user; they may log in again
+    Logout {
+        #[command(flatten)]
+        user: UserName,
+    },
+    /// Keep a user out, and end their sessions and API keys
     Disable {
         #[command(flatten)]
         user: UserName,
@@ -348,6 +367,9 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             let verify = |ledger, _| async move { verify::run(ledger, asked).await };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
         }
+        Command::Log { common } => {
+            serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, |ledger, _| admin::log(ledger)).await
+        }
         Command::Usage { common, json } => {
             let usage = |ledger, _| async move { usage::run(ledger, json).await };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, usage).await
@@ -414,6 +436,7 @@ async fn tenant(source: &Source, command: TenantCommand) -> ExitCode {
         TenantCommand::Remove { host } => {
             let stamp = ledger_core::ids::request_id();
             tenants::remove(&settings, &host, &stamp)
+                .await
                 .map(|aside| format!("removed {host}; its books are kept in {}", aside.display()))
         }
     };

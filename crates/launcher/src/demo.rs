@@ -5,7 +5,8 @@ use ledger_core::auth::{Credentials, LoginName, NewUser};
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::Expectation;
 use ledger_core::error::{Error, Result};
-use ledger_core::ledger::{Call, Ledger};
+use ledger_core::fair::present;
+use ledger_core::ledger::{Call, Errand, Ledger, Reply};
 use ledger_core::resource::Resource;
 use ledger_core::resource::account::Accounts;
 use ledger_core::resource::business::Businesses;
@@ -23,6 +24,7 @@ use serde_json::{Map, Value, json};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) const EMAIL: &str = "demo@duet.example";
 pub(crate) const PASSWORD: &str = "two voices, one book";
@@ -61,6 +63,7 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
         username: Some("demo".into()),
         display_name: "Demo".into(),
         password: String::new(),
+        must_change_password: false,
         is_system_admin: true,
     };
     if ledger.bootstrap(user, Some(PASSWORD.into())).await?.is_none() {
@@ -68,7 +71,8 @@ pub(crate) async fn load(ledger: &Arc<Ledger>) -> Result<()> {
     }
     let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let credentials = Credentials { name: EMAIL.into(), password: PASSWORD.into(), totp_code: None };
-    let session = ledger.login(LoginName::Email, credentials, here).await?;
+    let origin = Origin { address: Some(here), ..Origin::default() };
+    let session = ledger.login(LoginName::Email, credentials, &origin, None).await?;
     let principal = ledger.authenticate(&session.token, None, None).await?;
     let company = create::<Businesses>(ledger, &principal, None, &Businesses::example()).await?;
     let mut known = Vec::new();
@@ -101,8 +105,21 @@ async fn create<R: Resource>(
     body: &Value,
 ) -> Result<String> {
     let call = call::<R>(Verb::Create, business, Vec::new(), body.to_string().into_bytes());
-    let reply = ledger.execute(principal, call).await?.whole()?;
+    let reply = answered(ledger, principal, call).await?;
     reply.record.map(|(id, _)| id.to_string()).ok_or_else(|| Error::internal("a created record has no identifier"))
+}
+
+async fn answered(ledger: &Arc<Ledger>, principal: &Principal, call: Call) -> Result<Reply> {
+    match call.sorted() {
+        Errand::Write(call) => ledger.write_down(principal, call).await,
+        Errand::Read(call) => {
+            let (ledger, principal) = (ledger.clone(), principal.clone());
+            let work = present(Duration::from_mins(1), |waits| {
+                Box::pin(async move { ledger.read(waits, &principal, call).await })
+            });
+            work.await?.whole()
+        }
+    }
 }
 
 fn call<R: Resource>(verb: Verb, business: Option<String>, query: Vec<(String, String)>, body: Vec<u8>) -> Call {
@@ -123,10 +140,8 @@ fn call<R: Resource>(verb: Verb, business: Option<String>, query: Vec<(String, S
 /// The identifiers of the company's accounts by their codes.
 async fn accounts(ledger: &Arc<Ledger>, principal: &Principal, company: &str) -> Result<Map<String, Value>> {
     let all = vec![("pageSize".to_owned(), "500".to_owned())];
-    let reply = ledger
-        .execute(principal, call::<Accounts>(Verb::List, Some(company.into()), all, Vec::new()))
-        .await?
-        .whole()?;
+    let reply =
+        answered(ledger, principal, call::<Accounts>(Verb::List, Some(company.into()), all, Vec::new())).await?;
     let page: Value = serde_json::from_str(&reply.json).map_err(Error::internal)?;
     let accounts = page["items"].as_array().into_iter().flatten();
     Ok(accounts.map(|one| (one["code"].as_str().unwrap_or_default().to_owned(), one["id"].clone())).collect())

@@ -1,11 +1,11 @@
 //! `duet export`: the ledger as a plain text journal.
 
 use crate::admin::{explain, up_to_date};
+use crate::private;
 use ledger_core::books::export::JournalFormat;
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::ledger::Ledger;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) async fn run(
     up_to_date(&ledger).await?;
     let mut sink: Box<dyn Write + Send> = match &out {
         Some(path) => {
-            let file = File::create(path).map_err(|error| format!("--out: {}: {error}", path.display()))?;
+            let file = private::create(path).map_err(|error| format!("--out: {}: {error}", path.display()))?;
             Box::new(BufWriter::new(file))
         }
         None => Box::new(std::io::stdout()),

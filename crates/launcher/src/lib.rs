@@ -14,13 +14,13 @@ mod config;
 mod console;
 mod demo;
 mod documents;
+mod edge;
 mod export;
-mod listener;
 mod logging;
 mod mount;
+mod private;
 mod retirement;
 mod serve;
-mod stream;
 mod tenants;
 mod tls;
 mod usage;
@@ -30,6 +30,7 @@ use std::process::ExitCode;
 
 /// Runs the command line. 0: done, 1: failed, 2: wrong usage or configuration.
 pub fn main() -> ExitCode {
+    private::be_private();
     let command = match cli::parse() {
         Ok(command) => command,
         Err(code) => return code,
@@ -38,5 +39,8 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return console::failed(&format!("cannot start: {error}")),
     };
-    runtime.block_on(cli::run(command))
+    let code = runtime.block_on(cli::run(command));
+    // What still runs is waited for by nobody: it had its time.
+    runtime.shutdown_background();
+    code
 }

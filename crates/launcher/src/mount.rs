@@ -16,17 +16,19 @@ use dialect_a::DialectA;
 use dialect_b::DialectB;
 use http_kit::dialect::Dialect;
 use http_kit::failure::Failure;
-use http_kit::handler::{failed, failed_plainly, router};
+use http_kit::handler::{Caller, failed, failed_plainly, router};
 use http_kit::pages;
 use http_kit::request::{
     Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT, RATE_LIMIT_REMAINING,
     RATE_LIMIT_RESET, REQUEST_ID,
 };
-use ledger_core::error::Error;
+use ledger_core::error::{Error, Unavailable};
 use std::net::IpAddr;
 use std::sync::Arc;
 use tower::ServiceExt;
+use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::SizeAbove;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// All that is served, as the configuration stands. A change of configuration makes a new one.
@@ -51,7 +53,7 @@ struct Mount {
 
 impl Mount {
     fn of<D: Dialect>(prefix: &str, cors_origins: &[String], retiring: &Retiring) -> Self {
-        let router = router::<D>().layer(CompressionLayer::new());
+        let router = router::<D>().layer(compression());
         // The layer answers every OPTIONS, so it is only there when it is wanted.
         let router = if cors_origins.is_empty() { router } else { router.layer(cors(cors_origins)) };
         Self { prefix: prefix.to_owned(), router, retirement: Retirement::of(retiring), failed: failed::<D> }
@@ -74,16 +76,13 @@ impl Site {
         let documents = Documents::of(dialects);
         let compare = Page::of(settings, &documents);
         let extras = compare.as_ref().map(Page::pages).unwrap_or_default();
-        let pages = pages::router(documents.served(), &home, extras)
-            .route("/healthz", get(|| async { "ok" }))
-            .route(
-                "/readyz",
-                get({
-                    let books = books.clone();
-                    move || ready(books)
-                }),
-            )
-            .layer(CompressionLayer::new());
+        let pages = pages::router(documents.served(), &home, extras).route("/healthz", get(|| async { "ok" })).route(
+            "/readyz",
+            get({
+                let books = books.clone();
+                move || ready(books)
+            }),
+        );
         Self {
             a: dialects
                 .a
@@ -102,17 +101,35 @@ impl Site {
     }
 
     pub(crate) async fn answer(self: &Arc<Self>, mut request: Request, peer: IpAddr) -> Response {
-        let arrival = Arrival {
-            path: request.uri().path().to_owned(),
-            request_id: request_id(&request),
-            address: self.client(&request, peer),
-        };
+        let arrival = self.arrival(&request, peer);
         let method = request.method().clone();
         request.extensions_mut().insert(arrival.clone());
         let response = self.served(request, &arrival, peer).await;
-        let response = finish(response, &method, &arrival);
+        Self::told(response, &method, &arrival)
+    }
+
+    /// Answers somebody whom there is no place for: how the server is, and else that it is busy.
+    pub(crate) async fn decline(self: &Arc<Self>, request: Request, peer: IpAddr) -> Response {
+        if is_about_health(request.uri().path()) {
+            return self.answer(request, peer).await;
+        }
+        let arrival = self.arrival(&request, peer);
+        let busy = self.refuse(&arrival, Error::Unavailable(Unavailable::Overloaded).into());
+        Self::told(busy, request.method(), &arrival)
+    }
+
+    fn arrival(&self, request: &Request, peer: IpAddr) -> Arrival {
+        let path = request.uri().path().to_owned();
+        Arrival { path, request_id: request_id(request), address: self.client(request, peer) }
+    }
+
+    fn told(response: Response, method: &Method, arrival: &Arrival) -> Response {
+        let response = finish(response, method, arrival);
+        let Caller { user, key, business } = response.extensions().get().copied().unwrap_or_default();
         tracing::info!(
             method = %method, path = arrival.path, status = response.status().as_u16(),
+            user = user.map(tracing::field::display), key = key.map(tracing::field::display),
+            business = business.map(tracing::field::display),
             request_id = arrival.request_id, address = %arrival.address, "request"
         );
         response
@@ -123,7 +140,7 @@ impl Site {
             return self.refuse(arrival, Error::field("Host", "must be given once").into());
         }
         // Whoever asks whether the process is well knows no tenant.
-        if matches!(arrival.path.as_str(), "/healthz" | "/readyz") {
+        if is_about_health(&arrival.path) {
             return self.dispatch(request, arrival, peer).await;
         }
         let host = self.host(&request, peer);
@@ -148,7 +165,7 @@ impl Site {
 
     /// The host that the client asked for; of a proxy of ours, the one that it was asked for.
     fn host(&self, request: &Request, peer: IpAddr) -> Option<String> {
-        let trusted = self.trusted_proxies.iter().any(|network| network.contains(&peer));
+        let trusted = self.trusts(peer);
         let mut forwarded = request.headers().get_all("x-forwarded-host").iter().filter(|_| trusted);
         let given = match (forwarded.next(), forwarded.next()) {
             (Some(one), None) => one.to_str().ok(),
@@ -207,10 +224,14 @@ impl Site {
         chosen.as_ref().map(|mount| (mount, rest))
     }
 
+    /// Whether somebody is a proxy of ours.
+    pub(crate) fn trusts(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.iter().any(|network| network.contains(&address))
+    }
+
     /// The client's address: the last hop that is not a proxy of ours.
-    fn client(&self, request: &Request, peer: IpAddr) -> IpAddr {
-        let trusted = |address: &IpAddr| self.trusted_proxies.iter().any(|network| network.contains(address));
-        if !trusted(&peer) {
+    pub(crate) fn client(&self, request: &Request, peer: IpAddr) -> IpAddr {
+        if !self.trusts(peer) {
             return peer;
         }
         let forwarded = request.headers().get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
@@ -219,12 +240,16 @@ impl Site {
         for hop in hops.into_iter().rev() {
             let Ok(address) = hop.parse() else { break };
             client = address;
-            if !trusted(&address) {
+            if !self.trusts(address) {
                 break;
             }
         }
         client
     }
+}
+
+fn is_about_health(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz")
 }
 
 /// What follows a prefix, where the path lies under it.
@@ -276,6 +301,11 @@ fn finish(mut response: Response, method: &Method, arrival: &Arrival) -> Respons
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
+}
+
+/// Of answers that are made for one client alone, so that they are compressed in passing: at once, and in little memory.
+fn compression() -> CompressionLayer<SizeAbove> {
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(SizeAbove::new(860))
 }
 
 /// Pages of exactly these origins may call.

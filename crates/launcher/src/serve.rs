@@ -4,7 +4,7 @@ use crate::admin::Memory;
 use crate::cli::ServeOptions;
 use crate::config::{self, Edition, Loaded, Settings, Source};
 use crate::console::{failed, misused, say, warn};
-use crate::listener::{self, Current, Door};
+use crate::edge::{Current, Door, Edge, bind};
 use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::tenants::{self, Books};
@@ -17,9 +17,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 pub(crate) async fn run(options: ServeOptions) -> ExitCode {
     let demo_folder = match options.demo.then(demo::Folder::make).transpose() {
@@ -59,47 +59,56 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
         Some(files) => Some(Arc::new(Certificate::read(files)?)),
         None => None,
     };
-    let slots = Arc::new(Semaphore::new(settings.max_connections));
-    let plain = Door { listener: bind(settings.listen).await?, certificate: None, slots: slots.clone() };
+    let plain = Door { listener: bind(settings.listen)?, certificate: None };
     let secure = match &certificate {
         Some(certificate) => {
-            let listener = bind(settings.tls_listen).await?;
-            Some(Door { listener, certificate: Some(certificate.clone()), slots })
+            let listener = bind(settings.tls_listen)?;
+            Some(Door { listener, certificate: Some(certificate.clone()) })
         }
         None => None,
     };
     let place = |door: &Door| door.listener.local_addr().map_err(|error| error.to_string());
     let secure_address = secure.as_ref().map(place).transpose()?;
     let current = Current::new(Site::new(settings, &books));
+    let edge = Edge::new(&serving(settings), current.clone());
     greet(settings, (place(&plain)?, secure_address), is_demo);
 
-    let (stopping, stopped) = watch::channel(false);
+    let (stopping, stopped) = watch::channel(None);
     let stop = stop_signal()?;
     tokio::spawn(async move {
         stop.await;
-        let _nobody_left = stopping.send(true);
+        let _nobody_left = stopping.send(Some(Instant::now()));
     });
-    let stop = |mut stopped: watch::Receiver<bool>| async move {
-        let _stopped = stopped.wait_for(|stopped| *stopped).await;
+    let stop = |mut stopped: watch::Receiver<Option<Instant>>| async move {
+        let _stopped = stopped.wait_for(Option::is_some).await;
     };
     let reloading =
         tokio::spawn(reload(source.clone(), loaded_again(source)?, books.clone(), current.clone(), log_level.clone()));
     let sweeping = tokio::spawn(sweep(books.clone(), certificate));
     let secured = async {
         if let Some(door) = secure {
-            listener::serve(door, settings, current.clone(), stop(stopped.clone())).await;
+            edge.clone().serve(door, stop(stopped.clone())).await;
         }
     };
-    tokio::join!(listener::serve(plain, settings, current.clone(), stop(stopped.clone())), secured);
+    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured);
     reloading.abort();
     sweeping.abort();
-    books.close().await;
+    let begun = stopped.borrow().unwrap_or_else(Instant::now);
+    if timeout_at(begun + settings.shutdown_grace, books.close()).await.is_err() {
+        // Whatever was answered is in the database; whoever was not answered asks again with the same key.
+        tracing::error!(
+            code = "shutdown_forced",
+            "the database did not let go within the grace; nothing answered is lost"
+        );
+    }
     say("stopped");
     Ok(())
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
-    TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))
+/// The settings of what serves: requests may take most of the grace, and the books have the rest of it.
+fn serving(settings: &Settings) -> Settings {
+    let rest = (settings.shutdown_grace / 4).min(Duration::from_secs(5));
+    Settings { shutdown_grace: settings.shutdown_grace - rest, ..settings.clone() }
 }
 
 /// Brings the books of an installation to where they can be served.
@@ -238,7 +247,7 @@ where
         Ok(settings) => settings,
         Err(why) => return misused(&why),
     };
-    let ledger = match admin::open(&settings, Memory::ALONE, purpose).await {
+    let ledger = match admin::open(&settings, Memory::alone(&settings), purpose).await {
         Ok(ledger) => ledger,
         Err(why) => return failed(&why),
     };

@@ -6,6 +6,7 @@
 
 use crate::admin::{self, Memory};
 use crate::config::{Edition, Secret, Settings};
+use crate::private;
 use http_kit::failure::Failure;
 use http_kit::handler::Shell;
 use http_kit::quota::Quotas;
@@ -48,9 +49,9 @@ impl Books {
     /// The books of an installation, or of its tenants.
     pub(crate) async fn open(settings: &Settings) -> Result<Self, String> {
         match settings.edition {
-            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::ALONE).await?))),
+            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::alone(settings)).await?))),
             Edition::Cloud => {
-                admin::make_private_folder(&folder(settings))?;
+                private::make_folder(&folder(settings))?;
                 let settings = Mutex::new(Arc::new(settings.clone()));
                 Ok(Self::Many(Tenants { settings, open: Mutex::default() }))
             }
@@ -70,6 +71,7 @@ impl Books {
         let take = |shell: &Shell| {
             shell.ledger.set_token_lifetime(settings.token_lifetime);
             shell.quotas.set_per_minute(settings.requests_per_minute);
+            shell.ledger.set_read_time(settings.read_time);
         };
         match self {
             Self::One(shell) => take(shell),
@@ -81,7 +83,7 @@ impl Books {
         }
     }
 
-    /// Writes down what was counted of the dialects' use.
+    /// Writes down what was counted of the dialects' use, and of time.
     pub(crate) async fn write_usage(&self) {
         let shells: Vec<Weak<Shell>> = match self {
             Self::One(shell) => vec![Arc::downgrade(shell)],
@@ -94,6 +96,9 @@ impl Books {
         for shell in shells.iter().filter_map(Weak::upgrade) {
             if let Err(error) = shell.ledger.write_usage().await {
                 tracing::warn!(?error, "what was counted of the dialects' use could not be written");
+            }
+            if let Err(error) = shell.ledger.keep_time().await {
+                tracing::warn!(?error, "how long the books were served could not be written down");
             }
         }
     }
@@ -112,11 +117,7 @@ impl Books {
             Self::One(shell) => shell.ledger.close().await,
             Self::Many(tenants) => {
                 let open = std::mem::take(&mut *tenants.open.lock().unwrap_or_else(PoisonError::into_inner));
-                for one in open.into_values() {
-                    if let Some(shell) = one.shell.get() {
-                        shell.ledger.close().await;
-                    }
-                }
+                close_all(open.into_values()).await;
             }
         }
     }
@@ -127,14 +128,7 @@ impl Books {
         match self {
             Self::Many(tenants) if folder(&tenants.settings()).is_dir() => Ok(()),
             Self::Many(_) => Err("the folder of the tenants is not there"),
-            Self::One(shell) => {
-                const SILENT: &str = "the database does not answer";
-                shell.ledger.ping().await.map_err(|_| SILENT)?;
-                match shell.ledger.pending_migrations().await.map_err(|_| SILENT)? {
-                    0 => Ok(()),
-                    _ => Err("the schema is not up to date"),
-                }
-            }
+            Self::One(shell) => shell.ledger.readiness().await,
         }
     }
 }
@@ -162,7 +156,7 @@ impl Tenants {
         let opening = open.clone();
         let opened = tokio::spawn(async move {
             let opened = opening.shell.get_or_try_init(|| async {
-                let shell = shell(&own, Memory::AMONG_MANY).await.map_err(Error::internal)?;
+                let shell = shell(&own, Memory::among_many(&own)).await.map_err(Error::internal)?;
                 if own.auto_migrate && shell.ledger.pending_migrations().await? > 0 {
                     shell.ledger.migrate().await?;
                 }
@@ -185,26 +179,23 @@ impl Tenants {
 
     /// A place for one more; that of who was idle longest, where all are taken.
     async fn admit(&self, host: &str, most: usize) -> Result<Arc<Open>, Failure> {
-        let count = || self.open.lock().unwrap_or_else(PoisonError::into_inner).len();
-        if count() >= most {
+        loop {
             let mut ages: Vec<Instant> = {
-                let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+                if open.len() < most || open.contains_key(host) {
+                    let fresh = || Arc::new(Open { shell: OnceCell::new(), used: Mutex::new(Instant::now()) });
+                    return Ok(open.entry(host.to_owned()).or_insert_with(fresh).clone());
+                }
                 let unused = open.values().filter(|one| is_idle(one));
                 unused.map(|one| *one.used.lock().unwrap_or_else(PoisonError::into_inner)).collect()
             };
             ages.sort();
-            // A tenth at once, so that not every newcomer has to wait for a farewell.
+            // A tenth at once, so that not every newcomer has to wait for a farewell. Another newcomer may be quicker to take
+            // the places, and then there are others to leave.
             let eldest = ages.get(ages.len().min(most.div_ceil(10)).saturating_sub(1)).copied();
-            if let Some(eldest) = eldest {
-                self.close(|used| used <= eldest).await;
-            }
+            let Some(eldest) = eldest else { return Err(Error::Unavailable(Unavailable::Overloaded).into()) };
+            self.close(|used| used <= eldest).await;
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= most && !open.contains_key(host) {
-            return Err(Error::Unavailable(Unavailable::Overloaded).into());
-        }
-        let fresh = || Arc::new(Open { shell: OnceCell::new(), used: Mutex::new(Instant::now()) });
-        Ok(open.entry(host.to_owned()).or_insert_with(fresh).clone())
     }
 
     /// Closes those that are idle and were last used at such a time.
@@ -221,15 +212,7 @@ impl Tenants {
                 stays
             });
         }
-        let closing = leaving.into_iter().map(|one| async move {
-            if let Some(shell) = one.shell.get() {
-                shell.ledger.close().await;
-            }
-        });
-        let closing: Vec<_> = closing.map(tokio::spawn).collect();
-        for one in closing {
-            let _closed = one.await;
-        }
+        close_all(leaving).await;
     }
 
     fn forget(&self, host: &str) {
@@ -237,6 +220,19 @@ impl Tenants {
         if let Some(shell) = gone.and_then(|one| one.shell.get().cloned()) {
             tokio::spawn(async move { shell.ledger.close().await });
         }
+    }
+}
+
+/// Closes them side by side: one that hangs keeps no other from its end.
+async fn close_all(leaving: impl IntoIterator<Item = Arc<Open>>) {
+    let closing = leaving.into_iter().map(|one| async move {
+        if let Some(shell) = one.shell.get() {
+            shell.ledger.close().await;
+        }
+    });
+    let closing: Vec<_> = closing.map(tokio::spawn).collect();
+    for one in closing {
+        let _closed = one.await;
     }
 }
 
@@ -249,7 +245,7 @@ fn is_idle(open: &Arc<Open>) -> bool {
 async fn shell(settings: &Settings, memory: Memory) -> Result<Shell, String> {
     Ok(Shell {
         ledger: admin::open(settings, memory, Purpose::Serving).await?,
-        limits: Limits { body: settings.body_limit, body_idle: settings.body_idle, request: settings.request_timeout },
+        limits: Limits { body: settings.body_limit, request: settings.request_timeout },
         quotas: Quotas::new(settings.requests_per_minute, settings.requests_at_once),
     })
 }
@@ -315,21 +311,18 @@ pub(crate) struct NewTenant {
 
 /// Makes a tenant and its first user. The password is answered where it was made up.
 pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<String>, String> {
-    use std::os::unix::fs::OpenOptionsExt;
     let host = normal_host(&new.host).ok_or_else(|| format!("{} is no host name", new.host))?;
     let data = folder(settings).join(&host);
     if data.join("tenant.json").exists() {
         return Err(format!("the tenant {host} is there already"));
     }
-    admin::make_private_folder(&data)?;
+    private::make_folder(&data)?;
     let cannot = |error: std::io::Error| format!("cannot write {}: {error}", data.display());
     // Under another name first: a tenant is there once its books are.
     let draft = data.join("tenant.json.new");
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft);
     let kept = json!({"database": new.database}).to_string();
-    file.as_mut().map_err(|error| std::io::Error::new(error.kind(), error.to_string())).map_err(cannot)?;
-    file.and_then(|mut file| std::io::Write::write_all(&mut file, kept.as_bytes()).and_then(|()| file.sync_all()))
-        .map_err(cannot)?;
+    let mut file = private::create(&draft).map_err(cannot)?;
+    std::io::Write::write_all(&mut file, kept.as_bytes()).and_then(|()| file.sync_all()).map_err(cannot)?;
     let own = || format!("sqlite:{}", data.join("duet.db").display());
     let own = Settings {
         database: Secret::of(new.database.clone().unwrap_or_else(own)),
@@ -340,8 +333,11 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
         data: data.clone(),
         ..settings.clone()
     };
-    let ledger = admin::open(&own, Memory::AMONG_MANY, Purpose::Writing).await?;
-    let made = first_user(&ledger, new).await;
+    let ledger = admin::open(&own, Memory::among_many(&own), Purpose::Writing).await?;
+    let made = match first_user(&ledger, new).await {
+        Ok(made) => ledger.note_tenant(&host, true).await.map(|()| made).map_err(|error| admin::explain(&error)),
+        Err(why) => Err(why),
+    };
     ledger.close().await;
     let made = made?;
     std::fs::rename(&draft, data.join("tenant.json")).map_err(cannot)?;
@@ -355,6 +351,7 @@ async fn first_user(ledger: &Ledger, new: NewTenant) -> Result<Option<String>, S
         email: new.email,
         username: None,
         password: String::new(),
+        must_change_password: false,
         is_system_admin: true,
     };
     let made = ledger.bootstrap(user, new.password).await.map_err(|error| admin::explain(&error))?;
@@ -362,17 +359,33 @@ async fn first_user(ledger: &Ledger, new: NewTenant) -> Result<Option<String>, S
 }
 
 /// Takes a tenant out; its folder is kept aside. Where that is, is answered.
-pub(crate) fn remove(settings: &Settings, host: &str, stamp: &str) -> Result<PathBuf, String> {
+pub(crate) async fn remove(settings: &Settings, host: &str, stamp: &str) -> Result<PathBuf, String> {
     let host = normal_host(host).ok_or_else(|| format!("{host} is no host name"))?;
     let data = folder(settings).join(&host);
     if !data.join("tenant.json").is_file() {
         return Err(format!("there is no tenant {host}"));
     }
+    // What is taken out says so itself; where its books cannot be opened, it is taken out all the same.
+    if let Some(own) = tenant_settings(settings, &host)
+        && let Err(why) = note_removal(&own, &host).await
+    {
+        crate::console::warn(&format!("the tenant's own log does not say that it was removed: {why}"));
+    }
     let aside = settings.data.join("removed-tenants");
-    admin::make_private_folder(&aside)?;
+    private::make_folder(&aside)?;
     let aside = aside.join(format!("{host}-{stamp}"));
     move_folder(&data, &aside)?;
     Ok(aside)
+}
+
+async fn note_removal(own: &Settings, host: &str) -> Result<(), String> {
+    let ledger = admin::open(own, Memory::among_many(own), Purpose::Writing).await?;
+    let noted = match ledger.migrate().await {
+        Ok(()) => ledger.note_tenant(host, false).await,
+        Err(error) => Err(error),
+    };
+    ledger.close().await;
+    noted.map_err(|error| admin::explain(&error))
 }
 
 fn move_folder(from: &Path, to: &Path) -> Result<(), String> {

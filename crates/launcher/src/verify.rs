@@ -30,8 +30,8 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
         ledger_core::error::Error::NotFound => "there is no such company".into(),
         other => explain(&other),
     })?;
-    let mut installation = ledger.verify_engine().await.map_err(|error| explain(&error))?;
-    installation.push(ledger.verify_installation().await.map_err(|error| explain(&error))?);
+    let database = ledger.verify_engine().await.map_err(|error| explain(&error))?;
+    let mut installation = ledger.verify_installation().await.map_err(|error| explain(&error))?;
     let mut outside = Vec::new();
     if let Some(heads) = &asked.head {
         outside.extend(anchor::against(&ledger, heads, only).await?);
@@ -42,6 +42,7 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
     if asked.head.is_some() || anchor.is_some() {
         installation.push(Check::of_heads(outside));
     }
+    installation.extend(database);
     let ok = proofs.iter().all(|proof| proof.verdict.ok) && installation.iter().all(|check| check.ok);
     let text = if asked.json {
         serde_json::json!({"ok": ok, "installation": installation, "businesses": proofs}).to_string()
@@ -66,7 +67,7 @@ fn report(proofs: &[Proof], installation: &[Check]) -> String {
         lines.extend(proof.verdict.checks.iter().flat_map(check_lines));
         lines.push(format!("  digest {}", proof.verdict.digest));
     }
-    lines.push("the database".into());
+    lines.push("the installation".into());
     lines.extend(installation.iter().flat_map(check_lines));
     lines.join("\n")
 }

@@ -70,6 +70,13 @@ wire_enum! {
     }
 }
 
+/// Whether people alone may do something: a program manages no people, no permissions and no keys, whatever its user may.
+/// So a key that leaked never becomes a lasting way in.
+pub(crate) fn is_for_people(resource: ResourceKey, action: Action) -> bool {
+    let people = matches!(resource, ResourceKey::Users | ResourceKey::Permissions | ResourceKey::ApiKeys);
+    people && action != Action::View
+}
+
 impl Role {
     pub const ALL: [Self; 9] = [
         Self::Owner,
@@ -250,10 +257,18 @@ impl Seat {
         rights.beyond(self.rights)
     }
 
+    /// Whether it allows something that no key is let do.
+    pub(crate) fn lets_only_people(&self, resource: ResourceKey, action: Action) -> bool {
+        is_for_people(resource, action) && self.rights.allows(resource, action)
+    }
+
     /// What is left of it for a key.
     pub(crate) fn narrowed(self, key: Option<&KeyScope>) -> Self {
         match key {
-            Some(key) => Self { rights: self.rights.and(key.rights), is_owner: false, ..self },
+            Some(key) => {
+                let rights = self.rights.and(key.rights).and(Rights::where_(|key, action| !is_for_people(key, action)));
+                Self { rights, is_owner: false, ..self }
+            }
             None => self,
         }
     }
@@ -285,6 +300,10 @@ pub struct Principal {
     pub user: UserId,
     /// The key that speaks for them, where one does.
     pub key: Option<Arc<KeyScope>>,
+    /// Else the session.
+    pub session: Option<RecordId>,
+    /// Whether they must choose another password before anything else.
+    pub must_change_password: bool,
     /// What was known when the request arrived.
     pub(crate) changes: Changes,
     /// The version of the books of the company that the request names, when it arrived.

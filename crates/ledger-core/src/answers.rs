@@ -72,9 +72,10 @@ struct Kept {
     answers: HashMap<Asked, (i64, Arc<Known>)>,
 }
 
-/// The answer itself, and what two dialects may make of it.
-fn weight(reply: &Reply) -> usize {
-    reply.json.len() * 3 + 512
+/// The question, the answer itself, and what two dialects may make of it.
+fn weight(asked: &Asked, reply: &Reply) -> usize {
+    let said: usize = asked.query.iter().map(|(name, value)| name.len() + value.len() + 64).sum();
+    reply.json.len() * 3 + said + 512
 }
 
 impl Answers {
@@ -88,7 +89,7 @@ impl Answers {
     }
 
     pub(crate) fn keep(&self, asked: Asked, version: i64, reply: &Reply) {
-        let bytes = weight(reply);
+        let bytes = weight(&asked, reply);
         if bytes > LARGEST {
             return;
         }
@@ -97,9 +98,10 @@ impl Answers {
             *kept = Kept::default();
         }
         kept.bytes += bytes;
-        let known = Known { reply: reply.clone(), rendered: Default::default() };
-        if let Some((_, old)) = kept.answers.insert(asked, (version, Arc::new(known))) {
-            kept.bytes -= weight(&old.reply);
+        if let Some((_, old)) = kept.answers.remove(&asked) {
+            kept.bytes -= weight(&asked, &old.reply);
         }
+        let known = Known { reply: reply.clone(), rendered: Default::default() };
+        kept.answers.insert(asked, (version, Arc::new(known)));
     }
 }

@@ -26,6 +26,15 @@ pub async fn read<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> Result
     .map_err(Error::internal)?
 }
 
+/// Computes something that takes longer than a moment, without holding up what else this thread would do.
+pub(crate) fn computed<T>(compute: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(compute),
+        _ => compute(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,7 +45,7 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn a_long_body_holds_up_nobody() {
         let (tell, told) = channel();
-        let long = read(SHORT + 1, move || Ok(told.recv_timeout(Duration::from_secs(60)).is_ok()));
+        let long = read(SHORT + 1, move || Ok(told.recv_timeout(Duration::from_mins(1)).is_ok()));
         let short = async move { read(SHORT, move || Ok(tell.send(()).is_ok())).await };
         let (long, short) = tokio::join!(long, short);
         assert!(short.unwrap() && long.unwrap(), "the short one was read while the long one was");

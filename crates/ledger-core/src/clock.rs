@@ -6,6 +6,7 @@ use sea_orm::DeriveValueType;
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use uuid::ContextV7;
@@ -94,7 +95,11 @@ pub struct Clock {
 #[derive(Debug)]
 enum Time {
     System,
-    Fixed(AtomicI64),
+    /// What it shows, and what has passed.
+    Fixed {
+        shows: AtomicI64,
+        passed: AtomicI64,
+    },
 }
 
 impl Clock {
@@ -104,7 +109,7 @@ impl Clock {
 
     /// Stands still until it is told to move.
     pub fn fixed(at: Instant) -> Self {
-        Self::of(Time::Fixed(AtomicI64::new(at.micros())))
+        Self::of(Time::Fixed { shows: AtomicI64::new(at.micros()), passed: AtomicI64::new(0) })
     }
 
     fn of(time: Time) -> Self {
@@ -115,14 +120,34 @@ impl Clock {
     pub fn now(&self) -> Instant {
         match &self.time {
             Time::System => Instant(Utc::now().timestamp_micros()),
-            Time::Fixed(at) => Instant(at.load(Ordering::Relaxed)),
+            Time::Fixed { shows, .. } => Instant(shows.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// How long the process has run, whatever was done to the clock on the wall.
+    pub fn counted(&self) -> Duration {
+        static BEGAN: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
+        match &self.time {
+            Time::System => BEGAN.elapsed(),
+            Time::Fixed { passed, .. } => {
+                Duration::from_micros(u64::try_from(passed.load(Ordering::Relaxed)).unwrap_or(0))
+            }
         }
     }
 
     /// Moves a fixed clock; the system's goes on by itself.
     pub fn advance(&self, span: Duration) {
-        if let Time::Fixed(at) = &self.time {
-            at.fetch_add(i64::try_from(span.as_micros()).unwrap_or(0), Ordering::Relaxed);
+        if let Time::Fixed { passed, .. } = &self.time {
+            let span = i64::try_from(span.as_micros()).unwrap_or(0);
+            passed.fetch_add(span, Ordering::Relaxed);
+            self.set_by(span);
+        }
+    }
+
+    /// Puts a fixed clock forward, or back, while no time passes.
+    pub fn set_by(&self, micros: i64) {
+        if let Time::Fixed { shows, .. } = &self.time {
+            shows.fetch_add(micros, Ordering::Relaxed);
         }
     }
 

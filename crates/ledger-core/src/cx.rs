@@ -16,10 +16,13 @@ use crate::clock::{Clock, Instant};
 use crate::database::{Db, Reads, Session};
 use crate::day::Day;
 use crate::error::{Error, Result};
+use crate::fair::Pace;
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::keys::Keys;
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
 use crate::resource::{ResourceKey, item, party};
+use crate::security::AccountChange;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -42,6 +45,8 @@ pub struct Point {
     pub as_of: Option<Day>,
     /// Only what was recorded by then.
     pub known_at: Option<Instant>,
+    /// No entry after this one: what is read in several snapshots tells the same books in each.
+    pub until: Option<i64>,
 }
 
 pub struct Cx<'a> {
@@ -51,11 +56,14 @@ pub struct Cx<'a> {
     pub point: Point,
     pub(crate) seals: &'a Seals,
     key: Option<&'a KeyScope>,
+    session: Option<RecordId>,
+    keys: &'a Keys,
     business: Option<&'a Business>,
     clock: &'a Clock,
     expectation: &'a Expectation,
     origin: &'a Origin,
     desk: Option<&'a Desk>,
+    pace: Option<&'a Pace>,
     /// What was posted so far.
     moved: Tally,
 }
@@ -66,6 +74,10 @@ pub(crate) struct Asked<'a> {
     pub(crate) user: UserId,
     /// The key that speaks for the user, where one does.
     pub(crate) key: Option<&'a KeyScope>,
+    /// The session that the request belongs to, where it belongs to one.
+    pub(crate) session: Option<RecordId>,
+    /// What is secret outside of the database.
+    pub(crate) keys: &'a Keys,
     pub(crate) business: Option<&'a Business>,
     pub(crate) clock: &'a Clock,
     pub(crate) expectation: &'a Expectation,
@@ -89,7 +101,7 @@ impl<'a> Cx<'a> {
     }
 
     fn over(asked: Asked<'a>, db: Db<'a>, desk: Option<&'a Desk>) -> Self {
-        let Asked { user, key, business, clock, expectation, origin, point, seals } = asked;
+        let Asked { user, key, session, keys, business, clock, expectation, origin, point, seals } = asked;
         Self {
             db,
             user,
@@ -97,12 +109,28 @@ impl<'a> Cx<'a> {
             point,
             seals,
             key,
+            session,
+            keys,
             business,
             clock,
             expectation,
             origin,
             desk,
+            pace: None,
             moved: Tally::default(),
+        }
+    }
+
+    /// One that gives way to others between the portions of what it reads.
+    pub(crate) fn at_pace(self, pace: &'a Pace) -> Self {
+        Self { pace: Some(pace), ..self }
+    }
+
+    /// Lets others go first, where this is a long read.
+    pub(crate) async fn pause(&self) -> Result<()> {
+        match self.pace {
+            Some(pace) => pace.pause().await,
+            None => Ok(()),
         }
     }
 
@@ -123,6 +151,16 @@ impl<'a> Cx<'a> {
     /// The only company that the caller's key knows.
     pub(crate) fn only(&self) -> Option<BusinessId> {
         self.key.map(|key| key.business)
+    }
+
+    /// The session that the request belongs to. Whoever comes with a key has none.
+    pub(crate) fn session(&self) -> Option<RecordId> {
+        self.session
+    }
+
+    /// What is secret outside of the database.
+    pub(crate) fn keys(&self) -> &'a Keys {
+        self.keys
     }
 
     /// What is left of a seat for the caller's key.
@@ -241,6 +279,11 @@ impl<'a> Cx<'a> {
     /// Notes a change in the company's audit log.
     pub(crate) fn record(&self, business: BusinessId, change: Change) -> Result<()> {
         self.desk()?.record(business, RecordId(self.new_id()), self.now, self.origin, change)
+    }
+
+    /// Notes in the installation's log what happened to the caller's account.
+    pub(crate) fn record_account(&self, account: UserId, change: AccountChange) -> Result<()> {
+        self.record(BusinessId::INSTALLATION, change.of(account))
     }
 
     /// Begins the books of a company that was just made.

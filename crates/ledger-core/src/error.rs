@@ -83,6 +83,8 @@ pub enum Error {
     NotAllowed { title: String, errors: FieldErrors },
     /// The name and the password are right; the code of the authenticator is still to come.
     SecondFactor,
+    /// Signed in, but somebody else chose the password: another one comes first.
+    PasswordChange,
     /// It does not exist, or not for this caller: the two are not told apart.
     NotFound,
     /// The books are in a state that does not allow it.
@@ -93,6 +95,8 @@ pub enum Error {
     PreconditionRequired,
     /// The idempotency key was used for another request.
     IdempotencyMismatch,
+    /// The first request with this idempotency key has not come to its end.
+    InProgress,
     /// Too many attempts; come back later.
     RateLimited { retry_after_seconds: u64 },
     /// Nothing is wrong with the request; the server cannot take it now.
@@ -113,6 +117,8 @@ pub struct Conflict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unavailable {
     Overloaded,
+    /// A read was ended because the database's log grew too long beside it.
+    Outgrown,
     StorageFull,
     DatabaseAway,
     ShuttingDown,
@@ -143,15 +149,17 @@ impl Error {
             Self::MalformedJson(_) => "malformed_json",
             Self::Unauthenticated(_) => "unauthenticated",
             Self::SecondFactor => "totp_required",
+            Self::PasswordChange => "password_change_required",
             Self::Forbidden { .. } | Self::NotAllowed { .. } => "forbidden",
             Self::NotFound => "not_found",
             Self::Conflict(conflict) => conflict.code,
             Self::PreconditionFailed => "precondition_failed",
             Self::PreconditionRequired => "precondition_required",
             Self::IdempotencyMismatch => "idempotency_mismatch",
+            Self::InProgress => "request_in_progress",
             Self::RateLimited { .. } => "rate_limited",
             Self::Unavailable(why) => match why {
-                Unavailable::Overloaded => "overloaded",
+                Unavailable::Overloaded | Unavailable::Outgrown => "overloaded",
                 Unavailable::StorageFull => "storage_full",
                 Unavailable::DatabaseAway | Unavailable::ShuttingDown => "unavailable",
                 Unavailable::CommitOutcomeUnknown => "commit_outcome_unknown",
@@ -169,16 +177,27 @@ impl Error {
             Self::Forbidden { permission } => format!("You need the permission {permission} for this"),
             Self::NotAllowed { title, .. } => title.clone(),
             Self::SecondFactor => "Give the code of your authenticator as totpCode".into(),
+            Self::PasswordChange => {
+                "Choose another password first: send currentPassword and newPassword to the path of your account that ends \
+                 with me/password, then log in again"
+                    .into()
+            }
             Self::NotFound => "Not found".into(),
             Self::Conflict(conflict) => conflict.title.clone(),
             Self::PreconditionFailed => "The record has changed since you read it; read it again".into(),
             Self::PreconditionRequired => "This company requires an If-Match header with the record's ETag".into(),
             Self::IdempotencyMismatch => "This Idempotency-Key was already used for a different request".into(),
+            Self::InProgress => {
+                "The first request with this Idempotency-Key is still running; ask again shortly for its answer".into()
+            }
             Self::RateLimited { retry_after_seconds } => {
                 format!("Too many attempts; try again in {retry_after_seconds} seconds")
             }
             Self::Unavailable(why) => match why {
                 Unavailable::Overloaded => "The server is busy; try again shortly",
+                Unavailable::Outgrown => {
+                    "Much was written while this was read, and it had to end; ask for less, or when less is written"
+                }
                 Unavailable::StorageFull => "The server's storage is full; nothing was written",
                 Unavailable::DatabaseAway => "The database is not reachable; try again shortly",
                 Unavailable::ShuttingDown => "The server is shutting down; try again shortly",

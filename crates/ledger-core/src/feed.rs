@@ -1,174 +1,239 @@
 //! An answer that is handed over portion by portion while it is made, so that its length costs no memory.
+//!
+//! Each portion is made from a snapshot of its own, which is gone before anybody takes the portion: whoever takes an
+//! answer slowly holds a portion and a place among the feeds, and nothing of the database. What makes portions is handed a
+//! context and answers a text; it has nothing to wait for a client with.
 
+use crate::cx::Cx;
+use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result, Unavailable};
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::time::Instant;
+use crate::fair::{Tethered, Who};
+use crate::resource::extra::Media;
+use crate::resource::list::ListQuery;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many portions may be made ahead of who takes them.
-const AHEAD: usize = 2;
-/// How long nobody may take anything before the answer is given up: meanwhile a snapshot of the books is held open.
-const STALLED: Duration = Duration::from_secs(30);
+/// What an answer is made of, portion by portion.
+pub(crate) trait Portions: Send {
+    /// The next portion; nothing after the last one. What `cx` sees ends with it, so what must stay the same from one
+    /// portion to the next is kept, or bounded by the numbers of entries and records.
+    fn next<'c>(&'c mut self, cx: &'c Cx<'c>, query: &'c ListQuery) -> BoxFuture<'c, Result<Option<String>>>;
+}
 
-/// A portion, or that there is none after the last one.
-type Message = Result<Option<String>>;
+/// How many answers are handed over at once: in all, of one company, of one caller.
+const MOST: [usize; 3] = [256, 64, 32];
 
-/// How long an answer may take as a whole.
-const LONGEST: Duration = Duration::from_mins(10);
-
-/// How many answers may be made at once.
-pub(crate) struct Feeds(Arc<Semaphore>);
+/// The places of answers that are being handed over.
+#[derive(Default)]
+pub(crate) struct Feeds(Arc<Mutex<HashMap<Who, usize>>>);
 
 /// A place among them, held until the answer ends.
-pub(crate) struct Place(OwnedSemaphorePermit);
+pub(crate) struct Place {
+    feeds: Arc<Mutex<HashMap<Who, usize>>>,
+    who: Who,
+}
 
 impl Feeds {
-    pub(crate) fn of(most: u32) -> Self {
-        Self(Arc::new(Semaphore::new(most.max(1) as usize)))
-    }
-
-    pub(crate) fn enter(&self) -> Result<Place> {
-        let place = self.0.clone().try_acquire_owned();
-        place.map(Place).map_err(|_| Error::Unavailable(Unavailable::Overloaded))
+    /// A place, where this caller, this company and all together do not have too many.
+    pub(crate) fn enter(&self, who: Who) -> Result<Place> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = |mine: &dyn Fn(&Who) -> bool| held.iter().filter(|(one, _)| mine(one)).map(|(_, count)| count).sum();
+        let counts: [usize; 3] =
+            [sum(&|_| true), sum(&|one| one.company == who.company), sum(&|one| one.caller == who.caller)];
+        if counts.iter().zip(MOST).any(|(count, most)| *count >= most) {
+            return Err(Error::Unavailable(Unavailable::Overloaded));
+        }
+        *held.entry(who).or_default() += 1;
+        Ok(Place { feeds: self.0.clone(), who })
     }
 }
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut held = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = held.get_mut(&self.who) {
+            *count -= 1;
+            if *count == 0 {
+                held.remove(&self.who);
+            }
+        }
+    }
+}
+
+/// A portion, and what the rest is made of.
+type Made = (Box<dyn Portions>, Option<String>);
+
+/// What makes a portion: it takes what the answer is made of, and gives it back with the portion.
+pub(crate) type Round = Box<dyn Fn(Box<dyn Portions>) -> BoxFuture<'static, Result<Made>> + Send + Sync>;
 
 /// Where an answer comes from.
 pub struct Feed {
+    pub media: Media,
     first: Option<String>,
-    rest: mpsc::Receiver<Message>,
-    ended: bool,
-}
-
-/// Where an answer is put.
-pub(crate) struct Outlet {
-    portions: mpsc::Sender<Message>,
-    ends: Instant,
-}
-
-impl Outlet {
-    pub(crate) async fn hand(&self, portion: String) -> Result<()> {
-        let patience = STALLED.min(self.ends.saturating_duration_since(Instant::now()));
-        match tokio::time::timeout(patience, self.portions.send(Ok(Some(portion)))).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Error::internal("the client hung up before the end of its answer")),
-            Err(_) => Err(Error::internal("the client did not take its answer")),
-        }
-    }
+    round: Round,
+    /// What the rest is made of; nothing while a portion is being made, and after the last one.
+    rest: Option<Box<dyn Portions>>,
+    /// It goes on whether or not anybody looks, so that no snapshot waits for a client; it ends where the answer is
+    /// dropped.
+    making: Option<Tethered<Made>>,
+    _place: Place,
 }
 
 impl Feed {
     /// Begins to make an answer. What goes wrong before its first portion is an error like any other.
-    pub(crate) async fn begin<W, F>(place: Place, work: W) -> Result<Self>
-    where
-        W: FnOnce(Outlet) -> F + Send + 'static,
-        F: Future<Output = Result<()>> + Send,
-    {
-        let (sender, mut rest) = mpsc::channel(AHEAD);
-        tokio::spawn(async move {
-            let Place(_held) = place;
-            let last = work(Outlet { portions: sender.clone(), ends: Instant::now() + LONGEST }).await.map(|()| None);
-            // Whoever is gone need not be told.
-            let _told = tokio::time::timeout(STALLED, sender.send(last)).await;
-        });
-        let first = rest.recv().await.unwrap_or_else(|| Err(broken()))?;
-        Ok(Self { ended: first.is_none(), first, rest })
+    pub(crate) async fn begin(place: Place, media: Media, portions: Box<dyn Portions>, round: Round) -> Result<Self> {
+        let mut feed = Self { media, first: None, round, rest: Some(portions), making: None, _place: place };
+        feed.first = feed.make().await.transpose()?;
+        Ok(feed)
     }
 
     /// The next portion; an error where the answer ends before it is whole.
     pub async fn next(&mut self) -> Option<Result<String>> {
-        if let Some(first) = self.first.take() {
-            return Some(Ok(first));
+        match self.first.take() {
+            Some(first) => Some(Ok(first)),
+            None => self.make().await,
         }
-        if self.ended {
-            return None;
-        }
-        let portion = self.rest.recv().await.unwrap_or_else(|| Err(broken())).transpose();
-        self.ended = !matches!(portion, Some(Ok(_)));
-        portion
     }
-}
 
-fn broken() -> Error {
-    Error::internal("an answer ended before it was whole")
+    async fn make(&mut self) -> Option<Result<String>> {
+        if self.making.is_none() {
+            self.making = Some(Tethered::begin((self.round)(self.rest.take()?)));
+        }
+        // Whoever stops waiting here goes on with the same portion when they come back.
+        let made = self.making.as_mut()?.await;
+        self.making = None;
+        match made {
+            Ok((rest, Some(portion))) => {
+                self.rest = Some(rest);
+                Some(Ok(portion))
+            }
+            Ok((_, None)) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::BusinessId;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use uuid::Uuid;
 
-    fn place() -> Place {
-        Feeds::of(1).enter().unwrap()
+    fn who(company: u128, caller: u128) -> Who {
+        Who { company: Some(BusinessId(Uuid::from_u128(company))), caller: Uuid::from_u128(caller) }
     }
 
-    #[tokio::test]
-    async fn only_so_many_are_made_at_once() {
-        let feeds = Feeds::of(1);
-        let busy = || matches!(feeds.enter(), Err(Error::Unavailable(Unavailable::Overloaded)));
-        let (go_on, wait) = tokio::sync::oneshot::channel::<()>();
-        let held = Feed::begin(feeds.enter().unwrap(), |outlet| async move {
-            outlet.hand("a".into()).await?;
-            let _told = wait.await;
-            Ok(())
-        });
-        let held = held.await.unwrap();
-        assert!(busy());
-        go_on.send(()).unwrap();
-        assert_eq!(taken(held).await.len(), 1);
-        // Its place is free once its task has ended.
-        while busy() {
-            tokio::task::yield_now().await;
+    #[test]
+    fn nobody_has_the_places_of_the_others() {
+        let feeds = Feeds::default();
+        let [_, of_company, of_caller] = MOST;
+        let mut held: Vec<Place> = (0..of_caller).map(|_| feeds.enter(who(1, 1)).unwrap()).collect();
+        let busy = |who| matches!(feeds.enter(who), Err(Error::Unavailable(Unavailable::Overloaded)));
+        assert!(busy(who(1, 1)) && busy(who(2, 1)), "a caller in whichever company");
+        held.extend((of_caller..of_company).map(|_| feeds.enter(who(1, 2)).unwrap()));
+        assert!(busy(who(1, 3)), "a company, whoever asks");
+        assert!(!busy(who(2, 3)));
+        drop(held);
+        assert!(!busy(who(1, 1)) && feeds.0.lock().unwrap().is_empty());
+    }
+
+    /// What is made, and how it ends.
+    struct Told;
+
+    impl Portions for Told {
+        fn next<'c>(&'c mut self, _: &'c Cx<'c>, _: &'c ListQuery) -> BoxFuture<'c, Result<Option<String>>> {
+            Box::pin(async { Ok(None) })
         }
     }
 
-    async fn taken(mut feed: Feed) -> Vec<Result<String, String>> {
+    fn round(
+        made: Arc<AtomicUsize>,
+        portion: impl Fn(usize) -> Result<Option<String>> + Send + Sync + Clone + 'static,
+    ) -> Round {
+        Box::new(move |told| {
+            let (made, portion) = (made.clone(), portion.clone());
+            Box::pin(async move { portion(made.fetch_add(1, Ordering::SeqCst)).map(|text| (told, text)) })
+        })
+    }
+
+    async fn taken(portion: impl Fn(usize) -> Result<Option<String>> + Send + Sync + Clone + 'static) -> Vec<String> {
+        let place = Feeds::default().enter(who(1, 1)).unwrap();
+        let mut feed = match Feed::begin(place, Media::Csv, Box::new(Told), round(Arc::default(), portion)).await {
+            Ok(feed) => feed,
+            Err(error) => return vec![format!("at once: {error:?}")],
+        };
         let mut taken = Vec::new();
         while let Some(portion) = feed.next().await {
-            taken.push(portion.map_err(|error| format!("{error:?}")));
+            taken.push(portion.unwrap_or_else(|error| format!("{error:?}")));
         }
+        assert!(feed.next().await.is_none());
         taken
     }
 
     #[tokio::test]
     async fn an_answer_that_breaks_off_does_not_look_whole() {
-        let whole = Feed::begin(place(), |outlet| async move {
-            for portion in ["a", "b", "c", "d"] {
-                outlet.hand(portion.into()).await?;
-            }
-            Ok(())
-        });
-        let wanted: Vec<Result<String, String>> = ["a", "b", "c", "d"].map(|one| Ok(one.to_owned())).to_vec();
-        assert_eq!(taken(whole.await.unwrap()).await, wanted);
-        assert_eq!(taken(Feed::begin(place(), |_| async { Ok(()) }).await.unwrap()).await, Vec::new());
+        let of = |number: usize| ["a", "b", "c"].get(number).map(ToString::to_string);
+        assert_eq!(taken(move |number| Ok(of(number))).await, ["a", "b", "c"]);
+        assert_eq!(taken(|_| Ok(None)).await, Vec::<String>::new());
+        assert_eq!(taken(|_| Err(Error::NotFound)).await, ["at once: NotFound"]);
+        let broken = taken(move |number| if number < 2 { Ok(of(number)) } else { Err(Error::NotFound) }).await;
+        assert_eq!(broken, ["a", "b", "NotFound"]);
+        let panicked = taken(move |number| if number < 1 { Ok(of(number)) } else { panic!("on purpose") }).await;
+        assert!(matches!(&panicked[..], [first, end] if first == "a" && end.contains("Internal")), "{panicked:?}");
+    }
 
-        assert!(matches!(Feed::begin(place(), |_| async { Err(Error::NotFound) }).await, Err(Error::NotFound)));
-        let failed = Feed::begin(place(), |outlet| async move {
-            outlet.hand("a".into()).await?;
-            Err(Error::NotFound)
-        });
-        let failed = taken(failed.await.unwrap()).await;
-        assert_eq!(failed, [Ok("a".into()), Err("NotFound".into())]);
-        let panicked = Feed::begin(place(), |outlet| async move {
-            outlet.hand("a".into()).await?;
-            panic!("on purpose")
-        });
-        let panicked = taken(panicked.await.unwrap()).await;
-        assert!(matches!(&panicked[..], [Ok(_), Err(_)]), "{panicked:?}");
+    #[tokio::test]
+    async fn nothing_is_made_before_somebody_takes_what_was() {
+        let made = Arc::new(AtomicUsize::new(0));
+        let place = Feeds::default().enter(who(1, 1)).unwrap();
+        let more = round(made.clone(), |number| Ok(Some(number.to_string())));
+        let mut feed = Feed::begin(place, Media::Csv, Box::new(Told), more).await.unwrap();
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(made.load(Ordering::SeqCst), 1);
+        assert_eq!(feed.next().await.unwrap().unwrap(), "0");
+        assert_eq!(feed.next().await.unwrap().unwrap(), "1");
+        assert_eq!(made.load(Ordering::SeqCst), 2);
     }
 
     #[tokio::test]
     async fn who_hangs_up_ends_the_work() {
-        let (ended, end) = tokio::sync::oneshot::channel();
-        let feed = Feed::begin(place(), |outlet| async move {
-            let mut handed = outlet.hand("a".into()).await;
-            while handed.is_ok() {
-                handed = outlet.hand("more".into()).await;
-            }
-            let _told = ended.send(());
-            handed
+        let (ended, end) = tokio::sync::oneshot::channel::<()>();
+        let ended = Arc::new(Mutex::new(Some(ended)));
+        let made = Arc::new(AtomicUsize::new(0));
+        let more: Round = Box::new(move |told| {
+            let (ended, made) = (ended.clone(), made.clone());
+            Box::pin(async move {
+                if made.fetch_add(1, Ordering::SeqCst) > 0 {
+                    let _told_when_dropped = ended.lock().unwrap().take();
+                    std::future::pending::<()>().await;
+                }
+                Ok((told, Some("a".to_owned())))
+            })
         });
-        drop(feed.await.unwrap());
-        end.await.unwrap();
+        let place = Feeds::default().enter(who(1, 1)).unwrap();
+        let mut feed = Feed::begin(place, Media::Csv, Box::new(Told), more).await.unwrap();
+        feed.next().await.unwrap().unwrap();
+        let mut next = Box::pin(feed.next());
+        assert!(futures_poll(&mut next).await);
+        drop(next);
+        drop(feed);
+        assert!(end.await.is_err());
+    }
+
+    /// Whether it still waits after some turns of the runtime.
+    async fn futures_poll(future: &mut (impl Future + Unpin)) -> bool {
+        for _ in 0..10 {
+            let waits = std::future::poll_fn(|context| {
+                std::task::Poll::Ready(std::pin::Pin::new(&mut *future).poll(context).is_pending())
+            });
+            if !waits.await {
+                return false;
+            }
+            tokio::task::yield_now().await;
+        }
+        true
     }
 }

@@ -21,6 +21,8 @@ pub(crate) enum Purpose {
     SecondFactor,
     /// Hides the key that repeated requests are known by.
     Fingerprints,
+    /// Knows names, networks and recovery codes again that are not kept.
+    SignIn,
 }
 
 impl Purpose {
@@ -30,6 +32,7 @@ impl Purpose {
             Self::Audit => "duet audit 1",
             Self::SecondFactor => "duet second factor 1",
             Self::Fingerprints => "duet fingerprints 1",
+            Self::SignIn => "duet sign-in 1",
         }
     }
 }

@@ -1,42 +1,55 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
-use crate::access::{self, Business, KeyScope, Principal, Role, Seat, membership};
+mod joining;
+mod reading;
+#[cfg(test)]
+mod tests;
+mod watching;
+
+use self::watching::Watch;
+use crate::access::{self, Business, KeyScope, Principal, Role, membership};
 use crate::answers::{self, Answers, Known};
 use crate::aside;
-use crate::auth::password::Passwords;
-use crate::auth::throttle::{self, Subjects};
+use crate::auth::password::{Names, NewPassword, Passwords, Who};
+use crate::auth::throttle::{self, Guess, Standing, Wrong};
 use crate::auth::token::Tokens;
 use crate::auth::user::{self, Revoking};
+use crate::auth::wrong_keys::{Worth, WrongKeys};
 use crate::auth::{
-    Credentials, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, sign_in, totp,
+    Credentials, Device, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, recovery,
+    session, sign_in, totp,
 };
-use crate::books::audit::{AuditAction, Change, Origin};
+use crate::books::audit::{AuditAction, Origin};
 use crate::books::desk::{Desk, Rehearsed};
-use crate::books::export::{self, JournalFormat};
 use crate::books::seal::heads::{self, SignedHead};
 use crate::books::seal::{Seals, writing};
 use crate::books::tables::{audit_log, books};
-use crate::books::verify::{self, Check, Verdict};
+use crate::books::verify::{Check, Verdict};
 use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
 use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
+use crate::fair::{Fair, Shares, Single};
 use crate::feed::{Feed, Feeds};
+use crate::fingerprint::{self, Fingerprint};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::installation::{self, Installation, Sealed};
-use crate::keys::Keys;
+use crate::keys::{Keys, Purpose};
 use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
-use crate::resource::api_key::{self, Key};
+use crate::resource::api_key::{self, Key, UserKey};
 use crate::resource::business::{BusinessStatus, table as business};
-use crate::resource::extra::{Csv, Media};
-use crate::resource::json::{canonical, strict};
-use crate::resource::list::{self, ListQuery, Pagination};
-use crate::resource::operation::{BodyNeed, Done, Prepared, ResourceOperations, Shown, Verb};
-use crate::resource::{ResourceKey, Scope, dialect_usage, entry};
+use crate::resource::extra::Media;
+use crate::resource::list::{self, Pagination};
+use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb};
+use crate::resource::user::{MembershipView, UserView};
+use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile};
+use crate::running::{self, Running};
+use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
+pub use reading::{Errand, ReadCall, WriteCall};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -45,8 +58,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
+use tokio::time::timeout;
 
-mod joining;
+/// How long it may take to see whether the schema is up to date.
+const LOOK: Duration = Duration::from_millis(400);
 
 /// What a ledger is opened with.
 pub struct LedgerOptions {
@@ -58,6 +73,10 @@ pub struct LedgerOptions {
     pub write_queue: usize,
     /// What answers that are kept for their repetition may weigh.
     pub answer_bytes: usize,
+    /// What is remembered of users, keys and memberships may weigh.
+    pub remembered_bytes: usize,
+    /// What one caller's reads may take of a minute; any time where it is zero.
+    pub read_time: Duration,
     pub clock: Clock,
 }
 
@@ -66,23 +85,38 @@ pub struct Ledger {
     lanes: Lanes<Outcome>,
     clock: Clock,
     tokens: Tokens,
+    /// What the fingerprints of earlier releases were signed with.
+    token_secret: Vec<u8>,
+    running: OnceCell<Running>,
     passwords: Passwords,
     keys: Keys,
     seals: Seals,
     /// Known once the database was asked whether the master key is its own.
     installation: OnceCell<Installation>,
+    /// Set once the schema was seen to be up to date.
+    up_to_date: OnceCell<()>,
     in_flight: InFlight,
     remembered: Remembered,
     answers: Answers,
     usage: Usage,
+    seen: session::Seen,
+    wrong_keys: WrongKeys,
     feeds: Feeds,
+    fair: Fair,
+    /// The proofs that are under way.
+    proofs: Single<(BusinessId, ResourceKey, Verb), Reply>,
 }
+
+/// As many companies of somebody as their password is held against.
+const MOST_COMPANIES: u64 = 30;
 
 /// What the code of an authenticator comes to.
 enum Factor {
     NotAsked,
     /// The code of this step.
     Right(i64),
+    /// The recovery code with this digest.
+    Recovered(String),
     Wrong,
 }
 
@@ -151,7 +185,7 @@ impl Reply {
     /// What may be kept of it.
     fn without_secrets(&self) -> Result<Self> {
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator", "invitationCode"] {
+        for name in ["secret", "authenticator", "recoveryCodes", "invitationCode"] {
             if let Some(secret) = body.get_mut(name) {
                 *secret = serde_json::Value::Null;
             }
@@ -159,7 +193,7 @@ impl Reply {
         Ok(Self { json: body.to_string(), ..self.clone() })
     }
 
-    fn plain(kind: ReplyKind, json: String) -> Self {
+    pub(crate) fn plain(kind: ReplyKind, json: String) -> Self {
         Self { kind, media: Media::Json, json, record: None, pagination: None, replayed: false, dry_run: false }
     }
 }
@@ -167,15 +201,15 @@ impl Reply {
 /// The answer to one request: at once, or while it is made.
 pub enum Answer {
     Whole(Reply),
-    /// Comma-separated values, wrapped by no dialect.
-    Csv(Feed),
+    /// Wrapped by no dialect.
+    Portions(Feed),
 }
 
 impl Answer {
     pub fn whole(self) -> Result<Reply> {
         match self {
             Self::Whole(reply) => Ok(reply),
-            Self::Csv(_) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
+            Self::Portions(_) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
         }
     }
 }
@@ -208,23 +242,34 @@ pub struct FirstUser {
 
 impl Ledger {
     pub async fn open(options: LedgerOptions) -> Result<Arc<Self>> {
-        let database = Database::open(&options.database).await?;
+        // Each place has a connection: who has its turn never waits for one.
+        let shares = Shares::of(options.database.readers).within(options.database.pool_size.max(12));
+        let readers = u32::try_from(shares.connections()).map_err(Error::internal)?;
+        let database = Database::open(&DatabaseOptions { readers, ..options.database }).await?;
         let seals = Seals::of(&options.keys)?;
+        let fair = Fair::new(shares);
+        fair.set_budget(options.read_time);
         Ok(Arc::new(Self {
             lanes: Lanes::new(database.clone(), seals.clone(), options.write_queue),
             seals,
             database,
             clock: options.clock,
             tokens: Tokens::new(&options.tokens),
+            token_secret: options.tokens.secret.clone(),
+            running: OnceCell::new(),
             passwords: Passwords::of_process()?,
             keys: options.keys,
             installation: OnceCell::new(),
+            up_to_date: OnceCell::new(),
             in_flight: InFlight::default(),
-            remembered: Remembered::default(),
+            remembered: Remembered::within(options.remembered_bytes),
             answers: Answers::new(options.answer_bytes),
             usage: Usage::default(),
-            // Whoever takes a long answer slowly holds a connection; the others are left for everybody else.
-            feeds: Feeds::of(options.database.readers.min(options.database.pool_size) / 2),
+            seen: session::Seen::default(),
+            wrong_keys: WrongKeys::default(),
+            feeds: Feeds::default(),
+            fair,
+            proofs: Single::default(),
         }))
     }
 
@@ -241,8 +286,17 @@ impl Ledger {
         }
         self.installation().await?;
         self.seal_what_was_not().await?;
+        // What migrations noted is settled before anything else touches those rows: each seal goes once.
         if writing::is_noted(&self.database.read, writing::MIGRATIONS).await? {
             self.write(None, |transaction, desk| Box::pin(desk.settle_migrations(transaction))).await?;
+        }
+        if sign_in::any_plain(&self.database.read).await? {
+            let keys = self.keys.clone();
+            self.write(None, move |transaction, _| {
+                let keys = keys.clone();
+                Box::pin(async move { sign_in::hide_plain(transaction, &keys).await })
+            })
+            .await?;
         }
         Ok(())
     }
@@ -286,6 +340,31 @@ impl Ledger {
         self.installation.get_or_try_init(|| installation::read(&self.database.read, &self.keys)).await
     }
 
+    /// How long these books were served.
+    async fn running(&self) -> Result<&Running> {
+        self.running.get_or_try_init(|| Running::read(&self.database.read, &self.clock)).await
+    }
+
+    /// Writes down how long the books were served, and forgets the keys that are too old by that. It does so now and then,
+    /// however often it is asked.
+    pub async fn keep_time(&self) -> Result<()> {
+        let running = self.running().await?;
+        if running.is_due(&self.clock) { self.write_time(running).await } else { Ok(()) }
+    }
+
+    async fn write_time(&self, running: &Running) -> Result<()> {
+        let at = running.now(&self.clock);
+        self.write(None, move |transaction, _| {
+            Box::pin(async move {
+                running::write(transaction, at).await?;
+                idempotency::forget(transaction, at).await
+            })
+        })
+        .await?;
+        running.meet(&self.clock, running::stored(&self.database.read).await?);
+        Ok(())
+    }
+
     /// Whether the master key is that of the database.
     pub async fn check_master_key(&self) -> Result<()> {
         self.installation().await.map(|_| ())
@@ -295,15 +374,28 @@ impl Ledger {
         Ok(self.database.pending_migrations().await?)
     }
 
-    /// Whether the database answers.
-    pub async fn ping(&self) -> Result<()> {
-        Ok(self.database.ping().await?)
+    /// Why requests cannot be served now, where they cannot. It is answered within a second, whatever hangs.
+    pub async fn readiness(&self) -> Result<(), &'static str> {
+        self.database.readiness().await?;
+        let looked = self.up_to_date.get_or_try_init(|| async {
+            match timeout(LOOK, self.database.pending_migrations()).await {
+                Ok(Ok(0)) => Ok(()),
+                Ok(Ok(_)) => Err("the schema is not up to date"),
+                Ok(Err(_)) | Err(_) => Err("the database does not answer"),
+            }
+        });
+        looked.await.copied()
     }
 
     /// Finishes what is queued and lets the database go.
     pub async fn close(&self) {
         if let Err(error) = self.write_usage().await {
             tracing::warn!(?error, "what was counted of the dialects' use is lost");
+        }
+        if let Some(running) = self.running.get()
+            && let Err(error) = self.write_time(running).await
+        {
+            tracing::warn!(?error, "how long the books were served is not written down; keys are kept longer");
         }
         self.lanes.close().await;
         self.database.close().await;
@@ -319,92 +411,167 @@ impl Ledger {
         self.tokens.set_lifetime(lifetime);
     }
 
+    /// From now on one caller's reads may take so much of a minute.
+    pub fn set_read_time(&self, read_time: Duration) {
+        self.fair.set_budget(read_time);
+    }
+
     // ── Who is there ──
 
-    pub async fn login(&self, by: LoginName, credentials: Credentials, address: IpAddr) -> Result<Session> {
+    async fn log_in(&self, by: LoginName, credentials: Credentials, device: Device) -> Result<Session> {
+        const WRONG: Error = Error::Unauthenticated("The name or the password is wrong");
         let Credentials { name, password, totp_code } = credentials;
-        let subjects = Subjects::new(&name, address);
-        let turn = self.passwords.turn().await?;
-        // Judged while holding the turn, so that a burst of guesses cannot slip past the count.
-        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
+        let network = throttle::network(device.address);
         let found = user::find_by_name(&self.database.door, &name, by).await?;
+        let guess = self.guess(found.as_ref().map(|user| user.id), &name, &network)?;
+        // Judged while holding the turn, and held until a failure is noted: a burst of guesses cannot slip past the count.
+        let turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
+        let standing = self.standing(&guess).await?;
         // Somebody who was never given a password takes as long as everybody else.
-        let hash = found.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        let matches = self.passwords.verify(turn, password, hash).await?;
-        let user = found.filter(|user| matches && user.status == UserStatus::Active);
-        if let Some(user) = user {
-            match self.second_factor(user.id, totp_code.as_deref()).await? {
-                Factor::NotAsked => return self.open_session(user, (None, address), subjects).await,
-                Factor::Right(step) => return self.open_session(user, (Some(step), address), subjects).await,
-                Factor::Wrong => {}
+        let mut hash = found.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
+        if let Some(wait) = standing.wait {
+            // Whoever has a second factor waits for no stranger. Who has one is told to nobody.
+            if totp_code.is_none() {
+                return Err(Error::RateLimited { retry_after_seconds: wait });
             }
+            let signed = match &found {
+                Some(user) => sign_in::find(&self.database.door, user.id).await?,
+                None => None,
+            };
+            hash = hash.filter(|_| signed.is_some_and(|signed| signed.totp_on));
         }
-        // Not the name: people type their password there.
-        tracing::info!(target: "security", %address, "a log-in failed");
-        self.note_failure(subjects).await?;
-        Err(Error::Unauthenticated("The name or the password is wrong"))
+        let matches = self.passwords.verify(&turn, password, hash).await?;
+        let mut wrong = Wrong::Password;
+        if let Some(user) = found.filter(|user| matches && user.status == UserStatus::Active) {
+            let factor = self.second_factor(user.id, totp_code.as_deref()).await?;
+            if standing.codes_used_up && !matches!(factor, Factor::NotAsked) {
+                return Err(Error::RateLimited { retry_after_seconds: 60 });
+            }
+            if !matches!(factor, Factor::Wrong) {
+                return self.open_session(user, factor, device, guess).await;
+            }
+            wrong = Wrong::Code;
+        }
+        self.note_failure(guess, (standing.known, wrong)).await?;
+        Err(WRONG)
+    }
+
+    /// A guess of a password, as it is counted.
+    fn guess(&self, user: Option<UserId>, name: &str, network: &str) -> Result<Guess> {
+        Ok(Guess::of(&self.keys.signing(Purpose::SignIn)?, user, name, network))
+    }
+
+    async fn standing(&self, guess: &Guess) -> Result<Standing> {
+        throttle::check(&self.database.door, guess, self.clock.now()).await
     }
 
     async fn second_factor(&self, user: UserId, code: Option<&str>) -> Result<Factor> {
         let signed = sign_in::find(&self.database.door, user).await?.filter(|signed| signed.totp_on);
-        let Some(sign_in::Model { totp_secret: Some(secret), totp_step, .. }) = signed else {
-            return Ok(Factor::NotAsked);
-        };
+        let Some(signed) = signed else { return Ok(Factor::NotAsked) };
+        let Some(secret) = signed.secret(&self.keys)? else { return Ok(Factor::NotAsked) };
         let code = code.ok_or(Error::SecondFactor)?;
-        Ok(totp::step_of(&secret, code, self.clock.now(), totp_step).map_or(Factor::Wrong, Factor::Right))
+        if let Some(digest) = recovery::digest(&self.keys.signing(Purpose::SignIn)?, user, code) {
+            let is_good = recovery::is_good(&self.database.door, user, &digest).await?;
+            return Ok(if is_good { Factor::Recovered(digest) } else { Factor::Wrong });
+        }
+        Ok(totp::step_of(&secret, code, self.clock.now(), signed.totp_step).map_or(Factor::Wrong, Factor::Right))
     }
 
     /// Whether somebody who is signed in knows their password. They may guess as often as at a log-in.
     async fn confirm(&self, principal: &Principal, password: String, address: Option<IpAddr>) -> Result<()> {
         let user = user::find(&self.database.door, principal.user).await?.ok_or(Error::NotFound)?;
-        let subjects = Subjects::new(&user.email, address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
-        let turn = self.passwords.turn().await?;
-        throttle::check(&self.database.door, &subjects, self.clock.now()).await?;
-        if self.passwords.verify(turn, password, Some(user.password_hash)).await? {
+        let network = throttle::network(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
+        let guess = self.guess(Some(user.id), &user.email, &network)?;
+        let turn = self.passwords.turn(Who::user(user.id)).await?;
+        let standing = self.standing(&guess).await?;
+        if self.passwords.verify(&turn, password, Some(user.password_hash)).await? {
             return Ok(());
         }
-        self.note_failure(subjects).await?;
+        Event::ConfirmationFailed.tell(principal.who(), None, &Origin { address, ..Origin::default() });
+        self.note_failure(guess, (standing.known, Wrong::Password)).await?;
         Err(Error::field("currentPassword", "is not your password"))
     }
 
-    async fn note_failure(&self, subjects: Subjects) -> Result<()> {
-        let ids = [self.clock.identifier(), self.clock.identifier()];
+    async fn note_failure(&self, guess: Guess, outcome: (bool, Wrong)) -> Result<()> {
+        let ids = [(); throttle::IDS].map(|()| self.clock.identifier());
         let now = self.clock.now();
         self.write(None, move |transaction, _| {
-            let subjects = subjects.clone();
-            Box::pin(async move { throttle::record(transaction, &subjects, ids, now).await })
+            let guess = guess.clone();
+            Box::pin(async move { throttle::record(transaction, &guess, outcome, ids, now).await })
         })
         .await
     }
 
-    async fn open_session(
-        &self,
-        user: user::Model,
-        (step, address): (Option<i64>, IpAddr),
-        subjects: Subjects,
-    ) -> Result<Session> {
-        let (id, now) = (user.id, self.clock.now());
+    /// Judges and hashes the password that the caller is to have.
+    async fn settle(&self, new: &NewPassword, principal: &Principal) -> Result<()> {
+        let names = self.names_of(Some(principal.user), None).await?;
+        let turn = self.passwords.turn(Who::user(principal.user)).await?;
+        self.passwords.settle(&turn, new, names).await
+    }
+
+    /// What somebody is called, and their companies, and the company at hand.
+    pub(crate) async fn names_of(&self, user: Option<UserId>, company: Option<BusinessId>) -> Result<Names> {
+        let connection = &self.database.door;
+        let mut names = Names::default();
+        let mut companies: Vec<BusinessId> = company.into_iter().collect();
+        if let Some(user) = user {
+            if let Some(row) = user::find(connection, user).await? {
+                names = Names::of_person(&row.email, row.username.as_deref(), &row.display_name);
+            }
+            let of_user = membership::Entity::find().filter(membership::Column::UserId.eq(user));
+            companies.extend(of_user.limit(MOST_COMPANIES).all(connection).await?.iter().map(|one| one.business_id));
+        }
+        let called = business::Entity::find().filter(business::Column::Id.is_in(companies)).all(connection).await?;
+        Ok(names.and_all(called.iter().map(|company| company.name.as_str())))
+    }
+
+    async fn open_session(&self, user: user::Model, factor: Factor, device: Device, guess: Guess) -> Result<Session> {
+        let (id, version) = (user.id, user.token_version);
+        let (now, jti) = (self.clock.now(), self.clock.identifier());
+        let ends = self.tokens.end(now);
+        let opened = session::Model {
+            id: RecordId(jti),
+            user_id: id,
+            made_at: now,
+            seen_at: now,
+            ends_at: ends,
+            ended_at: None,
+            address: Some(device.address.to_string()),
+            agent: device.shown_agent(),
+        };
+        let factor = Arc::new(factor);
         self.write(None, move |transaction, _| {
-            let subjects = subjects.clone();
+            let (guess, opened, factor) = (guess.clone(), opened.clone(), factor.clone());
             Box::pin(async move {
+                const USED: Error = Error::Unauthenticated("The name or the password is wrong");
+                let mut step = None;
                 // The same code, in two log-ins at once, is good for one of them.
-                let signed = sign_in::find(transaction, id).await?;
-                if step.is_some_and(|step| signed.is_some_and(|signed| signed.totp_step >= step)) {
-                    return Err(Error::Unauthenticated("The name or the password is wrong"));
+                match &*factor {
+                    Factor::Right(right) => {
+                        let signed = sign_in::find(transaction, id).await?;
+                        if signed.is_some_and(|signed| signed.totp_step >= *right) {
+                            return Err(USED);
+                        }
+                        step = Some(*right);
+                    }
+                    Factor::Recovered(digest) if !recovery::spend(transaction, id, digest).await? => return Err(USED),
+                    Factor::Recovered(_) | Factor::NotAsked => {}
+                    Factor::Wrong => return Err(USED),
+                }
+                // Whoever changed the password, or was disabled, meanwhile is not let in by what was before.
+                let still = user::find(transaction, id).await?;
+                if still.is_none_or(|still| still.token_version != version) {
+                    return Err(USED);
                 }
                 sign_in::note(transaction, id, now, step).await?;
-                throttle::forgive(transaction, &subjects).await
+                session::keep(transaction, opened).await?;
+                throttle::forgive(transaction, &guess, now).await
             })
         })
         .await?;
-        tracing::info!(target: "security", user = %id, %address, "logged in");
-        let (token, lifetime) = self.tokens.issue(user.id, user.token_version, now, self.clock.identifier())?;
-        Ok(Session {
-            token,
-            expires_in_seconds: lifetime,
-            expires_at: now.plus(Duration::from_secs(lifetime)),
-            user: user.into(),
-        })
+        let token = self.tokens.issue((user.id, user.token_version), (now, ends), jti)?;
+        let left = u64::try_from(ends.seconds() - now.seconds()).map_err(Error::internal)?;
+        Ok(Session { token, expires_in_seconds: left, expires_at: ends, user: user.into() })
     }
 
     /// The user behind a token or a key, if it is still good this instant. `business` is the company that the request
@@ -415,6 +582,7 @@ impl Ledger {
         business: Option<&str>,
         address: Option<IpAddr>,
     ) -> Result<Principal> {
+        const REVOKED: Error = Error::Unauthenticated("The access token has been revoked; log in again");
         let key = token.starts_with(api_key::PREFIX);
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
@@ -443,17 +611,39 @@ impl Ledger {
         let user = user
             .filter(|user| user.status == UserStatus::Active)
             .filter(|user| claims.as_ref().is_none_or(|claims| user.token_version == claims.ver))
-            .ok_or(Error::Unauthenticated("The access token has been revoked; log in again"))?;
+            .ok_or(REVOKED)?;
+        let session = match &claims {
+            Some(claims) => Some(self.session(changes, RecordId(claims.jti), user.id).await?.ok_or(REVOKED)?),
+            None => None,
+        };
         let ends = claims.map(|claims| Instant::from_micros(claims.exp.saturating_mul(1_000_000)));
         let ends = ends.or_else(|| key.as_ref().and_then(|key| key.expires_at));
         Ok(Principal {
             user: user.id,
             key: key.map(|key| key.scope.clone()),
+            session,
+            must_change_password: user.must_change_password,
             changes,
             books,
             is_system_admin: user.is_system_admin,
             expires_at: ends.unwrap_or_else(|| self.clock.now().plus(Duration::from_hours(24))),
         })
+    }
+
+    /// The session of a token, if it is still good.
+    async fn session(self: &Arc<Self>, changes: Changes, id: RecordId, user: UserId) -> Result<Option<RecordId>> {
+        let found = if let Some(known) = self.remembered.known_session(changes, id) {
+            Some(known)
+        } else {
+            let ledger = self.clone();
+            let find = async move { ledger.remembered.session(&ledger.database.door, changes, id).await };
+            tokio::spawn(find).await.map_err(Error::internal)??
+        };
+        let found = found.filter(|session| session.user_id == user);
+        if let Some(session) = &found {
+            self.seen.note(session, self.clock.now());
+        }
+        Ok(found.map(|session| session.id))
     }
 
     /// The key that a program gave.
@@ -462,16 +652,34 @@ impl Ledger {
         let found = if let Some(known) = self.remembered.known_key(changes, secret) {
             Some(known)
         } else {
+            let network = address.map(throttle::network).unwrap_or_default();
+            let digest = api_key::digest(secret);
+            if self.wrong_keys.check(&network, &digest, self.clock.now())? == Worth::Nothing {
+                return Err(UNKNOWN);
+            }
             let (ledger, secret) = (self.clone(), secret.to_owned());
             let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
-            tokio::spawn(find).await.map_err(Error::internal)??
+            let found = tokio::spawn(find).await.map_err(Error::internal)??;
+            if found.is_some() {
+                self.wrong_keys.was_good(&digest);
+            } else if self.wrong_keys.note(&network, &digest, self.clock.now()) {
+                tracing::info!(target: "security", ?address, "too many API keys were wrong");
+            }
+            found
         };
         let key = found.ok_or(UNKNOWN)?;
+        if key.has_ended {
+            return Err(Error::Unauthenticated(
+                "The API key has ended with its user's password or place; make another",
+            ));
+        }
         if key.expires_at.is_some_and(|ends| ends <= self.clock.now()) {
             return Err(Error::Unauthenticated("The API key has expired"));
         }
         if !key.may_come_from(address) {
-            tracing::info!(target: "security", key = %key.scope.key, ?address, "an API key was used from elsewhere");
+            let who = security::Who::Key { key: key.scope.key, user: key.user };
+            let origin = Origin { address, ..Origin::default() };
+            Event::KeyMisused { key: key.scope.key }.tell(who, Some(key.scope.business), &origin);
             return Err(Error::not_allowed("The API key may not be used from this address", FieldErrors::default()));
         }
         Ok(key)
@@ -479,56 +687,14 @@ impl Ledger {
 
     // ── Requests ──
 
-    pub async fn execute(self: &Arc<Self>, principal: &Principal, call: Call) -> Result<Answer> {
+    /// Answers a call that writes. Whoever stops waiting for it does not stop it, where it runs in a task of its own.
+    pub async fn write_down(self: &Arc<Self>, principal: &Principal, call: WriteCall) -> Result<Reply> {
+        let WriteCall(call) = call;
         let business = self.authorise(principal, &call).await?;
         if let Some(business) = &business {
             self.count(principal, &call, business);
         }
-        if call.resource.writes(call.verb) {
-            return self.write_request(principal, business, call).await.map(Answer::Whole);
-        }
-        let query = ListQuery::parse(&call.resource.offer(call.verb), &call.query)?;
-        if let Some(csv) = call.resource.csv(call.verb, &query) {
-            return self.feed(principal, business, call, query, csv).await.map(Answer::Csv);
-        }
-        let id = named_record(&call)?;
-        let question = business.as_ref().and_then(|business| self.question(principal, &call, business));
-        let reply = self.read(principal, business, &call, &query, id).await?;
-        if let Some((question, version)) = question {
-            // The version is older than the answer: what changed meanwhile has another one.
-            self.answers.keep(question, version, &reply);
-        }
-        Ok(Answer::Whole(reply))
-    }
-
-    /// A read that is written down as long as it is taken, from one snapshot.
-    async fn feed(
-        self: &Arc<Self>,
-        principal: &Principal,
-        business: Option<Arc<Business>>,
-        call: Call,
-        query: ListQuery,
-        csv: Csv,
-    ) -> Result<Feed> {
-        let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
-        let place = self.feeds.enter()?;
-        Feed::begin(place, move |outlet| async move {
-            let asked = Asked {
-                user,
-                key: key.as_deref(),
-                business: business.as_deref(),
-                clock: &ledger.clock,
-                expectation: &Expectation::Unsaid,
-                origin: &call.origin,
-                point: query.point,
-                seals: &ledger.seals,
-            };
-            let snapshot = ledger.database.snapshot().await?;
-            let written = (csv.write)(&Cx::reading_within(asked, &snapshot), &query, &outlet).await;
-            snapshot.end().await?;
-            written
-        })
-        .await
+        self.write_request(principal, business, call).await
     }
 
     /// The answer to a read that was answered before, as long as nothing changed since. It asks nobody.
@@ -536,6 +702,7 @@ impl Ledger {
         if call.resource.scope != Scope::Business || call.resource.writes(call.verb) {
             return None;
         }
+        check_password_chosen(principal, call).ok()?;
         let id = call.business.as_deref().and_then(BusinessId::parse)?;
         let business = self.remembered.known_company(principal.changes, principal.user, id)?;
         let business = business.narrowed(principal.key_in(id).ok()?);
@@ -565,15 +732,18 @@ impl Ledger {
         }
     }
 
-    /// Writes down what was counted.
+    /// Writes down what was counted, and when sessions were seen.
     pub async fn write_usage(&self) -> Result<()> {
-        let counted = Arc::new(self.usage.taken());
-        if counted.is_empty() {
+        let noted = Arc::new((self.usage.taken(), self.seen.taken()));
+        if noted.0.is_empty() && noted.1.is_empty() {
             return Ok(());
         }
         self.write(None, move |transaction, _| {
-            let counted = counted.clone();
-            Box::pin(async move { usage::add(transaction, &counted).await })
+            let noted = noted.clone();
+            Box::pin(async move {
+                usage::add(transaction, &noted.0).await?;
+                session::write_seen(transaction, &noted.1).await
+            })
         })
         .await
     }
@@ -589,55 +759,17 @@ impl Ledger {
         Ok(told)
     }
 
-    async fn read(
-        &self,
-        principal: &Principal,
-        business: Option<Arc<Business>>,
-        call: &Call,
-        query: &ListQuery,
-        id: Option<RecordId>,
-    ) -> Result<Reply> {
-        let asked = Asked {
-            user: principal.user,
-            key: principal.key.as_deref(),
-            business: business.as_deref(),
-            clock: &self.clock,
-            expectation: &Expectation::Unsaid,
-            origin: &call.origin,
-            point: query.point,
-            seals: &self.seals,
-        };
-        if call.resource.key == ResourceKey::DialectUsage {
-            self.write_usage().await?;
-        }
-        // What is summed from many tables is summed from the same books.
-        if matches!(call.resource.key, ResourceKey::Verification | ResourceKey::Reports) {
-            let snapshot = self.database.snapshot().await?;
-            let read = call.resource.read_extra(call.verb, &Cx::reading_within(asked, &snapshot), id, query).await;
-            snapshot.end().await?;
-            let (media, produced) = read?;
-            let reply = Reply::plain(ReplyKind::Found, produced.text);
-            return Ok(Reply { media, pagination: produced.pagination, ..reply });
-        }
-        let cx = Cx::reading(asked, &self.database.read);
-        match (call.verb, id) {
-            (Verb::List, _) => {
-                let produced = call.resource.list(&cx, query).await?;
-                Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, produced.text) })
-            }
-            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, call.resource.get(&cx, id).await?)),
-            (verb, id) => {
-                let (media, produced) = call.resource.read_extra(verb, &cx, id, query).await?;
-                let reply = Reply::plain(ReplyKind::Listed, produced.text);
-                Ok(Reply { media, pagination: produced.pagination, ..reply })
-            }
-        }
-    }
-
     /// The company in scope, after the caller's right to be there and to do this was checked.
     async fn authorise(&self, principal: &Principal, call: &Call) -> Result<Option<Arc<Business>>> {
+        check_password_chosen(principal, call)?;
         let names_record = call.resource.names_record(call.verb);
         let named = match (call.resource.scope, call.verb) {
+            // One's own needs nobody's leave.
+            (Scope::Installation, _) if call.resource.key.actions().is_empty() => return Ok(None),
+            (Scope::Administration, _) if principal.is_system_admin && principal.key.is_none() => return Ok(None),
+            (Scope::Administration, _) => {
+                return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
+            }
             (Scope::Installation, Verb::List) => return Ok(None),
             (Scope::Installation, Verb::Extra(_)) if !names_record => return Ok(None),
             (Scope::Installation, Verb::Create) if principal.is_system_admin && principal.key.is_none() => {
@@ -652,8 +784,13 @@ impl Ledger {
         let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
         let only = principal.key_in(id)?;
         let business = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await?;
-        let business = business.narrowed(only);
         let (key, action) = call.resource.needs(call.verb);
+        if only.is_some() && business.seat.lets_only_people(key, action) {
+            let permission = call.resource.permission(call.verb);
+            let title = format!("You need the permission {permission} for this, which no API key has; log in");
+            return Err(Error::not_allowed(title, FieldErrors::default()));
+        }
+        let business = business.narrowed(only);
         business.require(key, action)?;
         if call.resource.writes(call.verb)
             && call.resource.scope == Scope::Business
@@ -682,19 +819,29 @@ impl Ledger {
         let (record, is_claimed) = (call.id.clone(), key.is_some());
         let (prepared, command) = aside::read(body.len(), move || {
             let prepared = resource.prepare(verb, asked_of.as_deref(), &body)?;
-            let command = if is_claimed { Some(command(resource, verb, said_of, record, &body)?) } else { None };
+            let record = record.as_deref();
+            let command =
+                if is_claimed { Some(fingerprint::command(resource, verb, said_of, record, &body)?) } else { None };
             Ok((prepared, command))
         })
         .await?;
         if let Some(password) = prepared.confirmed_by() {
             self.confirm(principal, password.to_owned(), call.origin.address).await?;
         }
+        if let Some(new) = prepared.new_password() {
+            self.settle(new, principal).await?;
+        }
         let claim = match key.zip(command) {
-            Some((key, command)) => {
-                let fingerprints = &self.installation().await?.fingerprints;
-                let command = hex(ring::hmac::sign(fingerprints, command.as_bytes()).as_ref());
-                Some(Claim { user: principal.user, key, command, company })
-            }
+            Some((key, command)) => Some(Claim {
+                user: principal.user,
+                key,
+                fingerprint: Fingerprint::of(&command, &self.installation().await?.fingerprints, &self.token_secret),
+                company,
+                record: id,
+                kind: resource.reply_kind(verb),
+                answering: resource.answering(verb),
+                at: self.running().await?.now(&self.clock),
+            }),
             None => None,
         };
         let company = match prepared.opened_by() {
@@ -708,18 +855,26 @@ impl Ledger {
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
         // A rehearsal is undone by its savepoint, whatever it wrote.
         let manner = if prepared.plans() && !dry_run { Manner::Planned } else { Manner::Direct };
+        let watch = Watch::default();
         let write = Arc::new(Write {
             ledger: self.clone(),
             kind: call.resource.reply_kind(call.verb),
             user: principal.user,
             key: principal.key.clone(),
+            session: principal.session,
             shows_secrets: matches!(
                 call.resource.key,
                 ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
             ),
             business,
             expectation: call.expectation,
-            origin: Origin { user: Some(principal.user), ..call.origin },
+            origin: Origin {
+                user: Some(principal.user),
+                key: principal.key.as_ref().map(|key| key.key),
+                ..call.origin
+            },
+            watch: watch.clone(),
+            is_of_people: call.resource.key.is_of_people() || call.resource.key == ResourceKey::Permissions,
             id,
             prepared,
             claim,
@@ -731,7 +886,10 @@ impl Ledger {
         });
         let keep = if dry_run { Keep::Nothing } else { Keep::Effects };
         match self.lanes.run(Order { company, manner, keep, work }).await? {
-            Outcome::Replied(reply) => Ok(Reply { dry_run, ..reply }),
+            Outcome::Replied(reply) => {
+                watch.tell();
+                Ok(Reply { dry_run, ..reply })
+            }
             Outcome::Done => Err(Error::internal("a request came to nothing")),
         }
     }
@@ -745,70 +903,24 @@ impl Ledger {
             + 'static,
     {
         let work = Arc::new(work);
+        let watch = Watch::default();
+        let seen = watch.clone();
         let work: Work<Outcome> = Arc::new(move |transaction, desk| {
             let work = work.clone();
-            Box::pin(async move { work(transaction, desk).await.map(|()| Outcome::Done) })
+            let watch = seen.clone();
+            Box::pin(async move {
+                work(transaction, desk).await?;
+                watch.take(desk);
+                Ok(Outcome::Done)
+            })
         });
         let order = Order { company, manner: Manner::Direct, keep: Keep::Effects, work };
-        self.lanes.run(order).await.map(|_| ())
+        self.lanes.run(order).await?;
+        watch.tell();
+        Ok(())
     }
 
     // ── Proof ──
-
-    /// Proves the books of one company or of all, each in one snapshot.
-    pub async fn verify(&self, only: Option<BusinessId>) -> Result<Vec<Proof>> {
-        let mut named = business::Entity::find().order_by_asc(business::Column::NameKey);
-        if let Some(id) = only {
-            named = named.filter(business::Column::Id.eq(id));
-        }
-        let companies = named.all(&self.database.read).await?;
-        if only.is_some() && companies.is_empty() {
-            return Err(Error::NotFound);
-        }
-        let mut proofs = Vec::new();
-        for company in companies {
-            let snapshot = self.database.snapshot().await?;
-            let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
-            let asked = Asked {
-                user: UserId::default(),
-                key: None,
-                business: Some(&facts),
-                clock: &self.clock,
-                expectation: &Expectation::Unsaid,
-                origin: &Origin::default(),
-                point: Point::default(),
-                seals: &self.seals,
-            };
-            let verdict = verify::run(&Cx::reading_within(asked, &snapshot)).await;
-            snapshot.end().await?;
-            proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
-        }
-        Ok(proofs)
-    }
-
-    /// The ledger of a company as a plain text journal, from one snapshot, portion by portion.
-    pub async fn export(
-        &self,
-        id: BusinessId,
-        format: JournalFormat,
-        keep: impl FnMut(&str) -> Result<()>,
-    ) -> Result<()> {
-        let snapshot = self.database.snapshot().await?;
-        let facts = access::seen_from(&snapshot, id, Seat::owner()).await?;
-        let asked = Asked {
-            user: UserId::default(),
-            key: None,
-            business: Some(&facts),
-            clock: &self.clock,
-            expectation: &Expectation::Unsaid,
-            origin: &Origin::default(),
-            point: Point::default(),
-            seals: &self.seals,
-        };
-        let written = export::write(&Cx::reading_within(asked, &snapshot), format, keep).await;
-        snapshot.end().await?;
-        written
-    }
 
     /// What the engine itself says of its file, where it has such a check, and whether the schema is what it should be.
     pub async fn verify_engine(&self) -> Result<Vec<Check>> {
@@ -816,14 +928,6 @@ impl Ledger {
         checks.extend(self.database.check_file().await?.map(Check::of_engine));
         checks.push(Check::of_schema(self.database.check_schema().await?));
         Ok(checks)
-    }
-
-    /// Proves what belongs to no company: the people, and that no company is gone.
-    pub async fn verify_installation(&self) -> Result<Check> {
-        let snapshot = self.database.snapshot().await?;
-        let check = verify::installation(&snapshot, &self.seals).await;
-        snapshot.end().await?;
-        check
     }
 
     /// The signed heads of these companies, to be kept elsewhere.
@@ -862,11 +966,18 @@ impl Ledger {
 
     pub async fn add_user(&self, new: NewUser) -> Result<UserSummary> {
         user::check(&new)?;
-        let hash = self.passwords.hash(new.password.clone()).await?;
+        let names = Names::of_person(&new.email, new.username.as_deref(), &new.display_name);
+        let turn = self.passwords.turn(Who::operator()).await?;
+        let hash = self.passwords.hash(&turn, "password", new.password.clone(), names).await?;
         let (id, now, made) = (UserId(self.clock.identifier()), self.clock.now(), new.clone());
-        self.write(None, move |transaction, _| {
+        let row = RecordId(self.clock.identifier());
+        self.write(None, move |transaction, desk| {
             let (new, hash) = (new.clone(), hash.clone());
-            Box::pin(async move { user::insert(transaction, id, &new, hash, now).await })
+            Box::pin(async move {
+                user::insert(transaction, id, &new, hash, now).await?;
+                let made = AccountChange::Made { email: new.email.trim().into(), is_system_admin: new.is_system_admin };
+                Self::note_account(transaction, desk, (row, now), id, made).await
+            })
         })
         .await?;
         Ok(UserSummary {
@@ -889,31 +1000,84 @@ impl Ledger {
         found.map(UserSummary::from).ok_or(Error::NotFound)
     }
 
-    /// Ends every token the user holds.
-    pub async fn set_password(&self, user: UserId, password: String) -> Result<()> {
-        password::check("password", &password)?;
-        let hash = self.passwords.hash(password).await?;
-        self.revoke_with(user, Revoking::Password(hash)).await
+    /// Ends every session of the user, who may have to choose another password before anything else.
+    pub async fn set_password(&self, user: UserId, password: String, must_change: bool) -> Result<()> {
+        let names = self.names_of(Some(user), None).await?;
+        let turn = self.passwords.turn(Who::operator()).await?;
+        let hash = self.passwords.hash(&turn, "password", password, names).await?;
+        self.revoke_with(user, Revoking::Password { hash, must_change }).await
     }
 
-    /// Ends every token the user holds.
+    /// Ends every session of the user, and every key of one who is disabled.
     pub async fn set_user_status(&self, user: UserId, status: UserStatus) -> Result<()> {
+        if status == UserStatus::Disabled {
+            self.end_keys(user).await?;
+        }
         self.revoke_with(user, Revoking::Status(status)).await
     }
 
-    /// From now on the user needs no authenticator.
+    /// From now on the user needs no authenticator. Ends every session of theirs.
     pub async fn reset_second_factor(&self, user: UserId) -> Result<()> {
-        self.write(None, move |transaction, _| {
-            Box::pin(async move { sign_in::set_totp(transaction, user, (None, false, 0)).await })
+        let (row, now) = (RecordId(self.clock.identifier()), self.clock.now());
+        self.write(None, move |transaction, desk| {
+            Box::pin(async move {
+                sign_in::set_totp(transaction, user, (None, false, 0)).await?;
+                recovery::forget(transaction, user).await?;
+                user::revoke_with(transaction, user, Revoking::Nothing, now).await?;
+                Self::note_account(transaction, desk, (row, now), user, AccountChange::SecondFactorReset).await
+            })
         })
         .await
     }
 
-    async fn revoke_with(&self, user: UserId, change: Revoking) -> Result<()> {
+    /// Ends every session of the user. How many there were is answered.
+    pub async fn end_sessions(&self, user: UserId) -> Result<usize> {
+        let open = session::of(&self.database.read, user, self.clock.now()).await?.len();
+        self.revoke_with(user, Revoking::Nothing).await?;
+        Ok(open)
+    }
+
+    /// The keys of the user that are good, in all companies.
+    pub async fn keys_of(&self, user: UserId) -> Result<Vec<UserKey>> {
+        api_key::of_user(&self.database.read, user).await
+    }
+
+    /// Ends every key of the user, in all companies, each in its company's audit log.
+    pub async fn end_keys(&self, user: UserId) -> Result<Vec<UserKey>> {
+        let keys = self.keys_of(user).await?;
         let now = self.clock.now();
-        self.write(None, move |transaction, _| {
+        let mut companies: Vec<BusinessId> = keys.iter().map(|key| key.business_id).collect();
+        companies.dedup();
+        for business in companies {
+            let ids: Arc<[RecordId]> = keys.iter().map(|_| RecordId(self.clock.identifier())).collect();
+            self.write(Some(business), move |transaction, desk| {
+                let ids = ids.clone();
+                Box::pin(async move {
+                    let ended = api_key::end(transaction, (user, business), now).await?;
+                    for (change, id) in ended.into_iter().zip(ids.iter()) {
+                        desk.record(business, *id, now, &Origin::default(), change)?;
+                    }
+                    Ok(())
+                })
+            })
+            .await?;
+        }
+        Ok(keys)
+    }
+
+    async fn revoke_with(&self, user: UserId, change: Revoking) -> Result<()> {
+        let (row, now) = (RecordId(self.clock.identifier()), self.clock.now());
+        self.write(None, move |transaction, desk| {
             let change = change.clone();
-            Box::pin(async move { user::revoke_with(transaction, user, change, now).await })
+            Box::pin(async move {
+                let told = match &change {
+                    Revoking::Password { .. } => AccountChange::Password,
+                    Revoking::Status(status) => AccountChange::Status(*status),
+                    Revoking::Nothing => AccountChange::SessionsEnded,
+                };
+                user::revoke_with(transaction, user, change, now).await?;
+                Self::note_account(transaction, desk, (row, now), user, told).await
+            })
         })
         .await
     }
@@ -927,22 +1091,22 @@ impl Ledger {
         self.write(Some(business), move |transaction, desk| {
             Box::pin(async move {
                 let set = access::set_of_role(transaction, business, role).await?;
+                desk.open_installation(transaction).await?;
                 let before = match membership::Entity::find_by_id((business, user)).one(transaction).await? {
                     Some(member) => access::seat_of(transaction, business, member.permission_id).await?,
                     None => None,
                 };
                 let row =
                     membership::ActiveModel { business_id: Set(business), user_id: Set(user), permission_id: Set(set) };
-                let member = |role: String| serde_json::json!({"member": {"userId": user, "role": role}}).to_string();
-                let change = Change {
-                    action: AuditAction::Updated,
-                    resource: ResourceKey::Businesses,
-                    id: RecordId(business.0),
-                    version_from: None,
-                    version_to: None,
-                    before: before.map(|before| member(before.role)),
-                    after: Some(member(role.to_string())),
+                let account = user::find(transaction, user).await?.ok_or(Error::NotFound)?;
+                let member = |set: RecordId, role: String| {
+                    let view = MembershipView { business_id: business, permission_id: set, role };
+                    UserView::of_member(account.clone(), view, None)
                 };
+                let before = before.and_then(|seat| seat.set.map(|set| member(set, seat.role)));
+                let after = member(set, role.to_string());
+                let action = if before.is_some() { AuditAction::Updated } else { AuditAction::Created };
+                let change = UserView::change(action, business, [before.as_ref(), Some(&after)])?;
                 desk.record(business, id, now, &Origin::default(), change)?;
                 let same = [membership::Column::BusinessId, membership::Column::UserId];
                 membership::Entity::insert(row)
@@ -962,6 +1126,7 @@ struct Write {
     kind: ReplyKind,
     user: UserId,
     key: Option<Arc<KeyScope>>,
+    session: Option<RecordId>,
     /// Whether the answer may hold a secret, which is shown once and never kept.
     shows_secrets: bool,
     business: Option<Arc<Business>>,
@@ -971,6 +1136,10 @@ struct Write {
     prepared: Arc<dyn Prepared>,
     claim: Option<Claim>,
     dry_run: bool,
+    /// What the log of security is told of it.
+    watch: Watch,
+    /// Whether it may change people, which stands in the installation's log too.
+    is_of_people: bool,
 }
 
 impl Write {
@@ -978,6 +1147,8 @@ impl Write {
         let asked = Asked {
             user: self.user,
             key: self.key.as_deref(),
+            session: self.session,
+            keys: &self.ledger.keys,
             business: self.business.as_deref(),
             clock: &self.ledger.clock,
             expectation: &self.expectation,
@@ -987,20 +1158,29 @@ impl Write {
         };
         let cx = Cx::writing(asked, transaction, desk);
         if let Some(claim) = &self.claim
-            && let Some(reply) = idempotency::recall(transaction, claim, cx.now).await?
+            && let Some(reply) = idempotency::recall(transaction, claim).await?
         {
             return Ok(reply);
         }
         if self.dry_run {
             desk.rehearse();
         }
+        if self.is_of_people {
+            desk.open_installation(transaction).await?;
+        }
         let reply = match self.prepared.run(&cx, self.id).await? {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
         };
+        if self.dry_run {
+            // Nothing of it happened.
+            drop(desk.take_told());
+        } else {
+            self.watch.take(desk);
+        }
         if let Some(claim) = &self.claim {
             let kept = if self.shows_secrets { reply.without_secrets()? } else { reply.clone() };
-            desk.keep_key(idempotency::kept(claim, &kept, cx.now)?);
+            desk.keep_key(idempotency::kept(claim, &kept)?);
         }
         if self.dry_run {
             return self.rehearsed(&cx, reply, desk.rehearsed()).await;
@@ -1020,6 +1200,15 @@ impl Write {
         };
         Ok(Reply { json, ..reply })
     }
+}
+
+/// Somebody whose password another chose does nothing but choose their own, see who they are, and log out. Their keys do
+/// nothing meanwhile.
+fn check_password_chosen(principal: &Principal, call: &Call) -> Result<()> {
+    if !principal.must_change_password || profile::comes_before_the_password(call.resource, call.verb) {
+        return Ok(());
+    }
+    Err(Error::PasswordChange)
 }
 
 /// The record that the path names, where the verb needs one.
@@ -1044,28 +1233,6 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
         }
     }
     if faults.is_empty() { Ok(dry_run) } else { Err(faults) }
-}
-
-/// What was asked, in no dialect's words: the same for both dialects and for any order of a body's members.
-fn command(
-    resource: &ResourceOperations,
-    verb: Verb,
-    company: Option<BusinessId>,
-    record: Option<String>,
-    body: &[u8],
-) -> Result<String> {
-    let body = if resource.body_need(verb) != BodyNeed::None && !body.is_empty() {
-        canonical(&strict(std::str::from_utf8(body).map_err(Error::internal)?)?.0)
-    } else {
-        String::new()
-    };
-    Ok(format!(
-        "{}\n{}\n{}\n{}\n{body}",
-        resource.operation_id(verb),
-        company.map(|id| id.to_string()).unwrap_or_default(),
-        record.unwrap_or_default(),
-        resource.key.stem(),
-    ))
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -9,11 +9,11 @@
 //! was asked for after it came.
 
 use crate::access::Business;
-use crate::auth::user;
+use crate::auth::{session, user};
 use crate::books::tables::books;
 use crate::database::Reads;
 use crate::error::{Error, Result};
-use crate::ids::{BusinessId, UserId};
+use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::api_key::{self, Key};
 use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-mod table {
+pub(crate) mod table {
     use sea_orm::entity::prelude::*;
 
     #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -72,6 +72,8 @@ type QuestionWithBooks = Question<(Changes, Option<i64>)>;
 
 #[derive(Default)]
 pub(crate) struct Remembered {
+    /// As many users, companies and keys as are remembered at most, of each.
+    most: usize,
     changes: Question<Changes>,
     with_books: Mutex<HashMap<BusinessId, Arc<QuestionWithBooks>>>,
     facts: Mutex<Facts>,
@@ -83,12 +85,18 @@ struct Facts {
     users: HashMap<UserId, Arc<user::Model>>,
     companies: HashMap<(UserId, BusinessId), Arc<Business>>,
     keys: HashMap<String, Arc<Key>>,
+    sessions: HashMap<RecordId, Arc<session::Model>>,
 }
 
-/// As many users, and as many companies, as are remembered at most.
-const MOST: usize = 20_000;
+/// What a user, a company with its settings, and a key weigh together, about.
+const WEIGHT: usize = 8 << 10;
 
 impl Remembered {
+    /// As much as fits in so many bytes.
+    pub(crate) fn within(bytes: usize) -> Self {
+        Self { most: (bytes / WEIGHT).clamp(64, 20_000), ..Self::default() }
+    }
+
     /// The count of changes, asked for after this call began.
     pub(crate) async fn changes(&self, connection: &Reads) -> Result<Changes> {
         let connection = connection.clone();
@@ -109,7 +117,7 @@ impl Remembered {
     ) -> Result<(Changes, Option<i64>)> {
         let question = {
             let mut asked = self.with_books.lock().unwrap_or_else(PoisonError::into_inner);
-            if asked.len() > MOST {
+            if asked.len() > self.most {
                 asked.clear();
             }
             asked.entry(business).or_default().clone()
@@ -156,6 +164,22 @@ impl Remembered {
         Ok(Some(found))
     }
 
+    /// A session that is good, if it is remembered.
+    pub(crate) fn known_session(&self, changes: Changes, id: RecordId) -> Option<Arc<session::Model>> {
+        self.under(changes, |facts| facts.sessions.get(&id).cloned()).flatten()
+    }
+
+    pub(crate) async fn session(
+        &self,
+        connection: &impl ConnectionTrait,
+        changes: Changes,
+        id: RecordId,
+    ) -> Result<Option<Arc<session::Model>>> {
+        let Some(found) = session::find(connection, id).await?.map(Arc::new) else { return Ok(None) };
+        self.under(changes, |facts| facts.sessions.insert(id, found.clone()));
+        Ok(Some(found))
+    }
+
     /// The company as this user sees it, if that is remembered.
     pub(crate) fn known_company(&self, changes: Changes, user: UserId, id: BusinessId) -> Option<Arc<Business>> {
         self.under(changes, |facts| facts.companies.get(&(user, id)).cloned()).flatten()
@@ -165,9 +189,10 @@ impl Remembered {
     fn under<T>(&self, changes: Changes, look: impl FnOnce(&mut Facts) -> T) -> Option<T> {
         let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         if facts.under.0 < changes.0
-            || facts.users.len() > MOST
-            || facts.companies.len() > MOST
-            || facts.keys.len() > MOST
+            || facts.users.len() > self.most
+            || facts.companies.len() > self.most
+            || facts.keys.len() > self.most
+            || facts.sessions.len() > self.most
         {
             *facts = Facts { under: changes, ..Facts::default() };
         }

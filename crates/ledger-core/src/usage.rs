@@ -16,6 +16,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// As many programs of one user as are told apart.
 const MOST_AGENTS: usize = 50;
+/// As many operations of users as are told apart between two times that it is written down.
+const MOST_PLACES: usize = 20_000;
 /// Of a program's name, so much.
 const MOST_LETTERS: usize = 200;
 
@@ -64,6 +66,10 @@ impl Usage {
     pub(crate) fn count(&self, place: Place, agent: &str, now: Instant) {
         let agent = agent.char_indices().nth(MOST_LETTERS).map_or(agent, |(end, _)| &agent[..end]);
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if counted.len() >= MOST_PLACES && !counted.contains_key(&place) {
+            tracing::debug!("a call is not counted: so many users did so much since this was last written down");
+            return;
+        }
         let programs = counted.entry(place).or_default();
         let agent = if programs.len() < MOST_AGENTS || programs.iter().any(|one| one.agent == agent) {
             agent

@@ -23,6 +23,11 @@ impl Fault {
         Self { code: ffi::SQLITE_INTERRUPT, text: "nobody waits for this answer any more".into() }
     }
 
+    /// A snapshot was held for so long that the log grew beyond its bounds.
+    pub fn outgrown() -> Self {
+        Self { code: ffi::SQLITE_BUSY_SNAPSHOT, text: "the log grew too long beside this snapshot".into() }
+    }
+
     /// The extended result code.
     pub fn code(&self) -> i32 {
         self.code

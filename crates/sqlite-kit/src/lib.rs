@@ -14,7 +14,7 @@ mod rows;
 pub use fault::Fault;
 pub use open::{Access, Opening, beside, file_of};
 pub use proxied::proxied;
-pub use rows::kind_of;
+pub use rows::{Kind, kind_of};
 
 use rusqlite::Statement as Prepared;
 use sea_orm::{ProxyExecResult, ProxyRow, Statement, Value};
@@ -170,3 +170,6 @@ fn bind(prepared: &mut Prepared<'_>, values: &[Value]) -> Result<(), Fault> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,7 +57,10 @@ impl Fault {
             Self::Credentials => "The name or the password is wrong, or the user is disabled.",
             Self::Forbidden => "Signed in, but lacking the permission, or not to this extent.",
             Self::NotFound => "There is no such record or company, or none that you can see.",
-            Self::Conflict => "The state of the books does not allow it, or a unique value is taken.",
+            Self::Conflict => {
+                "The state of the books does not allow it, or a unique value is taken. `request_in_progress`, with \
+                 `Retry-After`: the first request with this `Idempotency-Key` is still running."
+            }
             Self::Timeout => "The body came too slowly.",
             Self::PreconditionFailed => "`If-Match` names another version than the record's.",
             Self::TooLarge => "The body is over the limit.",

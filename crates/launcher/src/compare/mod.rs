@@ -7,6 +7,7 @@ pub(crate) mod translate;
 use crate::cli::Common;
 use crate::config;
 use crate::console::{failed, misused, say};
+use crate::private;
 use clap::Args;
 use compare::batch;
 use compare::declared::Declared;
@@ -105,7 +106,8 @@ pub(crate) async fn run(options: CompareOptions) -> ExitCode {
     match compared(&options).await {
         Ok(report) => {
             if let Some(path) = &options.html
-                && let Err(error) = std::fs::write(path, report.html())
+                && let Err(error) =
+                    private::create(path).and_then(|mut file| Write::write_all(&mut file, report.html().as_bytes()))
             {
                 return failed(&format!("cannot write {}: {error}", path.display()));
             }

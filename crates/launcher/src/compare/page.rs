@@ -5,7 +5,7 @@
 use crate::config::Settings;
 use crate::documents::Documents;
 use crate::mount::Site;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -17,10 +17,11 @@ use compare::pair::{self, Pair, Relation, Side};
 use compare::translate::{MOST_AT_ONCE, Translator};
 use compare::wire::{Answer, Request as Wire, Sending, Transport};
 use compare::{explore, guide, page};
+use http_kit::body;
 use http_kit::failure::Failure;
 use http_kit::handler::failed_plainly;
 use http_kit::pages::Extra;
-use http_kit::request::Arrival;
+use http_kit::request::{Arrival, Guest};
 use ledger_core::aside;
 use ledger_core::error::{Error, FieldErrors};
 use serde::Deserialize;
@@ -133,7 +134,7 @@ impl Page {
         request: Request,
         peer: IpAddr,
     ) -> Result<Response, Failure> {
-        if !matches!(asked, "sign-in" | "about" | "example" | "run" | "translate") {
+        if !matches!(asked, "sign-in" | "sign-out" | "about" | "example" | "run" | "translate") {
             return Err(Failure::not_found());
         }
         if request.method() != Method::POST {
@@ -141,24 +142,24 @@ impl Page {
             failure.headers.push((header::ALLOW, HeaderValue::from_static("POST")));
             return Err(failure);
         }
-        let (parts, body) = request.into_parts();
+        let (parts, given) = request.into_parts();
         // A form of another page cannot say this, so none can speak for who is signed in.
-        let is_json = |form: &HeaderValue| form.to_str().is_ok_and(|form| form.starts_with("application/json"));
-        if !parts.headers.get(header::CONTENT_TYPE).is_some_and(is_json) {
-            return Err(Failure::unsupported_media_type("The body must be application/json"));
-        }
-        let inside: Arc<dyn Transport> = Arc::new(Inside::of(site, &parts.headers, peer));
+        body::must_be_json(&parts.headers)?;
+        let guest = parts.extensions.get::<Guest>().cloned();
+        let inside: Arc<dyn Transport> = Arc::new(Inside::of(site, &parts.headers, peer, guest));
         let token =
             parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         let user = match token {
-            _ if asked == "sign-in" => Value::Null,
+            _ if asked == "sign-in" || asked == "sign-out" => Value::Null,
             Some(token) => self.user(&inside, token).await?,
             None => return Err(NOT_SIGNED_IN.into()),
         };
-        let bytes = to_bytes(body, LONGEST).await.map_err(|_| Failure::payload_too_large(LONGEST))?;
+        let longest = if asked == "sign-in" { body::LONGEST_LOGIN } else { LONGEST };
+        let bytes = body::json(&parts.headers, given, longest).await?;
         let token = token.unwrap_or_default();
         match asked {
             "sign-in" => self.sign_in(&inside, read(bytes).await?).await,
+            "sign-out" => self.sign_out(&inside, token).await,
             "about" => self.about(&inside, token, &user).await,
             "example" => self.example(&inside, token, read(bytes).await?).await,
             "run" => self.run(&inside, token, read(bytes).await?).await,
@@ -212,6 +213,12 @@ impl Page {
         Ok(response)
     }
 
+    /// Ends the session that the page began. One that is over already is as good.
+    async fn sign_out(&self, inside: &Arc<dyn Transport>, token: &str) -> Result<Response, Failure> {
+        self.ask(inside, &Neutral::of("profileLogOut"), Some(token)).await?;
+        said(&json!({}))
+    }
+
     /// Who speaks, where they may use the page.
     async fn user(&self, inside: &Arc<dyn Transport>, token: &str) -> Result<Value, Failure> {
         let Said { answer, meaning } = self.ask(inside, &Neutral::of("profileGet"), Some(token)).await?;
@@ -222,6 +229,9 @@ impl Page {
         }
         let user = meaning.data().clone();
         self.admit(&user["email"])?;
+        if user["mustChangePassword"] == true {
+            return Err(Error::PasswordChange.into());
+        }
         Ok(user)
     }
 
@@ -318,10 +328,11 @@ struct Inside {
     /// What says whose books are meant, and where the request came from.
     forwarded: HeaderMap,
     origin: String,
+    guest: Option<Guest>,
 }
 
 impl Inside {
-    fn of(site: &Arc<Site>, headers: &HeaderMap, peer: IpAddr) -> Self {
+    fn of(site: &Arc<Site>, headers: &HeaderMap, peer: IpAddr, guest: Option<Guest>) -> Self {
         let mut forwarded = HeaderMap::new();
         for name in ["host", "x-forwarded-host", "x-forwarded-for", "user-agent"] {
             for value in headers.get_all(name) {
@@ -333,7 +344,7 @@ impl Inside {
         let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let origin = text(header::ORIGIN).filter(|origin| origin.starts_with("http")).map(str::to_owned);
         let origin = origin.unwrap_or_else(|| format!("http://{}", text(header::HOST).unwrap_or("localhost")));
-        Self { site: site.clone(), peer, forwarded, origin }
+        Self { site: site.clone(), peer, forwarded, origin, guest }
     }
 
     async fn exchange(&self, request: Wire) -> Result<Answer, String> {
@@ -343,9 +354,12 @@ impl Inside {
         }
         let mut asked = asked.body(Body::from(request.body.unwrap_or_default())).map_err(|error| error.to_string())?;
         asked.headers_mut().extend(self.forwarded.clone());
+        if let Some(guest) = &self.guest {
+            asked.extensions_mut().insert(guest.clone());
+        }
         let begun = Instant::now();
         let (parts, body) = self.site.answer(asked, self.peer).await.into_parts();
-        let body = to_bytes(body, LONGEST_ANSWER).await.map_err(|error| error.to_string())?;
+        let body = body::answered(body, LONGEST_ANSWER).await?;
         let headers = parts
             .headers
             .iter()
@@ -362,7 +376,16 @@ impl Inside {
 /// Whether a header says where a request came from, or how it is carried: that is not for the one who asks to say.
 fn is_of_the_way(name: &str) -> bool {
     let name = name.to_lowercase();
-    let carried = ["host", "forwarded", "connection", "content-length", "transfer-encoding", "expect", "upgrade"];
+    let carried = [
+        "host",
+        "forwarded",
+        "connection",
+        "content-length",
+        "transfer-encoding",
+        "accept-encoding",
+        "expect",
+        "upgrade",
+    ];
     name.starts_with("x-forwarded-") || carried.contains(&name.as_str())
 }
 

@@ -5,6 +5,7 @@
 use super::keys::{KEYS, Key, Shown};
 use super::layers::{Merged, Place, Source, Word, merge};
 use super::{Loaded, Settings, settings, without_password};
+use ledger_core::database::unverified_host;
 use serde_json::{Map, Value};
 
 /// The outcome of `config check`.
@@ -78,6 +79,12 @@ fn weaknesses(settings: &Settings) -> Vec<String> {
     }
     if settings.bootstrap_password.as_ref().is_some_and(|password| password.expose().chars().count() < 12) {
         found.push("Bootstrap:Password: shorter than 12 characters".into());
+    }
+    if let Some(host) = unverified_host(settings.database.expose()) {
+        found.push(format!(
+            "ConnectionStrings:Default: {host} is elsewhere and its certificate is not verified, so others on the way may \
+             read and change what is said; add ?sslmode=verify-full"
+        ));
     }
     let unencrypted = settings.cors_origins.iter().filter(|origin| origin.starts_with("http://"));
     found.extend(unencrypted.map(|origin| format!("Cors:Origins: {origin} is not encrypted")));

@@ -98,7 +98,15 @@ pub struct Settings {
     pub data: PathBuf,
     pub pool_size: u32,
     pub readers: u32,
+    /// How long SQLite's log may grow beside reads.
+    pub log_budget: u64,
+    /// What caches of all kinds may weigh together, in bytes.
+    pub caches: usize,
     pub auto_migrate: bool,
+    /// How long PostgreSQL is waited for.
+    pub connect_timeout: Duration,
+    pub statement_timeout: Duration,
+    pub write_timeout: Duration,
     pub token_lifetime: Duration,
     pub token_secret: Option<Secret>,
     /// What the secrets of the database are under.
@@ -111,12 +119,20 @@ pub struct Settings {
     pub body_limit: usize,
     pub header_timeout: Duration,
     pub body_idle: Duration,
+    pub answer_idle: Duration,
+    /// Bytes a second of a body or an answer, below which a client is cut off.
+    pub slowest_rate: usize,
     pub request_timeout: Duration,
     pub max_connections: usize,
+    /// Those on which nobody has signed in yet.
+    pub anonymous_connections: usize,
+    pub connections_per_address: usize,
     pub write_queue: usize,
     /// Of one user or key; any number where it is 0.
     pub requests_per_minute: u64,
     pub requests_at_once: usize,
+    /// What the reads of one user or key may take of a minute.
+    pub read_time: Duration,
     pub log_level: String,
     pub log_format: LogFormat,
     pub cors_origins: Vec<String>,
@@ -164,7 +180,12 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let database = database(reader, &data);
     let pool_size = reader.number("Database:PoolSize", 2, 1000);
     let readers = reader.number("Database:Readers", 1, 64);
+    let log_budget = reader.size("Database:LogBudget");
+    let caches = reader.size("Memory:Caches");
     let auto_migrate = reader.flag("Database:AutoMigrate");
+    let connect_timeout = reader.duration("Database:ConnectTimeout");
+    let statement_timeout = reader.duration("Database:StatementTimeout");
+    let write_timeout = reader.duration("Database:WriteTimeout");
     let minutes = reader.number("JwtSettings:ExpirationMinutes", 1, 1440);
     let token_secret = reader.text("JwtSettings:Secret");
     if token_secret.as_ref().is_some_and(|secret| secret.len() < 32) {
@@ -177,11 +198,16 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let body_limit = reader.size("Limits:Body");
     let header_timeout = reader.duration("Limits:Header");
     let body_idle = reader.duration("Limits:BodyIdle");
+    let answer_idle = reader.duration("Limits:AnswerIdle");
+    let slowest_rate = reader.size("Limits:SlowestRate");
     let request_timeout = reader.duration("Limits:Request");
     let max_connections = reader.number("Limits:MaxConnections", 1, 1_000_000);
+    let anonymous_connections = reader.number("Limits:AnonymousConnections", 1, 1_000_000);
+    let connections_per_address = reader.number("Limits:ConnectionsPerAddress", 1, 1_000_000);
     let write_queue = reader.number("Limits:WriteQueue", 1, 1_000_000);
     let requests_per_minute = reader.number("Limits:RequestsPerMinute", 0, 100_000_000);
     let requests_at_once = reader.number("Limits:RequestsAtOnce", 1, 1_000_000);
+    let read_time = reader.duration("Limits:ReadTime");
     let levels = ["trace", "debug", "info", "warn", "error"].map(|level| (level, level));
     let log_level = reader.choice("Logging:Level", &levels);
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
@@ -206,7 +232,12 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         data,
         pool_size: pool_size?,
         readers: readers?,
+        log_budget: u64::try_from(log_budget?).ok()?,
+        caches: caches?,
         auto_migrate: auto_migrate?,
+        connect_timeout: connect_timeout?,
+        statement_timeout: statement_timeout?,
+        write_timeout: write_timeout?,
         token_lifetime: Duration::from_mins(u64::from(minutes?)),
         token_secret: token_secret.map(Secret),
         master_key: master_key.map(Secret),
@@ -218,11 +249,16 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         body_limit: body_limit?,
         header_timeout: header_timeout?,
         body_idle: body_idle?,
+        answer_idle: answer_idle?,
+        slowest_rate: slowest_rate?,
         request_timeout: request_timeout?,
         max_connections: usize::try_from(max_connections?).ok()?,
+        anonymous_connections: usize::try_from(anonymous_connections?).ok()?,
+        connections_per_address: usize::try_from(connections_per_address?).ok()?,
         write_queue: usize::try_from(write_queue?).ok()?,
         requests_per_minute: u64::from(requests_per_minute?),
         requests_at_once: usize::try_from(requests_at_once?).ok()?,
+        read_time: read_time?,
         log_level: log_level?.to_owned(),
         log_format: log_format?,
         cors_origins,
@@ -291,7 +327,7 @@ fn dialects(reader: &mut Reader<'_>) -> Dialects {
 }
 
 /// Keys that differ and are read only at the start. The others a running server takes: the dialects, the token's
-/// lifetime, the requests per minute, the log level, the CORS origins, the page that compares.
+/// lifetime, the requests and the time for reads per minute, the log level, the CORS origins, the page that compares.
 pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str> {
     let (old, new) = (old.as_ref(), new.as_ref());
     let changed = [
@@ -304,7 +340,12 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Data", old.data != new.data),
         ("Database:PoolSize", old.pool_size != new.pool_size),
         ("Database:Readers", old.readers != new.readers),
+        ("Database:LogBudget", old.log_budget != new.log_budget),
+        ("Memory:Caches", old.caches != new.caches),
         ("Database:AutoMigrate", old.auto_migrate != new.auto_migrate),
+        ("Database:ConnectTimeout", old.connect_timeout != new.connect_timeout),
+        ("Database:StatementTimeout", old.statement_timeout != new.statement_timeout),
+        ("Database:WriteTimeout", old.write_timeout != new.write_timeout),
         ("JwtSettings:Secret", old.token_secret != new.token_secret),
         ("Security:MasterKey", old.master_key != new.master_key),
         ("JwtSettings:Issuer", old.token_issuer != new.token_issuer),
@@ -315,8 +356,12 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Limits:Body", old.body_limit != new.body_limit),
         ("Limits:Header", old.header_timeout != new.header_timeout),
         ("Limits:BodyIdle", old.body_idle != new.body_idle),
+        ("Limits:AnswerIdle", old.answer_idle != new.answer_idle),
+        ("Limits:SlowestRate", old.slowest_rate != new.slowest_rate),
         ("Limits:Request", old.request_timeout != new.request_timeout),
         ("Limits:MaxConnections", old.max_connections != new.max_connections),
+        ("Limits:AnonymousConnections", old.anonymous_connections != new.anonymous_connections),
+        ("Limits:ConnectionsPerAddress", old.connections_per_address != new.connections_per_address),
         ("Limits:WriteQueue", old.write_queue != new.write_queue),
         ("Limits:RequestsAtOnce", old.requests_at_once != new.requests_at_once),
         ("Logging:Format", old.log_format != new.log_format),

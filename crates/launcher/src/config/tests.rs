@@ -83,6 +83,9 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         pool_size: 16,
         readers: 4,
         auto_migrate: true,
+        connect_timeout: Duration::from_secs(5),
+        statement_timeout: Duration::from_secs(25),
+        write_timeout: Duration::from_secs(15),
         token_lifetime: Duration::from_hours(1),
         token_secret: None,
         master_key: None,
@@ -94,10 +97,17 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         body_limit: 1 << 20,
         header_timeout: Duration::from_secs(10),
         body_idle: Duration::from_secs(10),
+        answer_idle: Duration::from_secs(20),
+        slowest_rate: 4 << 10,
         request_timeout: Duration::from_secs(30),
-        max_connections: 1024,
+        max_connections: 4096,
+        anonymous_connections: 3072,
+        connections_per_address: 2048,
         write_queue: 1024,
         requests_per_minute: 30_000,
+        log_budget: 256 << 20,
+        caches: 256 << 20,
+        read_time: Duration::from_mins(4),
         requests_at_once: 1024,
         log_level: "info".into(),
         log_format: LogFormat::Auto,
@@ -353,8 +363,8 @@ fn the_check_warns_of_weak_settings() {
         (&[("JwtSettings__Secret", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")], 0, 2),
         (&[("JwtSettings__Secret", "short")], 1, 1),
         (&[("Cors__Origins", "http://x.example,https://y.example")], 0, 1),
-        (&[("ConnectionStrings__Default", "postgres://u:p@h/d")], 0, 1),
-        (&[("ConnectionStrings__Default", "postgres://u@h/d")], 0, 0),
+        (&[("ConnectionStrings__Default", "postgres://u:p@h/d")], 0, 2),
+        (&[("ConnectionStrings__Default", "postgres://u@h/d")], 0, 1),
         (&[("Limits__Bdy", "1"), ("Dialect", "C")], 2, 0),
     ];
     for (environment, errors, warnings) in cases {
@@ -404,6 +414,7 @@ fn what_needs_a_restart_is_named() {
         "Dialects:SharedPrefix",
         "JwtSettings:ExpirationMinutes",
         "Limits:RequestsPerMinute",
+        "Limits:ReadTime",
         "Logging:Level",
         "Cors:Origins",
         "Compare:Enabled",
@@ -438,4 +449,20 @@ fn the_operators_example_is_good() {
     std::fs::write(folder.path("appsettings.Custom.json"), text).unwrap();
     let checked = check(&folder.source(&[], &[]));
     assert_eq!(checked.errors, 0, "{}", checked.report);
+}
+
+#[test]
+fn a_database_elsewhere_without_a_verified_certificate_is_a_warning() {
+    for (url, expected) in [
+        ("postgres://duet@db.example.com/duet", 1),
+        ("postgres://duet@db.example.com/duet?sslmode=require", 1),
+        ("postgres://duet@db.example.com/duet?sslmode=verify-full", 0),
+        ("postgres://duet@127.0.0.1/duet", 0),
+        ("sqlite:data/duet.db", 0),
+    ] {
+        let folder = Folder::with(&[]);
+        let checked = check(&folder.source(&[], &[("ConnectionStrings:Default", url)]));
+        assert_eq!((checked.errors, checked.warnings), (0, expected), "{url}: {}", checked.report);
+        assert_eq!(checked.report.contains("db.example.com is elsewhere"), expected == 1);
+    }
 }

@@ -146,6 +146,14 @@ pub(crate) async fn forget(connection: &impl ConnectionTrait, business: Business
     Ok(())
 }
 
+/// Lets go of everybody whom a company waits for.
+pub(crate) async fn forget_all_of(connection: &impl ConnectionTrait, business: BusinessId) -> Result<()> {
+    for waiting in Entity::find().filter(Column::BusinessId.eq(business)).all(connection).await? {
+        forget(connection, business, waiting.user_id).await?;
+    }
+    Ok(())
+}
+
 // ── Accepting ──
 
 /// What a client sends to accept an invitation with a new account.
@@ -204,7 +212,7 @@ pub fn check_acceptance(input: AcceptanceInput) -> Result<Acceptance, FieldError
     }
     let mut errors = faults.finish(()).err().unwrap_or_default();
     if errors.iter().all(|(field, _)| field != "password") {
-        errors.extend(password::check("password", &sent).err().unwrap_or_default());
+        errors.extend(password::check_length("password", &sent).err().unwrap_or_default());
     }
     if errors.is_empty() {
         Ok(Acceptance { code, password: sent, display_name, username, locale })

@@ -2,13 +2,17 @@
 
 pub mod invitation;
 pub(crate) mod password;
+pub(crate) mod recovery;
+pub(crate) mod session;
 pub(crate) mod sign_in;
 pub(crate) mod throttle;
 pub(crate) mod token;
 pub(crate) mod totp;
 pub(crate) mod user;
+pub(crate) mod wrong_keys;
 
 pub use password::random as random_password;
+pub use session::Device;
 pub use token::{TokenOptions, install_signing};
 pub use user::{NewUser, UserStatus, UserSummary};
 
@@ -49,7 +53,7 @@ pub enum LoginName {
 pub struct Credentials {
     pub name: String,
     pub password: String,
-    /// The code of an authenticator, where one is asked for.
+    /// The code of an authenticator, or a recovery code, where one is asked for.
     pub totp_code: Option<String>,
 }
 
@@ -83,7 +87,7 @@ pub fn check_credentials(
     field: &str,
     name: Field<Label<254>>,
     password: Field<SentPassword>,
-    totp_code: Maybe<Text<16>>,
+    totp_code: Maybe<Text<32>>,
 ) -> Result<Credentials, FieldErrors> {
     let mut faults = Faults::default();
     let name = faults.required(field, name).into_inner();

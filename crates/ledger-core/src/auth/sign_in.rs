@@ -1,11 +1,12 @@
 //! What is known of somebody's sign-ins: when the last one was, and the second factor.
 
 use crate::clock::Instant;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::UserId;
+use crate::keys::{Keys, Purpose};
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::OnConflict;
+use sea_orm::sea_query::{Expr, OnConflict};
 use std::collections::HashMap;
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -14,7 +15,10 @@ pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub user_id: UserId,
     pub last_at: Option<Instant>,
+    /// In plain text, as it was kept once; hidden when the schema is brought up to date.
     pub totp_secret: Option<String>,
+    /// The secret of the authenticator, under the master key.
+    pub totp_hidden: Option<String>,
     /// Whether a code is asked for; a secret that was never confirmed is not.
     pub totp_on: bool,
     /// The last step whose code was taken; no code is good twice.
@@ -46,6 +50,7 @@ pub(crate) async fn note(
         user_id: Set(user),
         last_at: Set(Some(now)),
         totp_secret: Set(None),
+        totp_hidden: Set(None),
         totp_on: Set(false),
         totp_step: Set(step.unwrap_or_default()),
     };
@@ -58,21 +63,56 @@ pub(crate) async fn note(
     Ok(())
 }
 
-/// Keeps a secret that is not asked for yet, or forgets it.
+impl Model {
+    /// The secret of the authenticator.
+    pub(crate) fn secret(&self, keys: &Keys) -> Result<Option<String>> {
+        let Some(hidden) = &self.totp_hidden else { return Ok(None) };
+        let bytes = keys.reveal(Purpose::SecondFactor, &self.user_id.to_string(), hidden)?;
+        String::from_utf8(bytes).map(Some).map_err(Error::internal)
+    }
+}
+
+/// A secret as it is kept.
+pub(crate) fn hidden(keys: &Keys, user: UserId, secret: &str) -> Result<String> {
+    keys.hide(Purpose::SecondFactor, &user.to_string(), secret.as_bytes())
+}
+
+/// Whether a secret is there in plain text.
+pub(crate) async fn any_plain(connection: &impl ConnectionTrait) -> Result<bool> {
+    Ok(Entity::find().filter(Column::TotpSecret.is_not_null()).one(connection).await?.is_some())
+}
+
+/// Hides the secrets that were kept in plain text.
+pub(crate) async fn hide_plain(connection: &impl ConnectionTrait, keys: &Keys) -> Result<()> {
+    for row in Entity::find().filter(Column::TotpSecret.is_not_null()).all(connection).await? {
+        let Some(secret) = &row.totp_secret else { continue };
+        let hidden = hidden(keys, row.user_id, secret)?;
+        Entity::update_many()
+            .filter(Column::UserId.eq(row.user_id))
+            .col_expr(Column::TotpSecret, Expr::value(None::<String>))
+            .col_expr(Column::TotpHidden, Expr::value(hidden))
+            .exec(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Keeps a hidden secret, which may not be asked for yet, or forgets it.
 pub(crate) async fn set_totp(
     connection: &impl ConnectionTrait,
     user: UserId,
-    (secret, on, step): (Option<String>, bool, i64),
+    (hidden, on, step): (Option<String>, bool, i64),
 ) -> Result<()> {
     let row = ActiveModel {
         user_id: Set(user),
         last_at: Set(None),
-        totp_secret: Set(secret),
+        totp_secret: Set(None),
+        totp_hidden: Set(hidden),
         totp_on: Set(on),
         totp_step: Set(step),
     };
     let mut known = OnConflict::column(Column::UserId);
-    known.update_columns([Column::TotpSecret, Column::TotpOn, Column::TotpStep]);
+    known.update_columns([Column::TotpSecret, Column::TotpHidden, Column::TotpOn, Column::TotpStep]);
     Entity::insert(row).on_conflict(known).exec_without_returning(connection).await?;
     Ok(())
 }

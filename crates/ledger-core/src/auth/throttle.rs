@@ -1,25 +1,47 @@
-//! How often one may guess a password: ten times for an account, twenty from an address, in 15 minutes.
+//! How often one may guess a password.
 //!
-//! The count is in the database, so it is shared by both dialects, by several processes, and survives a
-//! restart. Unknown names are counted like known ones.
+//! - From one network, ten times for an account in 15 minutes, and twenty times in all.
+//! - A network that somebody has logged in from is known for their account: only its own ten guesses count there. Whatever
+//!   strangers do elsewhere, and whatever others guess for other names from the same network, they get in.
+//! - Guesses for an account from networks that it does not know are counted together. From the thirtieth on, they must
+//!   wait for one another: a second, two, four, up to a minute. Nobody is locked out, and a guess a minute finds nothing.
+//!   Whoever has a second factor does not wait: with the code, the password is judged at once. Where there is none, a code
+//!   opens nothing, so that it tells nobody who has one.
+//! - A wrong code behind a right password is counted by itself, twenty for an account: so the code cannot be found by
+//!   somebody who has the password and many addresses. Nobody else can use these up.
+//!
+//! The counts are in the database: both dialects and several processes share them, and they survive a restart. Unknown
+//! names are counted like known ones. Names and networks are kept as keyed digests: people type their passwords there.
 
 use crate::clock::Instant;
 use crate::error::{Error, Result};
+use crate::ids::UserId;
+use crate::ledger::hex;
+use ring::hmac;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::OnConflict;
 use sea_orm::{QueryOrder, QuerySelect};
 use std::net::IpAddr;
 use std::time::Duration;
 
 const WINDOW: Duration = Duration::from_mins(15);
-const PER_ACCOUNT: u64 = 10;
-const PER_ADDRESS: u64 = 20;
+const PER_PAIR: usize = 10;
+const PER_NETWORK: usize = 20;
+const PER_ACCOUNT_OF_STRANGERS: usize = 30;
+const PER_ACCOUNT_OF_CODES: usize = 20;
+const LONGEST_WAIT: u64 = 60;
+/// As many failures as are looked at.
+const MOST_ROWS: u64 = 500;
+/// As many networks as an account knows.
+const MOST_PLACES: u64 = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "login_failures")]
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
+    /// A keyed digest of who guessed, or for whom.
     pub subject: String,
     pub failed_at: Instant,
 }
@@ -29,69 +51,240 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
-/// Whose failures are counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Subjects {
-    pub(crate) account: String,
-    pub(crate) address: String,
+pub(crate) mod place {
+    use crate::clock::Instant;
+    use crate::ids::UserId;
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "sign_in_places")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub user_id: UserId,
+        /// A keyed digest of the network.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub place: String,
+        pub last_at: Instant,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
 }
 
-impl Subjects {
-    pub(crate) fn new(name: &str, address: IpAddr) -> Self {
-        let address = match address {
-            IpAddr::V4(_) => address.to_string(),
-            // A household or server has a whole /64 to itself.
-            IpAddr::V6(v6) => {
-                if let Some(v4) = v6.to_ipv4_mapped() {
-                    v4.to_string()
-                } else {
-                    let [a, b, c, d, ..] = v6.segments();
-                    format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
-                }
-            }
+/// The network that an address is of: a household or server has a whole /64 to itself.
+pub(crate) fn network(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => v4.to_string(),
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
+        }
+    }
+}
+
+/// One guess: for which account, and from where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Guess {
+    /// Nobody, where the name is unknown.
+    user: UserId,
+    pair: String,
+    network: String,
+    strangers: String,
+    codes: String,
+    place: String,
+}
+
+/// What a guess came to, where it was wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    Password,
+    /// The password was right, the code was not.
+    Code,
+}
+
+/// How a guess stands before it is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Whether the account knows the network.
+    pub(crate) known: bool,
+    /// How long this guess would have to wait for those of other strangers, in seconds.
+    pub(crate) wait: Option<u64>,
+    /// Whether too many codes were wrong.
+    pub(crate) codes_used_up: bool,
+}
+
+impl Guess {
+    /// The account, as it is counted.
+    pub(crate) fn account(&self) -> &str {
+        &self.strangers
+    }
+
+    /// `name` is what was typed; it counts where no account has it.
+    pub(crate) fn of(key: &hmac::Key, user: Option<UserId>, name: &str, network: &str) -> Self {
+        let account = user.map_or_else(|| format!("name {}", name.trim().to_lowercase()), |user| user.to_string());
+        let digest = |what: &str, parts: &[&str]| {
+            hex(hmac::sign(key, format!("{what}\0{}", parts.join("\0")).as_bytes()).as_ref())
         };
-        Self { account: format!("account {}", name.trim().to_lowercase()), address: format!("address {address}") }
+        Self {
+            user: user.unwrap_or_default(),
+            pair: digest("pair", &[&account, network]),
+            network: digest("network", &[network]),
+            strangers: digest("strangers", &[&account]),
+            codes: digest("codes", &[&account]),
+            place: digest("place", &[&account, network]),
+        }
     }
 }
 
 /// Refuses when there were too many failures, and says when the oldest that counts is forgotten.
-pub(crate) async fn check(connection: &impl ConnectionTrait, subjects: &Subjects, now: Instant) -> Result<()> {
-    for (subject, limit) in [(&subjects.account, PER_ACCOUNT), (&subjects.address, PER_ADDRESS)] {
-        let recent = Entity::find()
-            .filter(Column::Subject.eq(subject))
-            .filter(Column::FailedAt.gt(now.minus(WINDOW)))
-            .order_by_desc(Column::FailedAt)
-            .limit(limit)
-            .all(connection)
-            .await?;
-        if recent.len() as u64 >= limit {
-            let oldest = recent.last().map_or(now, |failure| failure.failed_at);
-            let wait = oldest.plus(WINDOW).seconds() - now.seconds() + 1;
-            return Err(Error::RateLimited { retry_after_seconds: u64::try_from(wait).unwrap_or(1).max(1) });
+pub(crate) async fn check(connection: &impl ConnectionTrait, guess: &Guess, now: Instant) -> Result<Standing> {
+    let known = place::Entity::find_by_id((guess.user, guess.place.clone())).one(connection).await?.is_some();
+    let subjects = [&guess.pair, &guess.network, &guess.strangers, &guess.codes];
+    let rows = Entity::find()
+        .filter(Column::Subject.is_in(subjects))
+        .filter(Column::FailedAt.gt(now.minus(WINDOW)))
+        .order_by_desc(Column::FailedAt)
+        .limit(MOST_ROWS)
+        .all(connection)
+        .await?;
+    let failures = |subject: &str| -> Vec<Instant> {
+        rows.iter().filter(|row| row.subject == subject).map(|row| row.failed_at).collect()
+    };
+    judge(
+        known,
+        [failures(&guess.pair), failures(&guess.network), failures(&guess.strangers), failures(&guess.codes)],
+        now,
+    )
+}
+
+/// By the failures of the pair, the network, the strangers and the codes, the last first.
+fn judge(known: bool, [pair, network, strangers, codes]: [Vec<Instant>; 4], now: Instant) -> Result<Standing> {
+    let left = |until: Instant| u64::try_from(until.seconds() - now.seconds() + 1).unwrap_or(1).max(1);
+    for (failures, limit, counts) in [(&pair, PER_PAIR, true), (&network, PER_NETWORK, !known)] {
+        if let Some(oldest) = failures.get(limit - 1).filter(|_| counts) {
+            return Err(Error::RateLimited { retry_after_seconds: left(oldest.plus(WINDOW)) });
         }
     }
-    Ok(())
+    let beyond = strangers.len().checked_sub(PER_ACCOUNT_OF_STRANGERS).filter(|_| !known);
+    let wait = beyond.zip(strangers.first()).and_then(|(beyond, last)| {
+        let doubled = u32::try_from(beyond).ok().and_then(|beyond| 1_u64.checked_shl(beyond)).unwrap_or(LONGEST_WAIT);
+        let until = last.plus(Duration::from_secs(doubled.clamp(1, LONGEST_WAIT)));
+        (until > now).then(|| left(until))
+    });
+    Ok(Standing { known, wait, codes_used_up: codes.len() >= PER_ACCOUNT_OF_CODES && !known })
 }
+
+/// As many identifiers as a failure needs.
+pub(crate) const IDS: usize = 4;
 
 pub(crate) async fn record(
     connection: &impl ConnectionTrait,
-    subjects: &Subjects,
-    ids: [Uuid; 2],
+    guess: &Guess,
+    (known, wrong): (bool, Wrong),
+    ids: [Uuid; IDS],
     now: Instant,
 ) -> Result<()> {
     Entity::delete_many().filter(Column::FailedAt.lte(now.minus(WINDOW))).exec(connection).await?;
-    let [account, address] = ids;
-    let rows = [(account, &subjects.account), (address, &subjects.address)].map(|(id, subject)| ActiveModel {
-        id: Set(id),
-        subject: Set(subject.clone()),
-        failed_at: Set(now),
+    let subjects = [
+        Some(&guess.pair),
+        Some(&guess.network),
+        Some(&guess.strangers).filter(|_| !known),
+        Some(&guess.codes).filter(|_| wrong == Wrong::Code),
+    ];
+    let rows = ids.into_iter().zip(subjects).filter_map(|(id, subject)| {
+        Some(ActiveModel { id: Set(id), subject: Set(subject?.clone()), failed_at: Set(now) })
     });
     Entity::insert_many(rows).exec_without_returning(connection).await?;
     Ok(())
 }
 
-/// A success clears the account; the address stays under suspicion for the other names it tried.
-pub(crate) async fn forgive(connection: &impl ConnectionTrait, subjects: &Subjects) -> Result<()> {
-    Entity::delete_many().filter(Column::Subject.eq(&subjects.account)).exec(connection).await?;
+/// A success clears what its own network guessed, and makes the network known. The network stays under suspicion for the
+/// other names it tried, and strangers for what they tried.
+pub(crate) async fn forgive(connection: &impl ConnectionTrait, guess: &Guess, now: Instant) -> Result<()> {
+    Entity::delete_many().filter(Column::Subject.eq(&guess.pair)).exec(connection).await?;
+    let row = place::ActiveModel { user_id: Set(guess.user), place: Set(guess.place.clone()), last_at: Set(now) };
+    let known = OnConflict::columns([place::Column::UserId, place::Column::Place])
+        .update_column(place::Column::LastAt)
+        .to_owned();
+    place::Entity::insert(row).on_conflict(known).exec_without_returning(connection).await?;
+    let beyond = place::Entity::find()
+        .filter(place::Column::UserId.eq(guess.user))
+        .order_by_desc(place::Column::LastAt)
+        .offset(MOST_PLACES)
+        .limit(MOST_PLACES)
+        .all(connection)
+        .await?;
+    for old in beyond {
+        place::Entity::delete_by_id((old.user_id, old.place)).exec(connection).await?;
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_micros(1_800_000_000_000_000).plus(Duration::from_secs(seconds))
+    }
+
+    /// So many failures, one a second, the last at second 100.
+    fn failures(count: usize) -> Vec<Instant> {
+        (0..count).map(|number| at(100).minus(Duration::from_secs(number as u64))).collect()
+    }
+
+    #[test]
+    fn guesses_slow_down_those_who_guess() {
+        // pair, network, strangers, codes -> from a known network, from another: refused, waits for so many seconds
+        let table: [([usize; 4], Option<u64>, Option<u64>); 9] = [
+            ([0, 0, 0, 0], None, None),
+            ([9, 19, 29, 0], None, None),
+            ([10, 10, 10, 0], Some(892), Some(892)),
+            ([0, 20, 0, 0], None, Some(882)),
+            ([0, 0, 30, 0], None, Some(2)),
+            ([0, 0, 32, 0], None, Some(5)),
+            ([0, 0, 36, 0], None, Some(61)),
+            ([0, 0, 400, 0], None, Some(61)),
+            ([9, 19, 400, 19], None, Some(61)),
+        ];
+        for (counts, at_home, elsewhere) in table {
+            for (known, expected) in [(true, at_home), (false, elsewhere)] {
+                let told = match judge(known, counts.map(failures), at(100)) {
+                    Ok(standing) => standing.wait,
+                    Err(Error::RateLimited { retry_after_seconds }) => Some(retry_after_seconds),
+                    Err(other) => panic!("{other:?}"),
+                };
+                assert_eq!(told, expected, "{counts:?} {known}");
+            }
+        }
+        // Nobody is locked out: the wait ends.
+        assert_eq!(judge(false, [vec![], vec![], failures(400), vec![]], at(161)).unwrap().wait, None);
+        assert!(judge(false, [vec![], vec![], vec![], failures(20)], at(100)).unwrap().codes_used_up);
+        assert!(!judge(true, [vec![], vec![], vec![], failures(20)], at(100)).unwrap().codes_used_up);
+    }
+
+    #[test]
+    fn nothing_that_was_typed_is_kept() {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, b"key");
+        let other = hmac::Key::new(hmac::HMAC_SHA256, b"another");
+        let guess = Guess::of(&key, None, " Jo@harbour.example ", "192.0.2.1");
+        assert_eq!(guess, Guess::of(&key, None, "jo@HARBOUR.example", "192.0.2.1"));
+        assert!(!format!("{guess:?}").contains("harbour") && !format!("{guess:?}").contains("192"));
+        assert_ne!(guess.pair, Guess::of(&key, None, "jo@harbour.example", "192.0.2.2").pair);
+        assert_ne!(guess.pair, Guess::of(&other, None, "jo@harbour.example", "192.0.2.1").pair);
+        // Whatever somebody is called, they are guessed for as one.
+        let user = Some(UserId(Uuid::from_u128(7)));
+        assert_eq!(Guess::of(&key, user, "jo", "192.0.2.1"), Guess::of(&key, user, "jo@harbour.example", "192.0.2.1"));
+    }
+
+    #[test]
+    fn a_network_is_an_address_or_a_64() {
+        for (address, expected) in
+            [("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("2001:db8:1:2:3::1", "2001:db8:1:2::/64")]
+        {
+            assert_eq!(network(address.parse().unwrap()), expected);
+        }
+    }
 }

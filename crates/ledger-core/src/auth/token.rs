@@ -8,7 +8,7 @@ use jsonwebtoken::errors::{Error as JwtError, ErrorKind};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, EncodingKey, Header, Validation};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What tokens are made with.
@@ -20,8 +20,10 @@ pub struct TokenOptions {
     pub lifetime: Duration,
 }
 
-/// Clocks of two servers may differ by this much.
+/// Clocks of two servers may differ by this much: a token of this age to come is taken. None is taken after its end.
 const LEEWAY_SECONDS: i64 = 30;
+/// A clock may be put back by this much, and those who are signed in stay so.
+const PUT_BACK_SECONDS: i64 = 2 * 60 * 60;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Claims {
@@ -30,7 +32,10 @@ pub(crate) struct Claims {
     pub(crate) exp: i64,
     iss: String,
     aud: String,
-    jti: uuid::Uuid,
+    /// Its session.
+    pub(crate) jti: uuid::Uuid,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nbf: Option<i64>,
     /// The user's token version when this was issued; a newer one revokes it.
     pub(crate) ver: i64,
 }
@@ -42,6 +47,8 @@ pub(crate) struct Tokens {
     issuer: String,
     audience: String,
     lifetime_seconds: AtomicU64,
+    /// The latest that the clock has shown since the process began: none of our tokens was issued later.
+    latest_seconds: AtomicI64,
 }
 
 impl Tokens {
@@ -52,9 +59,9 @@ impl Tokens {
         validation.set_issuer(&[&options.issuer]);
         validation.set_audience(&[&options.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Expiry is judged by our Clock, below.
+        // Times are judged by our Clock, below.
         validation.validate_exp = false;
-        validation.validate_nbf = true;
+        validation.validate_nbf = false;
         Self {
             signing: EncodingKey::from_secret(&options.secret),
             verifying: DecodingKey::from_secret(&options.secret),
@@ -62,6 +69,7 @@ impl Tokens {
             issuer: options.issuer.clone(),
             audience: options.audience.clone(),
             lifetime_seconds: AtomicU64::new(options.lifetime.as_secs()),
+            latest_seconds: AtomicI64::new(i64::MIN),
         }
     }
 
@@ -70,31 +78,51 @@ impl Tokens {
         self.lifetime_seconds.store(lifetime.as_secs(), Ordering::Relaxed);
     }
 
-    pub(crate) fn issue(&self, user: UserId, version: i64, now: Instant, jti: uuid::Uuid) -> Result<(String, u64)> {
-        let lifetime = self.lifetime_seconds.load(Ordering::Relaxed);
+    /// When a token ends that is issued now. Tokens speak of whole seconds.
+    pub(crate) fn end(&self, now: Instant) -> Instant {
+        let whole = Instant::from_micros(now.seconds().saturating_mul(1_000_000));
+        whole.plus(Duration::from_secs(self.lifetime_seconds.load(Ordering::Relaxed)))
+    }
+
+    /// A token that is good until its end, which `end` says.
+    pub(crate) fn issue(
+        &self,
+        (user, version): (UserId, i64),
+        (now, ends): (Instant, Instant),
+        jti: uuid::Uuid,
+    ) -> Result<String> {
         let claims = Claims {
             sub: user,
             iat: now.seconds(),
-            exp: now.seconds() + i64::try_from(lifetime).unwrap_or(i64::MAX / 2),
+            exp: ends.seconds(),
+            nbf: None,
             iss: self.issuer.clone(),
             aud: self.audience.clone(),
             jti,
             ver: version,
         };
-        let token =
-            jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.signing).map_err(Error::internal)?;
-        Ok((token, lifetime))
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.signing).map_err(Error::internal)
+    }
+
+    /// The latest that a token may say it was issued at: what the clock has shown, should it have been put back.
+    fn latest_issue(&self, now: i64) -> i64 {
+        let seen = self.latest_seconds.fetch_max(now, Ordering::Relaxed).max(now);
+        seen.min(now + PUT_BACK_SECONDS)
     }
 
     pub(crate) fn verify(&self, token: &str, now: Instant) -> Result<Claims> {
-        let claims = jsonwebtoken::decode::<Claims>(token, &self.verifying, &self.validation)
-            .map_err(|_| Error::Unauthenticated("The access token is not valid"))?
-            .claims;
-        if claims.exp <= now.seconds() - LEEWAY_SECONDS {
+        const NOT_VALID: Error = Error::Unauthenticated("The access token is not valid");
+        let token = jsonwebtoken::decode::<Claims>(token, &self.verifying, &self.validation).map_err(|_| NOT_VALID)?;
+        // Whoever signs what we do not understand means something else than we do, RFC 7515 4.1.11.
+        if token.header.crit.is_some() {
+            return Err(NOT_VALID);
+        }
+        let claims = token.claims;
+        if claims.exp <= now.seconds() {
             return Err(Error::Unauthenticated("The access token has expired; log in again"));
         }
-        if claims.iat > now.seconds() + LEEWAY_SECONDS {
-            return Err(Error::Unauthenticated("The access token is not valid"));
+        if claims.iat.max(claims.nbf.unwrap_or(i64::MIN)) > self.latest_issue(now.seconds()) + LEEWAY_SECONDS {
+            return Err(NOT_VALID);
         }
         Ok(claims)
     }
@@ -164,16 +192,59 @@ mod tests {
     const NOW: Instant = Instant::from_micros(1_800_000_000_000_000);
 
     fn issued() -> String {
-        tokens("duet").issue(UserId::default(), 3, NOW, uuid::Uuid::nil()).unwrap().0
+        issued_at(NOW)
+    }
+
+    fn issued_at(now: Instant) -> String {
+        let tokens = tokens("duet");
+        tokens.issue((UserId::default(), 3), (now, tokens.end(now)), uuid::Uuid::nil()).unwrap()
     }
 
     #[test]
     fn a_token_lives_as_long_as_it_says() {
         let tokens = tokens("duet");
-        assert_eq!(tokens.verify(&issued(), NOW).unwrap().ver, 3);
-        assert!(tokens.verify(&issued(), NOW.plus(Duration::from_hours(1))).is_ok());
-        assert!(tokens.verify(&issued(), NOW.plus(Duration::from_mins(61))).is_err());
         assert!(tokens.verify(&issued(), NOW.minus(Duration::from_mins(1))).is_err());
+        assert_eq!(tokens.verify(&issued(), NOW).unwrap().ver, 3);
+        let end = tokens.end(NOW.plus(Duration::from_millis(700)));
+        assert_eq!(end, NOW.plus(Duration::from_hours(1)));
+        assert!(tokens.verify(&issued(), end.minus(Duration::from_micros(1))).is_ok());
+        assert!(tokens.verify(&issued(), end).is_err());
+    }
+
+    #[test]
+    fn a_token_of_another_clock_is_taken_when_it_is_hardly_ahead() {
+        assert!(tokens("duet").verify(&issued(), NOW.minus(Duration::from_secs(30))).is_ok());
+        assert!(tokens("duet").verify(&issued(), NOW.minus(Duration::from_secs(31))).is_err());
+    }
+
+    #[test]
+    fn who_is_signed_in_stays_so_when_the_clock_is_put_back() {
+        let tokens = tokens("duet");
+        let hour = Duration::from_hours(1);
+        let from_the_future = issued_at(NOW.plus(hour));
+        assert!(tokens.verify(&from_the_future, NOW).is_err(), "the clock never showed that");
+        assert!(tokens.verify(&from_the_future, NOW.plus(hour)).is_ok());
+        assert!(tokens.verify(&from_the_future, NOW).is_ok(), "an hour back");
+        assert!(tokens.verify(&from_the_future, NOW.minus(2 * hour)).is_err(), "three hours back");
+        assert!(tokens.verify(&from_the_future, NOW.plus(3 * hour)).is_err(), "it ends when it says");
+    }
+
+    #[test]
+    fn a_token_whose_header_or_claims_we_do_not_understand_is_refused() {
+        let tokens = tokens("duet");
+        let claims = || tokens.verify(&issued(), NOW).unwrap();
+        let token = |crit: Option<Vec<String>>, claims: &Claims| {
+            let header = Header { crit, ..Header::new(Algorithm::HS256) };
+            jsonwebtoken::encode(&header, claims, &tokens.signing).unwrap()
+        };
+        assert!(tokens.verify(&token(None, &claims()), NOW).is_ok());
+        for crit in [vec![], vec!["exp".to_owned()], vec!["b64".to_owned()]] {
+            assert!(tokens.verify(&token(Some(crit), &claims()), NOW).is_err());
+        }
+        for (nbf, good) in [(0, true), (30, true), (31, false)] {
+            let claims = Claims { nbf: Some(NOW.seconds() + nbf), ..claims() };
+            assert_eq!(tokens.verify(&token(None, &claims), NOW).is_ok(), good, "{nbf}");
+        }
     }
 
     #[test]

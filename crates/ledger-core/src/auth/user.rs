@@ -58,6 +58,8 @@ pub struct NewUser {
     pub username: Option<String>,
     pub display_name: String,
     pub password: String,
+    /// Whether they must choose another password before anything else.
+    pub must_change_password: bool,
     pub is_system_admin: bool,
 }
 
@@ -84,11 +86,10 @@ pub(crate) fn key(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
+/// What is wrong with a user to be made, but for the strength of the password.
 pub(crate) fn check(user: &NewUser) -> Result<(), FieldErrors> {
     let mut errors = check_names(&user.email, user.username.as_deref(), &user.display_name);
-    if let Err(faults) = super::password::check("password", &user.password) {
-        errors.extend(faults);
-    }
+    errors.extend(super::password::check_length("password", &user.password).err().unwrap_or_default());
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
@@ -216,7 +217,7 @@ pub(crate) async fn insert(
         token_version: 1,
         is_system_admin: user.is_system_admin,
         locale: None,
-        must_change_password: false,
+        must_change_password: user.must_change_password,
         home_id: None,
         search: search_text(&user.email, user.username.as_deref(), &user.display_name),
         version: 1,
@@ -228,11 +229,17 @@ pub(crate) async fn insert(
     insert_row(connection, row).await
 }
 
-/// A change that ends every token the user holds.
+/// A change that ends every session of a user.
 #[derive(Debug, Clone)]
 pub(crate) enum Revoking {
-    Password(String),
+    Password {
+        hash: String,
+        /// Whether they must choose another one before anything else.
+        must_change: bool,
+    },
     Status(UserStatus),
+    /// Nothing else changes.
+    Nothing,
 }
 
 pub(crate) async fn revoke_with(
@@ -248,11 +255,13 @@ pub(crate) async fn revoke_with(
         .col_expr(Column::Version, next(Column::Version))
         .col_expr(Column::UpdatedAt, Expr::value(now));
     let update = match change {
-        Revoking::Password(hash) => update
+        Revoking::Password { hash, must_change } => update
             .col_expr(Column::PasswordHash, Expr::value(hash))
-            .col_expr(Column::MustChangePassword, Expr::value(false)),
+            .col_expr(Column::MustChangePassword, Expr::value(must_change)),
         Revoking::Status(status) => update.col_expr(Column::Status, Expr::value(status)),
+        Revoking::Nothing => update,
     };
+    super::session::end(connection, user, super::session::Which::All, now).await?;
     match update.exec(connection).await?.rows_affected {
         0 => Err(Error::NotFound),
         _ => Ok(()),

@@ -9,12 +9,13 @@ use crate::books::digest::Digest;
 use crate::books::seal::{Seals, heads};
 use crate::books::tables::{audit_log, books};
 use crate::clock::Instant;
+use crate::cx::Cx;
 use crate::database::stored::wire_enum;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::ResourceKey;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use std::net::IpAddr;
 
@@ -39,6 +40,8 @@ wire_enum! {
 pub struct Origin {
     /// Who asked; nobody on the command line.
     pub user: Option<UserId>,
+    /// The key that speaks for them, where one does.
+    pub key: Option<RecordId>,
     pub address: Option<IpAddr>,
     /// `A` or `B`.
     pub dialect: Option<&'static str>,
@@ -46,6 +49,7 @@ pub struct Origin {
 }
 
 /// One change of one record.
+#[derive(Clone)]
 pub(crate) struct Change {
     pub(crate) action: AuditAction,
     pub(crate) resource: ResourceKey,
@@ -55,6 +59,19 @@ pub(crate) struct Change {
     /// The record as it was answered before and after, as JSON.
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
+}
+
+impl Change {
+    /// As it stands in the installation's log, where it changes people: with the company that it happened in.
+    pub(crate) fn for_the_installation(&self, business: BusinessId) -> Option<Self> {
+        let own = business == BusinessId::INSTALLATION;
+        let lasting = self.resource != ResourceKey::Businesses || self.action != AuditAction::Updated;
+        if own || !self.resource.is_of_people() || !lasting {
+            return None;
+        }
+        let within = |json: &String| format!("{{\"businessId\":\"{business}\",\"record\":{json}}}");
+        Some(Self { before: self.before.as_ref().map(within), after: self.after.as_ref().map(within), ..self.clone() })
+    }
 }
 
 pub(crate) fn row(
@@ -145,15 +162,13 @@ pub struct AuditProblem {
     pub problem: String,
 }
 
-const PORTION: u64 = 2_000;
+/// Each record may weigh what the largest document does, twice.
+const PORTION: u64 = 200;
 const MOST_PROBLEMS: usize = 100;
 
 /// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
-pub(crate) async fn verify(
-    connection: &impl ConnectionTrait,
-    seals: &Seals,
-    business: BusinessId,
-) -> Result<AuditVerdict> {
+pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
+    let (connection, seals) = (&cx.db, cx.seals);
     let mut problems = Vec::new();
     let mut report = |sequence: i64, problem: &str| {
         if problems.len() < MOST_PROBLEMS {
@@ -172,6 +187,7 @@ pub(crate) async fn verify(
         if portion.is_empty() {
             break;
         }
+        cx.pause().await?;
         for row in portion {
             if row.sequence != last + 1 {
                 report(last + 1, "is missing");

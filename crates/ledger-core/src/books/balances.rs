@@ -103,9 +103,9 @@ fn net(debit: impl sea_orm::sea_query::IntoColumnRef, credit: impl sea_orm::sea_
     Expr::col(debit).sub(Expr::col(credit))
 }
 
-/// The number of the last entry that was recorded by then, where that was asked for.
+/// The number of the last entry that counts: that was recorded by then, or not after another, where that was asked for.
 pub(crate) async fn last_known(cx: &Cx<'_>, point: Point) -> Result<Option<i64>> {
-    let Some(at) = point.known_at else { return Ok(None) };
+    let Some(at) = point.known_at else { return Ok(point.until) };
     let last: Option<Option<i64>> = entries::Entity::find()
         .select_only()
         .column_as(entries::Column::Number.max(), "last")
@@ -114,7 +114,8 @@ pub(crate) async fn last_known(cx: &Cx<'_>, point: Point) -> Result<Option<i64>>
         .into_tuple()
         .one(&cx.db)
         .await?;
-    Ok(Some(last.flatten().unwrap_or(0)))
+    let last = last.flatten().unwrap_or(0);
+    Ok(Some(point.until.map_or(last, |until| Ord::min(until, last))))
 }
 
 async fn gather<E: EntityTrait>(
@@ -143,7 +144,7 @@ impl Balance {
 
 /// What one account holds in its currency at the end of a day, and what that is carried at.
 pub(crate) async fn carried(cx: &Cx<'_>, account: RecordId, currency: &str, day: Day) -> Result<(Money, Money)> {
-    let point = Point { as_of: Some(day), known_at: None };
+    let point = Point { as_of: Some(day), ..Point::default() };
     let balances = balances(cx, Some(&[account]), point).await?;
     let balance = balances.get(&(account, currency.to_owned())).copied().unwrap_or_default();
     Ok((Money::from_units(balance.currency), Money::from_units(balance.base)))

@@ -78,6 +78,10 @@ pub(crate) struct Chart {
 }
 
 impl Chart {
+    pub(crate) fn count(&self) -> usize {
+        self.accounts.len()
+    }
+
     /// Whether goods wait there for their invoice, so that only the documents post to it that move them.
     pub(crate) fn is_kept_by_notes(&self, account: &Account) -> bool {
         let waits = self.roles.iter().any(|(role, id)| role.waits_for_invoice() && *id == account.id);

@@ -35,6 +35,7 @@ use crate::resource::ResourceKey;
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
 use crate::resource::{item, party};
+use crate::security::Told;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryFilter,
@@ -52,6 +53,8 @@ pub(crate) struct Desk {
 
 /// As many companies as one lane remembers; the only lane of SQLite serves all of them.
 const MOST_COMPANIES: usize = 500;
+/// As many accounts, parties and items of all of them.
+const MOST_FACTS: usize = 30_000;
 
 #[derive(Default)]
 struct Inner {
@@ -61,6 +64,8 @@ struct Inner {
     pending: Pending,
     /// How often what was pending was written.
     flushes: u64,
+    /// What the log of security is told of the command that runs, once it is committed.
+    told: Vec<Told>,
     /// What a rehearsal has posted so far; it is shown even when a query had it written before the end.
     rehearsed: Option<Vec<Rehearsed>>,
     /// Companies whose books began since the last flush.
@@ -98,6 +103,12 @@ struct Facts {
     terms: Option<Arc<Terms>>,
     parties: HashMap<RecordId, Arc<party::table::Model>>,
     items: HashMap<RecordId, Arc<item::table::Model>>,
+}
+
+impl Facts {
+    fn count(&self) -> usize {
+        self.chart.as_ref().map_or(0, |chart| chart.count()) + self.parties.len() + self.items.len()
+    }
 }
 
 /// Rows that wait to be written together.
@@ -181,7 +192,8 @@ impl Desk {
         {
             let mut inner = self.inner();
             inner.confirmed.clear();
-            if inner.companies.len() > MOST_COMPANIES {
+            let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
+            if inner.companies.len() > MOST_COMPANIES || facts > MOST_FACTS {
                 inner.companies.clear();
             }
         }
@@ -521,7 +533,17 @@ impl Desk {
         Ok(entry)
     }
 
-    /// Notes who changed what.
+    /// Opens the installation's own log, which changes of people stand in as well.
+    pub(crate) async fn open_installation(&self, connection: &impl ConnectionTrait) -> Result<()> {
+        self.open(connection, BusinessId::INSTALLATION).await.map(|_| ())
+    }
+
+    /// What the log of security is told of what was recorded since this was last asked.
+    pub(crate) fn take_told(&self) -> Vec<Told> {
+        std::mem::take(&mut self.inner().told)
+    }
+
+    /// Notes who changed what. What changes people stands in the installation's log too.
     pub(crate) fn record(
         &self,
         business: BusinessId,
@@ -531,22 +553,11 @@ impl Desk {
         change: Change,
     ) -> Result<()> {
         let mut guard = self.inner();
-        let inner = &mut *guard;
-        let company = inner.companies.get_mut(&business).ok_or_else(|| Error::internal("the books are not open"))?;
-        company.changed = true;
-        company.head.audit_sequence += 1;
-        company.head.recorded_at = Ord::max(company.head.recorded_at, now);
-        let row = audit::row(
-            &self.seals,
-            business,
-            id,
-            (company.head.audit_sequence, company.head.recorded_at, &company.head.audit_hash),
-            origin,
-            change,
-        );
-        company.head.audit_hash.clone_from(&row.hash);
-        inner.pending.audits.push(row);
-        Ok(())
+        guard.told.extend(Told::of(business, origin, &change));
+        if let Some(change) = change.for_the_installation(business) {
+            guard.append(&self.seals, BusinessId::INSTALLATION, (id, now), origin, change)?;
+        }
+        guard.append(&self.seals, business, (id, now), origin, change)
     }
 
     // ── Writing ──
@@ -751,6 +762,31 @@ fn line_row(business: BusinessId, entry: EntryRef, position: i64, line: &Line) -
 }
 
 impl Inner {
+    fn append(
+        &mut self,
+        seals: &Seals,
+        business: BusinessId,
+        (id, now): (RecordId, Instant),
+        origin: &Origin,
+        change: Change,
+    ) -> Result<()> {
+        let company = self.companies.get_mut(&business).ok_or_else(|| Error::internal("the books are not open"))?;
+        company.changed = true;
+        company.head.audit_sequence += 1;
+        company.head.recorded_at = Ord::max(company.head.recorded_at, now);
+        let row = audit::row(
+            seals,
+            business,
+            id,
+            (company.head.audit_sequence, company.head.recorded_at, &company.head.audit_hash),
+            origin,
+            change,
+        );
+        company.head.audit_hash.clone_from(&row.hash);
+        self.pending.audits.push(row);
+        Ok(())
+    }
+
     fn recorded_at(&self, business: BusinessId, now: Instant) -> Instant {
         self.companies.get(&business).map_or(now, |company| Ord::max(company.head.recorded_at, now))
     }

@@ -3,6 +3,7 @@
 //! Every entry stands once, in the order of its number, with the amounts in the company's currency; what a line was in
 //! another currency is said beside it.
 
+use crate::books::portions::next_entries;
 use crate::books::tables::{entries, entry_lines};
 use crate::cx::Cx;
 use crate::day::Day;
@@ -23,52 +24,72 @@ crate::database::stored::wire_enum! {
     }
 }
 
-const PORTION: u64 = 1_000;
+/// The journal, portion by portion, each from a snapshot of its own. It goes as far as the ledger did at the first one,
+/// and calls accounts what they were called then.
+pub(crate) struct Journal {
+    format: JournalFormat,
+    begun: Option<Begun>,
+}
 
-/// The journal, portion by portion.
-pub(crate) async fn write(cx: &Cx<'_>, format: JournalFormat, mut keep: impl FnMut(&str) -> Result<()>) -> Result<()> {
-    let business = cx.business()?;
+struct Begun {
+    names: HashMap<RecordId, String>,
+    /// The last entry that was told, and the last that will be.
+    after: i64,
+    until: i64,
+}
+
+impl Journal {
+    pub(crate) const fn of(format: JournalFormat) -> Self {
+        Self { format, begun: None }
+    }
+
+    /// The next portion; nothing after the last one.
+    pub(crate) async fn next(&mut self, cx: &Cx<'_>) -> Result<Option<String>> {
+        let format = self.format;
+        let business = cx.business()?;
+        let currency = Currency { code: &business.base_currency, decimals: business.currency_decimals };
+        let Some(Begun { names, after, until }) = &mut self.begun else {
+            let (begun, head) = begin(cx, format, &currency).await?;
+            self.begun = Some(begun);
+            return Ok(Some(head));
+        };
+        if *after >= *until {
+            return Ok(None);
+        }
+        let (portion, lines, end) = next_entries(cx, *after, *until).await?;
+        *after = end.unwrap_or(*until);
+        let mut text = String::new();
+        let mut rest = &lines[..];
+        for entry in &portion {
+            rest = &rest[rest.partition_point(|line| line.entry_number < entry.number)..];
+            let (own, others) = rest.split_at(rest.partition_point(|line| line.entry_number == entry.number));
+            rest = others;
+            text.push_str(&transaction(format, &currency, entry, own, names));
+        }
+        Ok(Some(text))
+    }
+}
+
+/// What stands above the entries.
+async fn begin(cx: &Cx<'_>, format: JournalFormat, currency: &Currency<'_>) -> Result<(Begun, String)> {
+    let business = cx.business_id()?;
     let all = accounts::Entity::find()
-        .filter(accounts::Column::BusinessId.eq(business.id))
+        .filter(accounts::Column::BusinessId.eq(business))
         .order_by_asc(accounts::Column::Code)
         .all(&cx.db)
         .await?;
-    let first: Option<Option<Day>> = entries::Entity::find()
+    let first: Option<(Option<Day>, Option<i64>)> = entries::Entity::find()
         .select_only()
         .column_as(entries::Column::Date.min(), "first")
-        .filter(entries::Column::BusinessId.eq(business.id))
+        .column_as(entries::Column::Number.max(), "last")
+        .filter(entries::Column::BusinessId.eq(business))
         .into_tuple()
         .one(&cx.db)
         .await?;
+    let (first, until) = first.unwrap_or((None, None));
     let names: HashMap<RecordId, String> = all.iter().map(|account| (account.id, name(format, account))).collect();
-    let currency = Currency { code: &business.base_currency, decimals: business.currency_decimals };
-    keep(&head(format, &currency, first.flatten(), all.iter().filter(|account| !account.is_group), &names))?;
-    let mut after = 0;
-    loop {
-        let portion = entries::Entity::find()
-            .filter(entries::Column::BusinessId.eq(business.id))
-            .filter(entries::Column::Number.gt(after))
-            .order_by_asc(entries::Column::Number)
-            .limit(PORTION)
-            .all(&cx.db)
-            .await?;
-        let Some(last) = portion.last() else { return Ok(()) };
-        let lines = entry_lines::Entity::find()
-            .filter(entry_lines::Column::BusinessId.eq(business.id))
-            .filter(entry_lines::Column::EntryNumber.gt(after))
-            .filter(entry_lines::Column::EntryNumber.lte(last.number))
-            .order_by_asc(entry_lines::Column::EntryNumber)
-            .order_by_asc(entry_lines::Column::Position)
-            .all(&cx.db)
-            .await?;
-        after = last.number;
-        let mut text = String::new();
-        for entry in &portion {
-            let own: Vec<&entry_lines::Model> = lines.iter().filter(|line| line.entry_number == entry.number).collect();
-            text.push_str(&transaction(format, &currency, entry, &own, &names));
-        }
-        keep(&text)?;
-    }
+    let head = head(format, currency, first, all.iter().filter(|account| !account.is_group), &names);
+    Ok((Begun { names, after: 0, until: until.unwrap_or(0) }, head))
 }
 
 struct Currency<'c> {
@@ -145,7 +166,7 @@ fn transaction(
     format: JournalFormat,
     currency: &Currency<'_>,
     entry: &entries::Model,
-    lines: &[&entry_lines::Model],
+    lines: &[entry_lines::Model],
     names: &HashMap<RecordId, String>,
 ) -> String {
     let number = entry.document_number.as_deref().map(plain).unwrap_or_default();

@@ -155,13 +155,12 @@ async fn at_known_rate<'l>(
     if currency == business.base_currency {
         return Ok(None);
     }
-    let rate = match rates.get(currency) {
-        Some(rate) => *rate,
-        None => {
-            let rate = exchange_rate::nearest(cx, currency, date).await?;
-            rates.insert(currency, rate);
-            rate
-        }
+    let rate = if let Some(rate) = rates.get(currency) {
+        *rate
+    } else {
+        let rate = exchange_rate::nearest(cx, currency, date).await?;
+        rates.insert(currency, rate);
+        rate
     };
     let Some(rate) = rate else { return Ok(None) };
     let exact = amount.decimal().checked_mul(rate.decimal()).ok_or_else(too_much)?;

@@ -17,6 +17,7 @@ pub(crate) mod limits;
 pub(crate) mod numbering;
 pub(crate) mod open_items;
 pub(crate) mod periods;
+pub(crate) mod portions;
 pub(crate) mod posting;
 pub(crate) mod progress;
 pub mod seal;

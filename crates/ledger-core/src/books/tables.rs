@@ -184,7 +184,7 @@ table! {
         pub currency: String,
         pub total: Money,
         pub base_total: Money,
-        pub content: String,
+        pub content: crate::resource::document::Written,
         pub entries: AsJson<Vec<EntryRef>>,
         pub posted_at: Option<Instant>,
         pub void_date: Option<Day>,

@@ -7,10 +7,10 @@ mod progress;
 mod seals;
 mod subledgers;
 
-pub(crate) use seals::installation;
-
+use crate::aside;
 use crate::books::audit;
 use crate::books::digest::Digest;
+use crate::books::portions::next_entries;
 use crate::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, audit_log, books,
     documents, entries, entry_lines, party_balances,
@@ -21,7 +21,7 @@ use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::idempotency;
-use crate::ids::RecordId;
+use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
 use crate::resource::account::table as accounts;
 use crate::resource::lock::table as locks;
@@ -94,6 +94,8 @@ impl Check {
 
 const MOST_FINDINGS: usize = 50;
 const PORTION: u64 = 2_000;
+/// As many entries that take something back as are compared at once.
+const REVERSALS: usize = 50;
 
 impl Check {
     fn of(id: &str, name: &str, left: impl ToString, right: impl ToString, findings: Findings) -> Self {
@@ -181,25 +183,15 @@ impl Walk {
         let mut walk = Self { codes: codes.into_iter().collect(), ..Self::default() };
         let mut last = 0;
         loop {
-            let headers = entries::Entity::find()
-                .filter(entries::Column::BusinessId.eq(business.id))
-                .filter(entries::Column::Number.gt(last))
-                .order_by_asc(entries::Column::Number)
-                .limit(PORTION)
-                .all(&cx.db)
-                .await?;
-            // Lines between two entries, and after the last one, belong to none.
-            let end = headers.last().map_or(i64::MAX, |header| header.number);
-            let lines = lines_between(cx, last, end).await?;
-            walk.judge(&headers, &lines, business.currency_decimals, last);
+            let (headers, lines, end) = next_entries(cx, last, i64::MAX).await?;
+            aside::computed(|| walk.judge(&headers, &lines, business.currency_decimals, last));
             walk.judge_reversals(cx, &headers, &lines).await?;
             for header in &headers {
                 walk.judge_lock(header, &hard);
             }
-            if headers.is_empty() {
-                return Ok(walk);
-            }
+            let Some(end) = end else { return Ok(walk) };
             last = end;
+            cx.pause().await?;
         }
     }
 
@@ -329,16 +321,35 @@ impl Walk {
             .into_tuple()
             .all(&cx.db)
             .await?;
-        let of_originals = entry_lines::Entity::find()
-            .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(entry_lines::Column::EntryNumber.is_in(originals.iter().map(|(_, number)| *number)))
-            .all(&cx.db)
-            .await?;
+        // A few at a time: each may have as many lines as an entry can have.
+        for some in reversing.chunks(REVERSALS) {
+            let of_some: Vec<i64> = some
+                .iter()
+                .filter_map(|header| originals.iter().find(|(id, _)| header.reverses_id == Some(*id)))
+                .map(|(_, number)| *number)
+                .collect();
+            let of_originals = entry_lines::Entity::find()
+                .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+                .filter(entry_lines::Column::EntryNumber.is_in(of_some))
+                .all(&cx.db)
+                .await?;
+            self.compare_reversals(some, &originals, &of_originals, lines);
+        }
+        Ok(())
+    }
+
+    fn compare_reversals(
+        &mut self,
+        reversing: &[&entries::Model],
+        originals: &[(RecordId, i64)],
+        of_originals: &[entry_lines::Model],
+        lines: &[entry_lines::Model],
+    ) {
         for header in reversing {
             self.reversals += 1;
             let original = originals.iter().find(|(id, _)| header.reverses_id == Some(*id));
             let taken_back =
-                original.is_some_and(|(_, number)| moves(&of_originals, *number, -1) == moves(lines, header.number, 1));
+                original.is_some_and(|(_, number)| moves(of_originals, *number, -1) == moves(lines, header.number, 1));
             let first = header.kind != EntryKind::Reversal
                 || header.reverses_id.is_some_and(|original| self.live.remove(&original).is_some());
             if taken_back && first {
@@ -349,7 +360,6 @@ impl Walk {
                 self.odd_reversals.add(format!("entry {} does not take back what it reverses", header.number));
             }
         }
-        Ok(())
     }
 
     fn judge_lock(&mut self, header: &entries::Model, hard: &[locks::Model]) {
@@ -360,16 +370,6 @@ impl Walk {
             self.locked.add(format!("entry {} of {} was recorded after {day} was locked", header.number, header.date));
         }
     }
-}
-
-async fn lines_between(cx: &Cx<'_>, after: i64, until: i64) -> Result<Vec<entry_lines::Model>> {
-    let lines = entry_lines::Entity::find()
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entry_lines::Column::EntryNumber.gt(after))
-        .filter(entry_lines::Column::EntryNumber.lte(until))
-        .order_by_asc(entry_lines::Column::EntryNumber)
-        .order_by_asc(entry_lines::Column::Position);
-    Ok(lines.all(&cx.db).await?)
 }
 
 fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {
@@ -414,10 +414,12 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
         control_accounts(cx, &walk).await?,
     ];
     checks.extend(rollups(cx, &walk).await?);
+    cx.pause().await?;
     checks.push(numbers(cx).await?);
-    checks.push(audit_chain(cx).await?);
+    checks.push(audit_chain(cx, cx.business_id()?).await?);
     checks.push(kept_answers(cx).await?);
     checks.push(accounts_are_our_own(cx, &walk).await?);
+    cx.pause().await?;
     checks.extend(subledgers::checks(cx, &mut walk).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
@@ -585,13 +587,19 @@ async fn numbers(cx: &Cx<'_>) -> Result<Check> {
     Ok(Check::of("V6", "Numbers are given without a gap and once", given, expected, findings))
 }
 
-async fn audit_chain(cx: &Cx<'_>) -> Result<Check> {
-    let verdict = audit::verify(&cx.db, cx.seals, cx.business_id()?).await?;
+/// The checks of what belongs to no company.
+pub(crate) async fn installation(cx: &Cx<'_>) -> Result<Vec<Check>> {
+    Ok(vec![audit_chain(cx, BusinessId::INSTALLATION).await?, seals::of_installation(cx).await?])
+}
+
+/// The chain of a company, or of the installation.
+async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
+    let verdict = audit::verify(cx, business).await?;
     let mut findings = Findings::default();
     for problem in &verdict.problems {
         findings.add(format!("record {} {}", problem.sequence, problem.problem));
     }
-    let head = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
+    let head = books::Entity::find_by_id(business).one(&cx.db).await?;
     Ok(Check::of("V7", "The audit log is whole", verdict.records, head.map_or(0, |head| head.audit_sequence), findings))
 }
 
@@ -614,6 +622,7 @@ async fn kept_answers(cx: &Cx<'_>) -> Result<Check> {
             portion.order_by_asc(idempotency::Column::RecordId).limit(PORTION).into_tuple().all(&cx.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(*end);
+        cx.pause().await?;
         let found: Vec<RecordId> = audit_log::Entity::find()
             .select_only()
             .distinct()
@@ -686,6 +695,7 @@ async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
             portion.order_by_asc(documents::Column::Id).limit(PORTION).into_model::<Standing>().all(&cx.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(end.id);
+        cx.pause().await?;
         for row in portion.into_iter().filter(|row| row.status == DocumentStatus::Posted) {
             let name = row.number.unwrap_or_else(|| row.id.to_string());
             let is_order = matches!(row.kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder);

@@ -1,8 +1,7 @@
 //! What the database's complaints mean to a caller, the same on both engines.
 
 use crate::error::{Conflict, Error, FieldErrors, Unavailable};
-use sea_orm::{DbErr, RuntimeErr, SqlErr};
-use sqlite_kit::Fault;
+use sea_orm::DbErr;
 
 /// What an engine can have against a statement, as far as callers are told apart by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,17 +12,15 @@ enum Complaint {
     TooLarge,
     /// Others hold what is needed; it may be tried again.
     Busy,
+    /// The log grew too long beside a read.
+    Outgrown,
     Full,
     Away,
     Other,
 }
 
 pub(crate) fn explain(error: &DbErr) -> Error {
-    let complaint = match Fault::within(error) {
-        Some(fault) => of_sqlite(fault),
-        None => of_postgres(error),
-    };
-    match complaint {
+    match complaint(error) {
         Complaint::Duplicate => Error::Conflict(Conflict {
             code: "duplicate",
             title: "Another record already has this value".into(),
@@ -32,6 +29,7 @@ pub(crate) fn explain(error: &DbErr) -> Error {
         Complaint::InUse => Error::conflict("in_use", "Other records refer to this one"),
         Complaint::TooLarge => crate::books::desk::too_large(),
         Complaint::Busy => Error::Unavailable(Unavailable::Overloaded),
+        Complaint::Outgrown => Error::Unavailable(Unavailable::Outgrown),
         Complaint::Full => Error::Unavailable(Unavailable::StorageFull),
         Complaint::Away => Error::Unavailable(Unavailable::DatabaseAway),
         Complaint::Other => Error::internal(error),
@@ -39,7 +37,7 @@ pub(crate) fn explain(error: &DbErr) -> Error {
 }
 
 /// By the extended result code, or by the code without its extension where that says enough.
-fn of_sqlite(fault: &Fault) -> Complaint {
+fn of_sqlite(fault: &sqlite_kit::Fault) -> Complaint {
     match (fault.code(), fault.primary()) {
         // SQLITE_CONSTRAINT_UNIQUE, _PRIMARYKEY, _ROWID.
         (2067 | 1555 | 2579, _) => Complaint::Duplicate,
@@ -47,6 +45,8 @@ fn of_sqlite(fault: &Fault) -> Complaint {
         (787, _) => Complaint::InUse,
         // SQLITE_CONSTRAINT_CHECK.
         (275, _) => Complaint::TooLarge,
+        // SQLITE_BUSY_SNAPSHOT.
+        (517, _) => Complaint::Outgrown,
         // SQLITE_BUSY, LOCKED; INTERRUPT: nobody waited any longer.
         (_, 5 | 6 | 9) => Complaint::Busy,
         // SQLITE_FULL.
@@ -57,48 +57,33 @@ fn of_sqlite(fault: &Fault) -> Complaint {
     }
 }
 
-fn of_postgres(error: &DbErr) -> Complaint {
-    match error.sql_err() {
-        Some(SqlErr::UniqueConstraintViolation(_)) => return Complaint::Duplicate,
-        Some(SqlErr::ForeignKeyConstraintViolation(_)) => return Complaint::InUse,
-        _ => {}
-    }
-    match engine_code(error).as_deref() {
-        // Serialization failure, deadlock, lock timeout.
-        Some("40001" | "40P01" | "55P03") => Complaint::Busy,
+/// By the server's five characters.
+fn of_postgres(fault: &postgres_kit::Fault) -> Complaint {
+    match fault.code() {
+        "23505" => Complaint::Duplicate,
+        "23503" => Complaint::InUse,
         // Check violation, number out of range.
-        Some("23514" | "22003") => Complaint::TooLarge,
+        "23514" | "22003" => Complaint::TooLarge,
+        // Serialization failure, deadlock, lock timeout; given up, because nobody waited or because it took too long.
+        "40001" | "40P01" | "55P03" | "57014" => Complaint::Busy,
         // Disk full.
-        Some("53100") => Complaint::Full,
-        // Admin shutdown, crash shutdown, cannot connect now, too many connections, read-only after fail-over.
-        Some("57P01" | "57P02" | "57P03" | "53300" | "25006") => Complaint::Away,
-        Some(code) if code.starts_with("08") => Complaint::Away,
-        _ if connection_lost(error) => Complaint::Away,
+        "53100" => Complaint::Full,
+        // Too many connections, cannot connect now, read-only after a fail-over.
+        "53300" | "57P03" | "25006" => Complaint::Away,
+        _ if fault.is_away() => Complaint::Away,
+        _ if fault.is_busy() => Complaint::Busy,
         _ => Complaint::Other,
     }
 }
 
-/// PostgreSQL's five characters.
-fn engine_code(error: &DbErr) -> Option<String> {
-    let (DbErr::Exec(runtime) | DbErr::Query(runtime) | DbErr::Conn(runtime)) = error else { return None };
-    let RuntimeErr::SqlxError(sqlx) = runtime else { return None };
-    sqlx.as_database_error()?.code().map(std::borrow::Cow::into_owned)
+/// Whether a row with the same key is there already.
+pub(crate) fn is_duplicate(error: &DbErr) -> bool {
+    matches!(complaint(error), Complaint::Duplicate)
 }
 
-/// Whether the connection itself is gone, rather than a statement refused.
-fn connection_lost(error: &DbErr) -> bool {
-    match error {
-        DbErr::ConnectionAcquire(_) => true,
-        DbErr::Conn(RuntimeErr::SqlxError(sqlx))
-        | DbErr::Exec(RuntimeErr::SqlxError(sqlx))
-        | DbErr::Query(RuntimeErr::SqlxError(sqlx)) => matches!(
-            **sqlx,
-            sqlx::Error::Io(_)
-                | sqlx::Error::PoolTimedOut
-                | sqlx::Error::PoolClosed
-                | sqlx::Error::WorkerCrashed
-                | sqlx::Error::Protocol(_)
-        ),
-        _ => false,
+fn complaint(error: &DbErr) -> Complaint {
+    if let Some(fault) = postgres_kit::Fault::within(error) {
+        return of_postgres(fault);
     }
+    sqlite_kit::Fault::within(error).map_or(Complaint::Other, of_sqlite)
 }

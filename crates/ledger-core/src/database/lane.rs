@@ -26,6 +26,7 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -65,6 +66,8 @@ struct Command<T> {
 
 /// One transaction serves at most this many requests.
 const BATCH: usize = 128;
+/// The lane of a company that had nothing to do for so long ends.
+const IDLE: Duration = Duration::from_mins(5);
 /// How often a batch is run again when the database asks for it.
 const ATTEMPTS: usize = 4;
 
@@ -93,15 +96,20 @@ impl<T: Send + 'static> Lanes<T> {
 
     /// Queues a command and waits for its commit.
     pub(crate) async fn run(&self, order: Order<T>) -> Result<T> {
+        // Nobody queues for a database that is known to take nothing.
+        self.database.check_writable()?;
         let (answer, answered) = oneshot::channel();
-        self.lane(order.company)?.try_send(Command { order, answer }).map_err(|full| {
-            Error::Unavailable(match full {
-                mpsc::error::TrySendError::Full(_) => Unavailable::Overloaded,
-                mpsc::error::TrySendError::Closed(_) => Unavailable::ShuttingDown,
-            })
-        })?;
-        // A lane that dies without answering leaves the outcome open, and says so.
-        answered.await.unwrap_or(Err(Error::Unavailable(Unavailable::CommitOutcomeUnknown)))
+        let mut command = Command { order, answer };
+        // A lane that had nothing to do may end just now; then there is another.
+        for _ in 0..ATTEMPTS {
+            match self.lane(command.order.company)?.try_send(command) {
+                // A lane that dies without answering leaves the outcome open, and says so.
+                Ok(()) => return answered.await.unwrap_or(Err(Error::Unavailable(Unavailable::CommitOutcomeUnknown))),
+                Err(mpsc::error::TrySendError::Full(_)) => return Err(Error::Unavailable(Unavailable::Overloaded)),
+                Err(mpsc::error::TrySendError::Closed(returned)) => command = returned,
+            }
+        }
+        Err(Error::Unavailable(Unavailable::ShuttingDown))
     }
 
     fn lane(&self, company: Option<BusinessId>) -> Result<mpsc::Sender<Command<T>>> {
@@ -112,6 +120,8 @@ impl<T: Send + 'static> Lanes<T> {
         if let Some(sender) = open.senders.get(&company).filter(|sender| !sender.is_closed()) {
             return Ok(sender.clone());
         }
+        open.senders.retain(|_, sender| !sender.is_closed());
+        open.ends.retain_mut(goes_on);
         let (sender, receiver) = mpsc::channel(self.queue);
         open.ends.push(self.database.run_lane(serve(
             self.database.writer(),
@@ -136,6 +146,31 @@ impl<T: Send + 'static> Lanes<T> {
     }
 }
 
+/// Whether a lane has not ended yet.
+fn goes_on(end: &mut LaneEnd) -> bool {
+    match end.try_recv() {
+        Err(oneshot::error::TryRecvError::Empty) => true,
+        Err(oneshot::error::TryRecvError::Closed) => {
+            tracing::error!("a write lane ended badly");
+            false
+        }
+        Ok(()) => false,
+    }
+}
+
+/// What waits in the queue; nothing once it is closed, or the lane of a company had nothing to do for long.
+async fn waiting<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, company: Option<BusinessId>) -> usize {
+    if company.is_none() {
+        return queue.recv_many(batch, BATCH).await;
+    }
+    if let Ok(count) = tokio::time::timeout(IDLE, queue.recv_many(batch, BATCH)).await {
+        return count;
+    }
+    // What came meanwhile is still done.
+    queue.close();
+    queue.recv_many(batch, BATCH).await
+}
+
 async fn serve<T: Send + 'static>(
     mut writer: Writer,
     desk: Desk,
@@ -143,7 +178,7 @@ async fn serve<T: Send + 'static>(
     mut queue: mpsc::Receiver<Command<T>>,
 ) {
     let mut batch = Vec::with_capacity(BATCH);
-    while queue.recv_many(&mut batch, BATCH).await > 0 {
+    while waiting(&mut queue, &mut batch, company).await > 0 {
         let outcomes = commit(&mut writer, &desk, company, &batch).await;
         for (command, outcome) in batch.drain(..).zip(outcomes) {
             // A caller that is gone needs no answer; its work is done all the same.

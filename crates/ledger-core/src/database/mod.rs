@@ -9,16 +9,24 @@
 
 pub(crate) mod fault;
 pub(crate) mod lane;
+mod openly;
 mod postgres;
 mod sqlite;
 pub mod stored;
 
 use migrations::schema;
+pub use openly::unverified_host;
+pub use postgres_kit::Patience;
+use postgres_kit::Standing;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
+
+/// How long a question may take that only asks whether the database is there.
+const GLANCE: Duration = Duration::from_millis(400);
 
 /// How to reach the database.
 #[derive(Debug, Clone)]
@@ -28,10 +36,14 @@ pub struct DatabaseOptions {
     pub purpose: Purpose,
     /// Connections to PostgreSQL.
     pub pool_size: u32,
+    /// How long PostgreSQL is waited for.
+    pub patience: Patience,
     /// Read-only connections to SQLite.
     pub readers: u32,
     /// How much of its file all connections to SQLite together may hold in memory.
     pub page_cache_kib: u32,
+    /// How long SQLite's log may grow, in bytes, before reads are ended that keep it from being used anew.
+    pub log_budget: u64,
 }
 
 /// What the books are opened for.
@@ -109,12 +121,13 @@ pub(crate) enum Db<'a> {
 impl Database {
     pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
         if let Some(path) = sqlite_kit::file_of(&options.url) {
+            sqlite::outlive_limits()?;
             let engine = Arc::new(sqlite::Engine::open(path, options)?);
             let (read, door) = (Reads::Sqlite(engine.reads()), Reads::Sqlite(engine.door()));
             return Ok(Self { engine: Engine::Sqlite(engine), read, door });
         }
-        if options.url.starts_with("postgres://") || options.url.starts_with("postgresql://") {
-            let engine = postgres::Engine::open(&options.url, options.pool_size).await?;
+        if postgres_kit::is_postgres(&options.url) {
+            let engine = postgres::Engine::open(options).await?;
             let (read, door) = (Reads::Postgres(engine.reads()), Reads::Postgres(engine.door()));
             return Ok(Self { engine: Engine::Postgres(engine), read, door });
         }
@@ -192,6 +205,30 @@ impl Database {
     pub async fn ping(&self) -> Result<(), DbErr> {
         let backend = self.door.get_database_backend();
         self.door.query_one_raw(Statement::from_string(backend, "SELECT 1")).await.map(drop)
+    }
+
+    /// An error at once where it is known that no write can come to its end.
+    pub(crate) fn check_writable(&self) -> Result<(), DbErr> {
+        match &self.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(engine) => engine.check_writable(),
+        }
+    }
+
+    /// Why the database cannot serve now, where it cannot. It waits for nobody who may not answer.
+    pub async fn readiness(&self) -> Result<(), &'static str> {
+        const SILENT: &str = "the database does not answer";
+        match &self.engine {
+            Engine::Sqlite(_) => match timeout(GLANCE, self.ping()).await {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(_)) | Err(_) => Err(SILENT),
+            },
+            Engine::Postgres(engine) => match engine.standing() {
+                Standing::Here => Ok(()),
+                Standing::Away => Err(SILENT),
+                Standing::CommitsWait => Err("commits wait for a standby of the database"),
+            },
+        }
     }
 
     /// Lets the database go.
@@ -303,6 +340,21 @@ fn of_another() -> DbErr {
     DbErr::Custom("a transaction was handed to a writer that did not begin it".into())
 }
 
+/// More rows than any question may come to: what is longer is read in portions, or summed by the database.
+const MANY_ROWS: usize = 20_000;
+
+/// What came to too many rows is told to the operator, and refused where it can still be mended.
+fn bounded(sql: &str, rows: Vec<QueryResult>) -> Result<Vec<QueryResult>, DbErr> {
+    if rows.len() > MANY_ROWS {
+        let sql: String = sql.chars().take(500).collect();
+        if cfg!(debug_assertions) {
+            return Err(DbErr::Custom(format!("a question came to {} rows: {sql}", rows.len())));
+        }
+        tracing::warn!(rows = rows.len(), sql, "a question came to very many rows, which are all held in memory");
+    }
+    Ok(rows)
+}
+
 /// The same for everything that a statement can be given to.
 macro_rules! statements_go_to {
     ($type:ty, $self:ident => $($arm:pat => $inner:expr),+ $(,)?) => {
@@ -325,7 +377,9 @@ macro_rules! statements_go_to {
             }
 
             async fn query_all_raw(&$self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-                match $self { $($arm => $inner.query_all_raw(statement).await),+ }
+                let sql = statement.sql.clone();
+                let rows = match $self { $($arm => $inner.query_all_raw(statement).await),+ }?;
+                bounded(&sql, rows)
             }
         }
     };
@@ -341,4 +395,4 @@ statements_go_to!(
 statements_go_to!(Db<'_>, self => Self::Reads(reads) => reads, Self::Session(session) => session);
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

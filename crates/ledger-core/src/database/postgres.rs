@@ -1,106 +1,103 @@
-//! PostgreSQL: one pool of connections for reading and writing.
+//! PostgreSQL: connections for what writes, for what reads, and for what lets requests in.
+//!
+//! Owns: what each is used for, and that the schema is changed by one process at a time.
 
-use super::Committing;
-use crate::error::{Error, Unavailable};
+use super::{Committing, DatabaseOptions};
 use migrations::schema::{self, Parts};
-use sea_orm::{
-    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, IsolationLevel,
-    QueryResult, SqlxPostgresConnector, Statement, TransactionOptions, TransactionTrait,
-};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Server, Standing, Target};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
 use std::future::Future;
-use std::str::FromStr;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// How long a request waits for a free connection before it is told that the database is away.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
-
 #[derive(Debug, Clone)]
-pub(crate) struct Engine(DatabaseConnection);
+pub(crate) struct Engine(Server);
 
 /// Questions outside a transaction.
 #[derive(Debug, Clone)]
 pub(crate) struct Reads {
-    pool: DatabaseConnection,
+    pool: Pool,
     until: Option<Instant>,
 }
 
 /// A transaction, or a snapshot.
 #[derive(Debug)]
 pub struct Session {
-    transaction: DatabaseTransaction,
+    lease: Lease,
     until: Option<Instant>,
 }
 
+/// Lanes share the connections that write: each has one of its own from its BEGIN to its COMMIT.
 #[derive(Debug)]
-pub struct Writer(DatabaseConnection);
+pub struct Writer(Pool);
+
+/// A table may be large; whoever changes it is not in a hurry.
+const MIGRATION: Duration = Duration::from_hours(24);
 
 impl Engine {
-    pub(crate) async fn open(url: &str, pool_size: u32) -> Result<Self, DbErr> {
-        // Deadlines live in the database: a dropped future must never be what ends a statement.
-        let options = PgConnectOptions::from_str(url).map_err(connection_error)?.application_name("duet").options([
-            ("client_min_messages", "error"),
-            ("lock_timeout", "10s"),
-            ("statement_timeout", "60s"),
-            ("idle_in_transaction_session_timeout", "60s"),
-        ]);
-        let pool = PgPoolOptions::new()
-            .max_connections(pool_size.max(2))
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            // A cancelled BEGIN can leave the session inside a transaction the driver does not know of; the
-            // next write on it would be acknowledged and lost. Nothing leaves the pool in that state.
-            .after_release(|connection, _| {
-                Box::pin(async move {
-                    sqlx::Executor::execute(&mut *connection, "ROLLBACK").await?;
-                    Ok(true)
-                })
-            })
-            .connect_with(options)
-            .await
-            .map_err(connection_error)?;
-        Ok(Self(SqlxPostgresConnector::from_sqlx_postgres_pool(pool)))
+    pub(crate) async fn open(asked: &DatabaseOptions) -> Result<Self, DbErr> {
+        let target = Target::of(&asked.url, asked.patience)?;
+        Ok(Self(Server::open(target, asked.pool_size.max(2) as usize).await?))
     }
 
     pub(crate) fn reads(&self) -> Reads {
-        Reads { pool: self.0.clone(), until: None }
+        Reads { pool: self.0.reads.clone(), until: None }
     }
 
     pub(crate) fn door(&self) -> Reads {
-        self.reads()
+        Reads { pool: self.0.door.clone(), until: None }
     }
 
     pub(crate) fn writer(&self) -> Writer {
-        Writer(self.0.clone())
+        Writer(self.0.writes.clone())
+    }
+
+    /// What is known of the database, without asking it.
+    pub(crate) fn standing(&self) -> Standing {
+        self.0.health().standing()
+    }
+
+    /// An error at once where no write can come to its end.
+    pub(crate) fn check_writable(&self) -> Result<(), DbErr> {
+        Ok(self.0.health().check_writable()?)
     }
 
     pub(crate) async fn migrate(&self) -> Result<(), DbErr> {
-        migrations::up(&self.0).await
+        // The lock lives in a transaction of its own connection, so it is freed even when the process dies.
+        let lock = Link::open(self.0.target(), MIGRATION).await?;
+        lock.begin(Begin::Writing).await?;
+        migrations::take_lock(&lock).await?;
+        let (database, failure) = postgres_kit::proxied(self.0.target(), MIGRATION).await?;
+        migrations::without_hurry(&database).await?;
+        let done = migrations::up(&database).await;
+        // What could not be told at its time comes first: the rest only follows from it.
+        failure.told()?;
+        done?;
+        lock.rollback().await?;
+        lock.close().await;
+        Ok(())
     }
 
     /// What the migrations make, made beside what is there and taken back.
     pub(crate) async fn expected_schema(&self) -> Result<Parts, DbErr> {
-        let transaction = self.0.begin().await?;
+        let (database, failure) = postgres_kit::proxied(self.0.target(), MIGRATION).await?;
+        migrations::without_hurry(&database).await?;
+        let transaction = database.begin().await?;
         let expected = schema::expected_on_postgres(&transaction).await;
         transaction.rollback().await?;
+        failure.told()?;
         expected
     }
 
     pub(crate) async fn close(&self) {
-        if let Err(error) = self.0.clone().close().await {
-            tracing::warn!(%error, "the database connections did not close cleanly");
-        }
+        self.0.close().await;
     }
 }
 
-fn connection_error(error: sqlx::Error) -> DbErr {
-    DbErr::Conn(sea_orm::RuntimeErr::SqlxError(std::sync::Arc::new(error)))
-}
-
-/// Waits until then at most.
+/// Waits until then at most. What is given up ends inside the server.
 async fn by<T>(until: Option<Instant>, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
     match until {
-        Some(end) => timeout_at(end, work).await.unwrap_or_else(|_| Err(sqlite_kit::Fault::given_up().into())),
+        Some(end) => timeout_at(end, work).await.unwrap_or_else(|_| Err(Fault::given_up().into())),
         None => work.await,
     }
 }
@@ -111,43 +108,37 @@ impl Reads {
     }
 
     pub(crate) async fn snapshot(&self) -> Result<Session, DbErr> {
-        let options = TransactionOptions {
-            access_mode: Some(AccessMode::ReadOnly),
-            isolation_level: Some(IsolationLevel::RepeatableRead),
-            ..TransactionOptions::default()
-        };
-        let transaction = by(self.until, self.pool.begin_with_options(options)).await?;
-        Ok(Session { transaction, until: self.until })
+        let lease = by(self.until, async { Ok(self.pool.snapshot().await?) }).await?;
+        Ok(Session { lease, until: self.until })
     }
 }
 
 impl Session {
     pub(crate) async fn end(self) -> Result<(), DbErr> {
-        self.transaction.rollback().await
+        by(self.until, async { Ok(self.lease.end().await?) }).await
     }
 }
 
 impl Writer {
     pub(crate) async fn begin(&self) -> Result<Session, DbErr> {
-        Ok(Session { transaction: self.0.begin().await?, until: None })
+        Ok(Session { lease: self.0.begin().await?, until: None })
     }
 
     pub(crate) async fn commit(&self, session: Session) -> Committing {
-        let Err(error) = session.transaction.commit().await else { return Committing::Committed };
-        match Error::from(error.clone()) {
-            // The engine refused the commit and says so: nothing was written.
-            Error::Unavailable(Unavailable::Overloaded | Unavailable::StorageFull) => Committing::Refused(error),
-            _ => Committing::Unknown(error),
+        match session.lease.commit().await {
+            Committed::Done => Committing::Committed,
+            Committed::Refused(fault) => Committing::Refused(fault.into()),
+            Committed::Unknown(fault) => Committing::Unknown(fault.into()),
         }
     }
 
     pub(crate) async fn roll_back(&self, session: Session) -> Result<(), DbErr> {
-        session.transaction.rollback().await
+        Ok(session.lease.end().await?)
     }
 }
 
-/// Statements of both go to sea-orm's own connections.
-macro_rules! passes_on {
+/// Statements of both go to what they hold, and are waited for as long as was said.
+macro_rules! statements_go_to {
     ($type:ty, $inner:ident) => {
         #[async_trait::async_trait]
         impl ConnectionTrait for $type {
@@ -174,5 +165,5 @@ macro_rules! passes_on {
     };
 }
 
-passes_on!(Reads, pool);
-passes_on!(Session, transaction);
+statements_go_to!(Reads, pool);
+statements_go_to!(Session, lease);

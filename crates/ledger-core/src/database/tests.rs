@@ -1,7 +1,23 @@
 //! What is guaranteed of connections, however they are opened.
 
 use super::*;
+use sea_orm::sea_query::ColumnType;
+use sea_orm::{ColumnTrait, EntityTrait, IdenStatic, Iterable};
+use sqlite_kit::Kind;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+#[allow(dead_code, reason = "other suites use more of it")]
+#[path = "../../../../tests/harness/postgres.rs"]
+mod cluster;
+#[allow(dead_code, reason = "other suites use more of it")]
+#[path = "../../../../tests/harness/process.rs"]
+mod process;
+
+pub(crate) const PATIENCE: Patience = {
+    const LONG: Duration = Duration::from_secs(30);
+    Patience { connect: LONG, statement: LONG, writer: LONG }
+};
 
 struct Place(PathBuf);
 
@@ -15,9 +31,25 @@ impl Place {
     }
 
     async fn open(&self, purpose: Purpose) -> Result<Database, DbErr> {
+        self.open_with(purpose, 1 << 28).await
+    }
+
+    async fn open_with(&self, purpose: Purpose, log_budget: u64) -> Result<Database, DbErr> {
         let url = format!("sqlite:{}", self.0.display());
-        let options = DatabaseOptions { url, purpose, pool_size: 2, readers: 2, page_cache_kib: 1024 };
+        let options = DatabaseOptions {
+            url,
+            purpose,
+            pool_size: 2,
+            patience: PATIENCE,
+            readers: 2,
+            page_cache_kib: 1024,
+            log_budget,
+        };
         Database::open(&options).await
+    }
+
+    fn log_bytes(&self) -> u64 {
+        std::fs::metadata(sqlite_kit::beside(&self.0, "-wal")).map_or(0, |log| log.len())
     }
 }
 
@@ -47,4 +79,310 @@ async fn sqlite_is_opened_with_all_its_guarantees_and_readers_that_cannot_write(
     assert!(database.door.execute_unprepared("DELETE FROM users").await.is_err());
     database.close().await;
     assert!(place.path().exists());
+}
+
+#[tokio::test]
+async fn a_file_is_served_by_one_and_the_next_one_is_told_which() {
+    let place = Place::new("claim");
+    let server = place.open(Purpose::Serving).await.unwrap();
+    server.migrate().await.unwrap();
+    let refused = place.open(Purpose::Serving).await.unwrap_err().to_string();
+    assert!(refused.contains(&format!("process {}, since 20", std::process::id())), "{refused}");
+    // Who writes or reads a little does so beside it.
+    for purpose in [Purpose::Writing, Purpose::Reading] {
+        let beside = place.open(purpose).await.unwrap();
+        assert_eq!(beside.pending_migrations().await.unwrap(), 0);
+        let mut writer = beside.writer();
+        let begun = writer.begin().await;
+        assert_eq!(begun.is_ok(), purpose == Purpose::Writing);
+        if let Ok(session) = begun {
+            session.execute_unprepared("UPDATE access_changes SET count = count + 1").await.unwrap();
+            assert!(matches!(writer.commit(session).await, Committing::Committed));
+        }
+        beside.close().await;
+    }
+    server.close().await;
+    place.open(Purpose::Serving).await.unwrap().close().await;
+}
+
+#[tokio::test]
+async fn who_only_reads_makes_nothing() {
+    let place = Place::new("none");
+    let refused = place.open(Purpose::Reading).await.unwrap_err().to_string();
+    assert!(refused.contains("there is no database at"), "{refused}");
+    assert!(!place.path().exists());
+    std::fs::write(place.path(), "").unwrap();
+    let database = place.open(Purpose::Reading).await.unwrap();
+    assert!(database.pending_migrations().await.unwrap() > 10);
+    database.close().await;
+    assert_eq!(std::fs::metadata(place.path()).unwrap().len(), 0);
+}
+
+/// The columns of each table, with the types that are declared.
+type Declared = BTreeMap<String, BTreeMap<String, String>>;
+
+/// How a column is read whose table declares this type.
+type Reads = fn(Option<&str>) -> Option<Kind>;
+
+/// The columns of an entity that its rows would not be read from: what is declared, and what is wanted.
+fn unread<E: EntityTrait>(declared: &Declared, reads: Reads, walked: &mut BTreeSet<String>) -> Vec<String> {
+    let table = E::default().table_name().to_owned();
+    let columns = declared.get(&table).unwrap_or_else(|| panic!("no table {table}"));
+    let wrong = E::Column::iter().filter_map(|column| {
+        let name = column.as_str().to_owned();
+        let wanted = match column.def().get_column_type() {
+            ColumnType::BigInteger => Kind::Number,
+            ColumnType::Text | ColumnType::String(_) => Kind::Text,
+            ColumnType::Boolean => Kind::Flag,
+            ColumnType::Uuid => Kind::Identifier,
+            ColumnType::Blob | ColumnType::VarBinary(_) => Kind::Bytes,
+            other => return Some(format!("{table}.{name}: entities may not use {other:?}")),
+        };
+        let found = reads(columns.get(&name).map(String::as_str));
+        (found != Some(wanted)).then(|| format!("{table}.{name}: {found:?} where {wanted:?} is wanted"))
+    });
+    let wrong = wrong.collect();
+    walked.insert(table);
+    wrong
+}
+
+/// What has another type than its entity is read as nothing at all, and an entity that may hold nothing does not complain.
+async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
+    use crate::books::tables::{audit_log, *};
+    use crate::resource::*;
+    database.migrate().await.unwrap();
+    let mut declared = Declared::new();
+    let asked = Statement::from_string(database.read.get_database_backend(), sql);
+    for row in database.read.query_all_raw(asked).await.unwrap() {
+        let get = |name: &str| row.try_get::<String>("", name).unwrap();
+        declared.entry(get("place")).or_default().insert(get("name"), get("type"));
+    }
+    let mut walked = BTreeSet::new();
+    let mut wrong = Vec::new();
+    macro_rules! walk {
+        ($($entity:path),+ $(,)?) => { $(wrong.extend(unread::<$entity>(&declared, reads, &mut walked));)+ };
+    }
+    walk!(
+        crate::access::membership::Entity,
+        crate::auth::invitation::Entity,
+        crate::auth::recovery::Entity,
+        crate::auth::session::Entity,
+        crate::auth::sign_in::Entity,
+        crate::auth::throttle::Entity,
+        crate::auth::throttle::place::Entity,
+        crate::auth::user::Entity,
+        crate::idempotency::Entity,
+        crate::installation::Entity,
+        crate::remembered::table::Entity,
+        crate::usage::table::Entity,
+        account::table::Entity,
+        account_days::Entity,
+        account_months::Entity,
+        allocations::Entity,
+        api_key::table::Entity,
+        audit_log::Entity,
+        books::Entity,
+        business::table::Entity,
+        document_counts::Entity,
+        document_lines::Entity,
+        document_links::Entity,
+        documents::Entity,
+        entries::Entity,
+        entry_lines::Entity,
+        exchange_rate::table::Entity,
+        fiscal_year::table::Entity,
+        item::table::Entity,
+        lock::table::Entity,
+        number_counters::Entity,
+        number_series::table::Entity,
+        open_item_moves::Entity,
+        open_items::Entity,
+        party::table::Entity,
+        party_balances::Entity,
+        payment_term::table::Entity,
+        permission::table::Entity,
+        progress::Entity,
+        progress_moves::Entity,
+        stock::Entity,
+        stock_lines::Entity,
+        stock_moves::Entity,
+        tax_code::table::Entity,
+    );
+    assert_eq!(wrong, Vec::<String>::new());
+    let tables: BTreeSet<String> = declared.into_keys().collect();
+    assert_eq!(walked, tables, "each table's entity is to be named here");
+    database.close().await;
+}
+
+#[tokio::test]
+async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
+    let place = Place::new("columns");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    let sql = "SELECT m.name AS place, c.name AS name, c.type AS type FROM sqlite_master m, pragma_table_info(m.name) c \
+               WHERE m.type = 'table' AND m.name <> 'seaql_migrations'";
+    all_are_read(&database, sql, |declared| sqlite_kit::kind_of(declared).ok()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_column_of_every_table_of_postgresql_is_read_as_what_its_entity_is() {
+    let Some(url) = cluster::fresh_database() else { return };
+    let (purpose, patience) = (Purpose::Serving, PATIENCE);
+    let options =
+        DatabaseOptions { url, purpose, pool_size: 2, patience, readers: 2, page_cache_kib: 1024, log_budget: 1 << 28 };
+    let database = Database::open(&options).await.unwrap();
+    let sql = "SELECT table_name AS place, column_name AS name, data_type AS type FROM information_schema.columns \
+               WHERE table_schema = current_schema() AND table_name <> 'seaql_migrations'";
+    all_are_read(&database, sql, |declared| match declared? {
+        "bigint" => Some(Kind::Number),
+        "text" | "character varying" => Some(Kind::Text),
+        "boolean" => Some(Kind::Flag),
+        "uuid" => Some(Kind::Identifier),
+        "bytea" => Some(Kind::Bytes),
+        _ => None,
+    })
+    .await;
+}
+
+/// So much is written beside a read that its snapshot must end: it is told why, and the log stays within its bounds.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_that_is_held_does_not_let_the_log_grow_without_bounds() {
+    const BUDGET: u64 = 8 << 20;
+    let place = Place::new("log");
+    let database = place.open_with(Purpose::Serving, BUDGET).await.unwrap();
+    database.migrate().await.unwrap();
+    let mut writer = database.writer();
+    let session = writer.begin().await.unwrap();
+    session.execute_unprepared("CREATE TABLE ballast (weight BLOB)").await.unwrap();
+    session.execute_unprepared("INSERT INTO ballast VALUES (NULL)").await.unwrap();
+    assert!(matches!(writer.commit(session).await, Committing::Committed));
+    let count = || Statement::from_string(DbBackend::Sqlite, "SELECT COUNT(*) AS n FROM ballast");
+    let held = database.snapshot().await.unwrap();
+    assert!(held.query_one_raw(count()).await.unwrap().is_some());
+    let (mut written, mut longest) = (0_u64, 0);
+    while written < 8 * BUDGET {
+        let session = writer.begin().await.unwrap();
+        session.execute_unprepared("INSERT INTO ballast VALUES (randomblob(524288))").await.unwrap();
+        assert!(matches!(writer.commit(session).await, Committing::Committed));
+        writer.tidy();
+        written += 1 << 19;
+        longest = longest.max(place.log_bytes());
+        // Its thread lets the snapshot go by itself.
+        tokio::task::yield_now().await;
+    }
+    assert!(longest < 3 * BUDGET, "the log grew to {longest} bytes");
+    let refused = held.query_one_raw(count()).await.map(|_| ()).unwrap_err();
+    assert!(
+        matches!(fault::explain(&refused), crate::error::Error::Unavailable(crate::error::Unavailable::Outgrown)),
+        "{refused}"
+    );
+    drop(held);
+    let fresh = database.snapshot().await.unwrap();
+    let row = fresh.query_one_raw(count()).await.unwrap().unwrap();
+    assert_eq!(row.try_get::<i64>("", "n").unwrap(), 129);
+    drop(fresh);
+    writer.tidy();
+    drop(writer);
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_question_without_a_bound_is_refused_by_the_tests() {
+    let place = Place::new("rows");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    let rows = |most: usize| {
+        let sql =
+            format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {most}) SELECT i FROM n");
+        Statement::from_string(DbBackend::Sqlite, sql)
+    };
+    let asked = Db::Reads(&database.read);
+    assert_eq!(asked.query_all_raw(rows(MANY_ROWS)).await.unwrap().len(), MANY_ROWS);
+    assert!(asked.query_all_raw(rows(MANY_ROWS + 1)).await.is_err());
+    database.close().await;
+}
+
+/// A question that would never end by itself.
+const ENDLESS: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT COUNT(*) AS n FROM c";
+
+fn asked(sql: &str) -> Statement {
+    Statement::from_string(DbBackend::Sqlite, sql)
+}
+
+/// With two readers, two questions that are given up leave both free; so does one inside a snapshot.
+#[tokio::test]
+async fn a_read_that_nobody_waits_for_ends_inside_the_engine() {
+    let place = Place::new("given-up");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    database.migrate().await.unwrap();
+    let one = asked("SELECT count AS n FROM access_changes");
+    for _ in 0..5 {
+        let endless: Vec<_> = (0..2)
+            .map(|_| {
+                let reads = database.read.clone();
+                tokio::spawn(async move { reads.query_all_raw(asked(ENDLESS)).await.map(|_| ()) })
+            })
+            .collect();
+        // Whoever wants in is not kept by them, even when they hold every reader.
+        database.ping().await.unwrap();
+        for question in endless {
+            question.abort();
+            let _given_up = question.await;
+        }
+        let snapshot = database.snapshot().await.unwrap();
+        let ends = Instant::now() + Duration::from_millis(20);
+        let ended = database.read.until(ends).query_all_raw(asked(ENDLESS)).await.unwrap_err();
+        assert!(matches!(crate::error::Error::from(ended), crate::error::Error::Unavailable(_)));
+        // The one that was not given up goes on.
+        assert!(snapshot.query_one_raw(one.clone()).await.unwrap().is_some());
+        snapshot.end().await.unwrap();
+    }
+    let bounded = database.read.until(Instant::now() + Duration::from_millis(20)).snapshot().await.unwrap();
+    assert!(bounded.query_all_raw(asked(ENDLESS)).await.is_err());
+    drop(bounded);
+    // Closing ends what still runs, and snapshots that somebody holds.
+    let reads = database.read.clone();
+    let running = tokio::spawn(async move { reads.query_all_raw(asked(ENDLESS)).await.map(|_| ()) });
+    let held = database.snapshot().await.unwrap();
+    database.close().await;
+    assert!(running.await.unwrap().is_err());
+    assert!(held.query_one_raw(one).await.is_err());
+}
+
+#[tokio::test]
+async fn a_snapshot_sees_what_was_there_when_it_began() {
+    let place = Place::new("snapshot");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    database.migrate().await.unwrap();
+    let count = async |from: &Session| -> i64 {
+        from.query_one_raw(asked("SELECT count AS n FROM access_changes"))
+            .await
+            .unwrap()
+            .unwrap()
+            .try_get("", "n")
+            .unwrap()
+    };
+    let snapshot = database.snapshot().await.unwrap();
+    let mut writer = database.writer();
+    for kept in [true, false] {
+        let session = writer.begin().await.unwrap();
+        session.execute_unprepared("UPDATE access_changes SET count = count + 10").await.unwrap();
+        session.set_savepoint().await.unwrap();
+        session.execute_unprepared("UPDATE access_changes SET count = count + 100").await.unwrap();
+        session.undo_to_savepoint().await.unwrap();
+        if kept {
+            assert!(matches!(writer.commit(session).await, Committing::Committed));
+        } else {
+            writer.roll_back(session).await.unwrap();
+        }
+    }
+    let now = database.snapshot().await.unwrap();
+    assert_eq!(count(&now).await, count(&snapshot).await + 10);
+    // A session that is dropped without a word leaves nothing, and the next one begins anew.
+    let session = writer.begin().await.unwrap();
+    session.execute_unprepared("UPDATE access_changes SET count = 0").await.unwrap();
+    drop(session);
+    let session = writer.begin().await.unwrap();
+    assert_eq!(count(&session).await, count(&now).await);
+    writer.roll_back(session).await.unwrap();
+    drop((snapshot, now));
+    database.close().await;
 }

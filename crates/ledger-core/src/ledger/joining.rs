@@ -3,13 +3,15 @@
 use super::{Ledger, Reply};
 use crate::access::Principal;
 use crate::auth::invitation::{self, Acceptance, Accepted};
-use crate::auth::throttle::{self, Subjects};
+use crate::auth::password::{Names, Who};
+use crate::auth::throttle::{self, Wrong};
 use crate::auth::user;
 use crate::books::audit::Origin;
 use crate::error::{Error, Result};
 use crate::idempotency::{self, Claim};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::invitation::{NewAccount, REFUSED, open, wrong_code};
+use crate::security::{AccountChange, Event, Who as Teller};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +19,7 @@ impl Ledger {
     /// The first answer to a request that is repeated: its code is used up, and it is no guess all the same.
     pub(super) async fn answered_before(&self, claim: Option<&Claim>) -> Result<Option<Reply>> {
         match claim {
-            Some(claim) => idempotency::recall(&self.database.read, claim, self.clock.now()).await,
+            Some(claim) => idempotency::recall(&self.database.read, claim).await,
             None => Ok(None),
         }
     }
@@ -30,12 +32,15 @@ impl Ledger {
         address: Option<IpAddr>,
     ) -> Result<BusinessId> {
         let account = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
-        let subjects = Subjects::new(&format!("invitation to {}", account.email), address.unwrap_or(NOWHERE));
-        throttle::check(&self.database.read, &subjects, self.clock.now()).await?;
+        let network = throttle::network(address.unwrap_or(NOWHERE));
+        let guess = self.guess(None, &format!("invitation to {}", account.email), &network)?;
+        let standing = self.standing(&guess).await?;
         if let Some(found) = invitation::find(&self.database.read, code, self.clock.now()).await? {
             return Ok(found.business_id);
         }
-        self.note_failure(subjects).await?;
+        let origin = Origin { address, ..Origin::default() };
+        Event::InvitationRefused.tell(Teller::User(principal.user), None, &origin);
+        self.note_failure(guess, (standing.known, Wrong::Password)).await?;
         Err(wrong_code())
     }
 
@@ -45,20 +50,31 @@ impl Ledger {
         let Acceptance { code, password, display_name, username, locale } = acceptance;
         let address = origin.address.unwrap_or(NOWHERE);
         // Each code has a count of its own, which says nothing of it.
-        let subjects = Subjects::new(&format!("invitation {}", invitation::digest(&code)), address);
+        let network = throttle::network(address);
+        let guess = self.guess(None, &format!("invitation {}", invitation::digest(&code)), &network)?;
+        let turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
         let now = self.clock.now();
-        throttle::check(&self.database.read, &subjects, now).await?;
+        let standing = self.standing(&guess).await?;
+        let wrong = (standing.known, Wrong::Password);
         let found = invitation::find(&self.database.read, &code, now).await?;
+        let mut names = Names::default()
+            .and(display_name.as_deref().unwrap_or_default())
+            .and(username.as_deref().unwrap_or_default());
+        if let Some(found) = &found {
+            names = names.and_all(self.names_of(Some(found.user_id), Some(found.business_id)).await?.each());
+        }
         // Whoever guesses waits for the same work.
-        let password_hash = self.passwords.hash(password).await?;
+        let password_hash = self.passwords.hash(&turn, "password", password, names).await?;
         let Some(found) = found else {
-            self.note_failure(subjects).await?;
+            Event::InvitationRefused.tell(Teller::Stranger, None, origin);
+            self.note_failure(guess, wrong).await?;
             return Err(REFUSED);
         };
         let (id, business) = (UserId(self.clock.identifier()), found.business_id);
         let rows = [self.clock.identifier(), self.clock.identifier()].map(RecordId);
+        let own = RecordId(self.clock.identifier());
         let done = Arc::new(Mutex::new(None));
-        let (told, origin) = (done.clone(), origin.clone());
+        let (told, asked, origin) = (done.clone(), origin, origin.clone());
         let outcome = self.write(Some(business), move |transaction, desk| {
             let new = NewAccount {
                 id,
@@ -69,9 +85,12 @@ impl Ledger {
             };
             let (code, told, origin) = (code.clone(), told.clone(), origin.clone());
             Box::pin(async move {
+                desk.open_installation(transaction).await?;
                 let found = invitation::find(transaction, &code, now).await?.ok_or(REFUSED)?;
                 let (accepted, changes) = open(transaction, &found, new, now).await?;
                 let origin = Origin { user: Some(accepted.user_id), ..origin };
+                let made = AccountChange::Made { email: accepted.email.clone(), is_system_admin: false };
+                desk.record(BusinessId::INSTALLATION, own, now, &origin, made.of(accepted.user_id))?;
                 for (id, change) in rows.into_iter().zip(changes) {
                     desk.record(business, id, now, &origin, change)?;
                 }
@@ -82,7 +101,8 @@ impl Ledger {
         match outcome.await {
             Ok(()) => {}
             Err(refused @ Error::Unauthenticated(_)) => {
-                self.note_failure(subjects).await?;
+                Event::InvitationRefused.tell(Teller::Stranger, None, asked);
+                self.note_failure(guess, wrong).await?;
                 return Err(refused);
             }
             Err(error) => return Err(error),

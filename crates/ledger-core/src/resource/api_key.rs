@@ -2,9 +2,9 @@
 //!
 //! Owns: that a key is shown once and kept as a digest. Refuses: to let a key do what its maker cannot.
 
-use crate::access::{Business, KeyScope, Rights};
+use crate::access::{Business, KeyScope, Rights, is_for_people, permission};
 use crate::auth::{PLAIN, random_letters};
-use crate::books::audit::AuditAction;
+use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
@@ -12,6 +12,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::address::search_text;
+use crate::resource::business::table as business;
 use crate::resource::list::{ListQuery, Page, Reads};
 use crate::resource::master::{self, Columns, Master, RecordKeeping, keeping, kept};
 use crate::resource::permission::{Grant, GrantInput, Grants, check_grants, check_within};
@@ -19,7 +20,8 @@ use crate::resource::rows::{self, Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
 use ipnet::IpNet;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, Value};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Select, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::net::IpAddr;
@@ -37,7 +39,8 @@ pub(crate) const PREFIX: &str = "duet_";
 pub struct ApiKeyInput {
     /// What it is for.
     name: Field<Label<100>>,
-    /// What it may do, never more than you may; all that you may when absent.
+    /// What it may do, never more than you may; all that you may when absent. A key manages no people, permissions, keys or
+    /// second factors, whatever you may.
     scopes: Each<GrantInput>,
     /// When it ends; never when absent.
     expires_at: Maybe<Instant>,
@@ -63,6 +66,9 @@ pub struct ApiKeyView {
     scopes: Option<Vec<Grant>>,
     /// When it ends.
     expires_at: Option<Instant>,
+    /// When it was ended before its time: with its user's password, or because they were disabled or taken out of the
+    /// company. It is never good again.
+    ended_at: Option<Instant>,
     /// Networks that it may be used from; anywhere when there are none.
     allowed_addresses: Vec<String>,
     /// The key, which goes where a token goes. Only in the answer that makes it.
@@ -94,6 +100,7 @@ pub(crate) mod table {
         pub scopes: Option<AsJson<Grants>>,
         pub allowed_addresses: AsJson<Vec<String>>,
         pub expires_at: Option<Instant>,
+        pub ended_at: Option<Instant>,
         pub search: String,
         pub version: i64,
         pub created_at: Instant,
@@ -117,7 +124,9 @@ impl Resource for ApiKeys {
         one: "an API key",
         many: "API keys",
         description: "Keys for programs, used as bearer tokens in both dialects. A key speaks for the user who made it, in \
-                      this company, and ends with their membership. To change one, make another and delete it.",
+                      this company, never for more than they may at that moment. It ends when somebody else gives them \
+                      a password, when they are disabled and when they are taken out of the company. A key manages no \
+                      people, permissions, keys or second factors. To change one, make another and delete it.",
         sorts: &["name", "createdAt"],
         searched: "name",
     };
@@ -147,7 +156,7 @@ impl Resource for ApiKeys {
     fn example_view() -> serde_json::Value {
         json!({
             "hint": "duet_k7m2", "userId": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03",
-            "expiresAt": "2027-12-31T23:00:00.000000Z", "secret": null
+            "expiresAt": "2027-12-31T23:00:00.000000Z", "endedAt": null, "secret": null
         })
     }
 
@@ -159,6 +168,12 @@ impl Resource for ApiKeys {
             Field::Missing | Field::Given(None) => None,
             given => Some(AsJson(check_grants(&mut faults, "scopes", given))),
         };
+        let granted = scopes.as_ref().map(|scopes| scopes.0.rights());
+        for (resource, action) in granted.iter().flat_map(|rights| rights.each()) {
+            if is_for_people(resource, action) {
+                faults.add("scopes", format!("no key has {}; leave it out", permission(resource, action)));
+            }
+        }
         let mut networks = Vec::new();
         let asked = faults.optional("allowedAddresses", input.allowed_addresses).unwrap_or_default();
         if asked.len() > 50 {
@@ -219,7 +234,7 @@ fn secret() -> Result<String> {
 }
 
 /// What is kept of a key. It is random and long, so one round is enough.
-fn digest(secret: &str) -> String {
+pub(crate) fn digest(secret: &str) -> String {
     crate::ledger::hex(ring::digest::digest(&ring::digest::SHA256, secret.as_bytes()).as_ref())
 }
 
@@ -239,6 +254,8 @@ pub(crate) async fn end_all_of(cx: &Cx<'_>, user: UserId) -> Result<()> {
 pub(crate) struct Key {
     pub(crate) user: UserId,
     pub(crate) expires_at: Option<Instant>,
+    /// Whether it was ended before its time.
+    pub(crate) has_ended: bool,
     pub(crate) scope: Arc<KeyScope>,
     networks: Vec<IpNet>,
 }
@@ -256,6 +273,7 @@ pub(crate) async fn find(connection: &impl ConnectionTrait, secret: &str) -> Res
     Ok(found.map(|row| Key {
         user: row.user_id,
         expires_at: row.expires_at,
+        has_ended: row.ended_at.is_some(),
         scope: Arc::new(KeyScope {
             key: row.id,
             business: row.business_id,
@@ -263,6 +281,91 @@ pub(crate) async fn find(connection: &impl ConnectionTrait, secret: &str) -> Res
         }),
         networks: row.allowed_addresses.0.iter().filter_map(|text| network_of(text)).collect(),
     }))
+}
+
+/// A key of somebody, for whoever runs the installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserKey {
+    pub business_id: BusinessId,
+    pub company: String,
+    pub name: String,
+}
+
+/// The keys of a user that are good, company by company.
+pub(crate) async fn of_user(connection: &impl ConnectionTrait, user: UserId) -> Result<Vec<UserKey>> {
+    let rows = good(user).order_by_asc(Column::BusinessId).order_by_asc(Column::NameKey).all(connection).await?;
+    let mut keys = Vec::new();
+    for row in rows {
+        let company = business::Entity::find_by_id(row.business_id).one(connection).await?;
+        let company = company.map_or_else(String::new, |company| company.name);
+        keys.push(UserKey { business_id: row.business_id, company, name: row.name });
+    }
+    Ok(keys)
+}
+
+fn good(user: UserId) -> Select<table::Entity> {
+    table::Entity::find().filter(Column::UserId.eq(user)).filter(Column::EndedAt.is_null())
+}
+
+/// Ends the keys of a user in a company, for good. What changed is answered, for its audit log.
+pub(crate) async fn end(
+    connection: &impl ConnectionTrait,
+    (user, business): (UserId, BusinessId),
+    now: Instant,
+) -> Result<Vec<Change>> {
+    let rows = good(user).filter(Column::BusinessId.eq(business)).all(connection).await?;
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    table::Entity::update_many()
+        .filter(Column::UserId.eq(user))
+        .filter(Column::BusinessId.eq(business))
+        .filter(Column::EndedAt.is_null())
+        .col_expr(Column::EndedAt, Expr::value(now))
+        .col_expr(Column::Version, Expr::col(Column::Version).add(1))
+        .col_expr(Column::UpdatedAt, Expr::value(now))
+        .exec(connection)
+        .await?;
+    let change = |row: table::Model| {
+        let ended = table::Model { ended_at: Some(now), version: row.version + 1, updated_at: now, ..row.clone() };
+        let json = |row: table::Model| serde_json::to_string(&view(row)).map_err(Error::internal);
+        Ok(Change {
+            action: AuditAction::Updated,
+            resource: ResourceKey::ApiKeys,
+            id: row.id,
+            version_from: Some(row.version),
+            version_to: Some(row.version + 1),
+            before: Some(json(row)?),
+            after: Some(json(ended)?),
+        })
+    };
+    rows.into_iter().map(change).collect()
+}
+
+/// Ends the keys that a user has in all companies. Those of the company at hand stand in its log.
+pub(crate) async fn end_everywhere(cx: &Cx<'_>, user: UserId) -> Result<()> {
+    let here = cx.business_id()?;
+    for change in end(&cx.db, (user, here), cx.now).await? {
+        cx.record(here, change)?;
+    }
+    for row in good(user).all(&cx.db).await? {
+        end(&cx.db, (user, row.business_id), cx.now).await?;
+    }
+    Ok(())
+}
+
+fn view(row: table::Model) -> ApiKeyView {
+    ApiKeyView {
+        keeping: kept!(row),
+        name: row.name,
+        hint: row.hint,
+        user_id: row.user_id,
+        scopes: row.scopes.map(|scopes| scopes.0.0),
+        expires_at: row.expires_at,
+        ended_at: row.ended_at,
+        allowed_addresses: row.allowed_addresses.0,
+        secret: None,
+    }
 }
 
 impl Rows for ApiKeys {
@@ -282,16 +385,6 @@ impl Rows for ApiKeys {
     }
 
     async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<ApiKeyView>> {
-        let view = |row: table::Model| ApiKeyView {
-            keeping: kept!(row),
-            name: row.name,
-            hint: row.hint,
-            user_id: row.user_id,
-            scopes: row.scopes.map(|scopes| scopes.0.0),
-            expires_at: row.expires_at,
-            allowed_addresses: row.allowed_addresses.0,
-            secret: None,
-        };
         Ok(rows.into_iter().map(view).collect())
     }
 }

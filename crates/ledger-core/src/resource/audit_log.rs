@@ -1,4 +1,7 @@
 //! The audit log as it is read: every change of every record, with the record before and after.
+//!
+//! Owns: that whoever may not see a resource does not see its changes, by whichever door. Whoever reads the log begins
+//! with [`records`]. What is withheld leaves a gap in the sequence and nothing else; the chain is proved as a whole, here.
 
 use crate::access::Action;
 use crate::books::audit::{self, AuditAction, AuditVerdict};
@@ -6,15 +9,17 @@ use crate::books::seal::heads::{self, SignedHead};
 use crate::books::tables::audit_log::{self as table, Column};
 use crate::clock::Instant;
 use crate::cx::Cx;
+use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
+use crate::feed::Portions;
 use crate::ids::{RecordId, UserId};
-use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading};
+use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading, Weight};
 use crate::resource::list::{FilterValue, ListQuery, Page, Pagination, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -65,7 +70,7 @@ pub struct AuditRecord {
     actor: AuditActor,
     /// The dialect it was asked for in, `A` or `B`; null for the command line.
     dialect: Option<String>,
-    /// The `X-Request-Id` of the request.
+    /// The `X-Request-Id` of the request: the client's own word for it, where it sent one, and proof of nothing.
     request_id: Option<String>,
     /// What was done.
     action: AuditAction,
@@ -166,7 +171,8 @@ impl Resource for AuditLog {
         one: "an audit record",
         many: "audit records",
         description: "Every change of every record of the company, in a chain of hashes. Nothing turns it off, and \
-                      nothing in it can be changed.",
+                      nothing in it can be changed. Changes of what you may not view are left out; their places in the \
+                      chain are missing then, and `verify` proves the whole chain all the same.",
         sorts: &["sequence", "at"],
         searched: "the record after the change",
     };
@@ -189,14 +195,15 @@ impl Resource for AuditLog {
                 answers: None,
                 summary: "Verify the audit log",
                 description: "Walks the whole chain of hashes and tells where it is broken, if anywhere.",
-                does: Does::Reads(Reading::json::<AuditVerdict>(
-                    |cx, _, _| {
-                        Box::pin(
-                            async move { Produced::json(&audit::verify(&cx.db, cx.seals, cx.business_id()?).await?) },
-                        )
-                    },
-                    || json!({"ok": true, "records": 42, "head": example()["hash"], "problems": []}),
-                )),
+                does: Does::Reads(Reading {
+                    weight: Weight::Proof,
+                    ..Reading::json::<AuditVerdict>(
+                        |cx, _, _| {
+                            Box::pin(async move { Produced::json(&audit::verify(cx, cx.business_id()?).await?) })
+                        },
+                        || json!({"ok": true, "records": 42, "head": example()["hash"], "problems": []}),
+                    )
+                }),
             },
             Extra {
                 name: "Head",
@@ -232,9 +239,8 @@ impl Resource for AuditLog {
                 description: "The records in the order of the chain, one JSON text a line. Ask again with `after` set to \
                               the last `sequence` until nothing comes.",
                 does: Does::Reads(Reading {
-                    media: Media::NdJson,
                     parameters: EXPORT,
-                    ..Reading::json::<AuditRecord>(|cx, _, query| Box::pin(export(cx, query)), example)
+                    ..Reading::in_portions::<AuditRecord>(Media::NdJson, || Box::new(Exported::default()), example)
                 }),
             },
         ]
@@ -280,12 +286,21 @@ impl Rows for AuditLog {
     }
 
     fn reach(cx: &Cx<'_>) -> Result<Condition> {
-        Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)))
+        let seat = &cx.business()?.seat;
+        let viewed = ResourceKey::ALL.into_iter().filter(|key| seat.rights.allows(*key, Action::View));
+        Ok(Condition::all()
+            .add(Column::BusinessId.eq(cx.business_id()?))
+            .add(Column::Resource.is_in(viewed.map(ResourceKey::stem))))
     }
 
     async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
         rows.into_iter().map(record).collect()
     }
+}
+
+/// The records of the company in scope that the caller may see: nobody reads the log but through here.
+pub(crate) fn records(cx: &Cx<'_>) -> Result<Select<table::Entity>> {
+    Ok(table::Entity::find().filter(AuditLog::reach(cx)?))
 }
 
 /// The stems of all resources, which the log names them by.
@@ -305,7 +320,43 @@ fn of_resources(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     Ok(Condition::all().add(Column::Resource.is_in(stems.iter().map(String::as_str))))
 }
 
-async fn export(cx: &Cx<'_>, query: &ListQuery) -> Result<Produced> {
+/// How many records are read at once. Each may weigh what the largest document does, twice.
+const PORTION: i64 = 100;
+
+/// Records that are handed over in portions. They never change, and none comes between two of them.
+#[derive(Default)]
+struct Exported {
+    /// The last one that was handed over, and how many may follow; nothing before the first portion.
+    at: Option<(i64, i64)>,
+}
+
+impl Portions for Exported {
+    fn next<'c>(&'c mut self, cx: &'c Cx<'c>, query: &'c ListQuery) -> BoxFuture<'c, Result<Option<String>>> {
+        Box::pin(async move {
+            let (after, left) = match self.at {
+                Some(at) => at,
+                None => asked(query)?,
+            };
+            let rows = records(cx)?
+                .filter(Column::Sequence.gt(after))
+                .order_by_asc(Column::Sequence)
+                .limit(u64::try_from(left.min(PORTION)).map_err(Error::internal)?)
+                .all(&cx.db)
+                .await?;
+            let Some(last) = rows.last().map(|row| row.sequence) else { return Ok(None) };
+            self.at = Some((last, left - i64::try_from(rows.len()).map_err(Error::internal)?));
+            let mut text = String::new();
+            for row in rows {
+                text.push_str(&serde_json::to_string(&record(row)?).map_err(Error::internal)?);
+                text.push('\n');
+            }
+            Ok(Some(text))
+        })
+    }
+}
+
+/// The record after which an export begins, and how many are wanted.
+fn asked(query: &ListQuery) -> Result<(i64, i64)> {
     let whole = |name: &str| match query.filter(name) {
         Some(FilterValue::Whole(number)) => Some(*number),
         _ => None,
@@ -314,17 +365,5 @@ async fn export(cx: &Cx<'_>, query: &ListQuery) -> Result<Produced> {
     if !(1..=MOST_EXPORTED).contains(&limit) {
         return Err(Error::field("limit", format!("must be a whole number from 1 to {MOST_EXPORTED}")));
     }
-    let rows = table::Entity::find()
-        .filter(AuditLog::reach(cx)?)
-        .filter(Column::Sequence.gt(whole("after").unwrap_or(0)))
-        .order_by_asc(Column::Sequence)
-        .limit(u64::try_from(limit).unwrap_or_default())
-        .all(&cx.db)
-        .await?;
-    let mut text = String::new();
-    for row in rows {
-        text.push_str(&serde_json::to_string(&record(row)?).map_err(Error::internal)?);
-        text.push('\n');
-    }
-    Ok(Produced::text(text))
+    Ok((whole("after").unwrap_or(0), limit))
 }

@@ -3,6 +3,7 @@
 //! Owns: the company's own data, its settings, who may see it. Refuses: to vanish while it has records.
 
 use crate::access::{Business, Role, Seat, membership};
+use crate::auth::invitation;
 use crate::books::chart::{Blueprint, Chart, ChartTemplate, SystemRole};
 use crate::books::tables::{documents, number_counters};
 use crate::clock::Instant;
@@ -649,6 +650,7 @@ impl Master for Businesses {
         if has_records(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The company has records; set its status to archived instead"));
         }
+        invitation::forget_all_of(&cx.db, row.id).await?;
         // What every company has from the start goes with it; its audit log stays.
         membership::Entity::delete_many().filter(membership::Column::BusinessId.eq(row.id)).exec(&cx.db).await?;
         let sets = permission::table::Column::BusinessId.eq(row.id);

@@ -3,20 +3,21 @@
 //! An extra is declared with its resource and gets its route, its permission and its documentation from here.
 
 use crate::access::Action;
+use crate::auth::password::NewPassword;
 use crate::books::tables::audit_log;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, FieldErrors, Result};
-use crate::feed::Outlet;
+use crate::feed::Portions;
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
-use crate::resource::audit_log::{AuditRecord, record};
+use crate::resource::audit_log::{AuditRecord, record, records};
 use crate::resource::body::{self, Shape};
 use crate::resource::list::{ListQuery, Offer, Page, Pagination, Parameter};
 use crate::resource::operation::{Done, Prepared, shown};
 use crate::resource::{Resource, ResourceKey};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -36,6 +37,20 @@ pub enum Media {
     Json,
     /// One JSON text a line, wrapped by no dialect.
     NdJson,
+    /// Comma-separated values, wrapped by no dialect.
+    Csv,
+}
+
+/// What a read costs, as far as it can be said before it is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// A record, or a page.
+    #[default]
+    Brief,
+    /// It may read much, in one snapshot.
+    Dear,
+    /// It reads all there is, in one snapshot, and pauses for others.
+    Proof,
 }
 
 pub struct Extra {
@@ -60,13 +75,14 @@ pub enum Does {
 
 type Read = for<'c> fn(&'c Cx<'c>, Option<RecordId>, &'c ListQuery) -> BoxFuture<'c, Result<Produced>>;
 
-type Write = for<'c> fn(&'c Cx<'c>, &'c ListQuery, &'c Outlet) -> BoxFuture<'c, Result<()>>;
+/// Begins what is handed over while it is made.
+pub(crate) type Begin = fn() -> Box<dyn Portions>;
 
 /// A read as comma-separated values, handed over while it is made.
 #[derive(Clone, Copy)]
 pub struct Csv {
     pub example: fn() -> String,
-    pub(crate) write: Write,
+    pub(crate) begin: Begin,
 }
 
 pub struct Reading {
@@ -78,6 +94,9 @@ pub struct Reading {
     pub example: fn() -> Value,
     /// How it is answered as comma-separated values, with `format=csv`.
     pub csv: Option<Csv>,
+    /// How it is answered where it always comes in portions.
+    pub(crate) portions: Option<Begin>,
+    pub(crate) weight: Weight,
     pub(crate) read: Read,
 }
 
@@ -143,8 +162,16 @@ impl Reading {
             schema: SchemaGenerator::subschema_for::<V>,
             example,
             csv: None,
+            portions: None,
+            weight: Weight::Brief,
             read,
         }
+    }
+
+    /// One that is always handed over while it is made.
+    pub(crate) const fn in_portions<V: JsonSchema>(media: Media, begin: Begin, example: fn() -> Value) -> Self {
+        const WHOLE: Read = |_, _, _| Box::pin(async { Err(Error::internal("it is answered in portions alone")) });
+        Self { media, portions: Some(begin), weight: Weight::Dear, ..Self::json::<V>(WHOLE, example) }
     }
 
     pub(crate) fn offer(&self) -> Offer<'_> {
@@ -192,6 +219,10 @@ pub(crate) trait Act: Send + Sync + 'static {
     fn confirmed_by(_words: &Self::Words) -> Option<&str> {
         None
     }
+    /// The password that somebody is to have by it.
+    fn new_password(_words: &Self::Words) -> Option<&NewPassword> {
+        None
+    }
     /// The code of the invitation that opens the company to the caller in which it happens.
     fn opened_by(_words: &Self::Words) -> Option<&str> {
         None
@@ -218,6 +249,10 @@ impl<A: Act> Prepared for PreparedAct<A> {
 
     fn confirmed_by(&self) -> Option<&str> {
         A::confirmed_by(&self.0)
+    }
+
+    fn new_password(&self) -> Option<&NewPassword> {
+        A::new_password(&self.0)
     }
 
     fn opened_by(&self) -> Option<&str> {
@@ -277,10 +312,8 @@ pub(crate) fn history<R: Resource>() -> Extra {
 
 async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Produced> {
     let id = id.ok_or(Error::NotFound)?;
-    let changes = audit_log::Entity::find()
-        .filter(audit_log::Column::BusinessId.eq(cx.business_id()?))
-        .filter(audit_log::Column::Resource.eq(R::KEY.stem()))
-        .filter(audit_log::Column::ResourceId.eq(id));
+    let changes =
+        records(cx)?.filter(audit_log::Column::Resource.eq(R::KEY.stem())).filter(audit_log::Column::ResourceId.eq(id));
     let total = changes.clone().count(&cx.db).await?;
     if total == 0 {
         return Err(Error::NotFound);

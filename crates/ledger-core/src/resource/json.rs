@@ -271,7 +271,9 @@ mod tests {
     fn refusal(text: &str) -> String {
         match strict(text) {
             Err(Error::Validation(faults)) => {
-                faults.iter().map(|(field, messages)| format!("{field}: {}", messages.join("; "))).collect()
+                let told: Vec<String> =
+                    faults.iter().map(|(field, messages)| format!("{field}: {}", messages.join("; "))).collect();
+                told.join("\n")
             }
             other => format!("{other:?}"),
         }

@@ -219,7 +219,7 @@ async fn check_unique<M: Master>(cx: &Cx<'_>, draft: &Draft<M>, except: Option<R
             others = others.filter(M::ID.ne(id));
         }
         if others.count(&cx.db).await? > 0 {
-            taken.add(*field, format!("{} is already used by another of the {}", quoted(&text), M::ABOUT.many));
+            taken.add(*field, format!("{} is already used by another of the {}", quoted(text), M::ABOUT.many));
         }
     }
     if taken.is_empty() {

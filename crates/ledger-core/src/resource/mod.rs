@@ -18,6 +18,7 @@ pub mod entry;
 pub mod exchange_rate;
 pub mod extra;
 pub mod fiscal_year;
+pub mod installation_log;
 pub mod invitation;
 pub mod item;
 pub mod journal;
@@ -35,6 +36,7 @@ pub(crate) mod reference;
 pub mod report;
 pub mod revaluation;
 pub(crate) mod rows;
+pub mod session;
 pub mod settlement;
 pub mod stock_adjustment;
 pub mod tax_code;
@@ -94,10 +96,12 @@ pub enum ResourceKey {
     ApiKeys,
     DialectUsage,
     Profile,
+    Sessions,
+    InstallationLog,
 }
 
 impl ResourceKey {
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 37] = [
         Self::Businesses,
         Self::Parties,
         Self::Items,
@@ -133,6 +137,8 @@ impl ResourceKey {
         Self::ApiKeys,
         Self::DialectUsage,
         Self::Profile,
+        Self::Sessions,
+        Self::InstallationLog,
     ];
 
     /// The first half of a permission key, such as `party` of `party.edit`.
@@ -173,6 +179,8 @@ impl ResourceKey {
             Self::ApiKeys => "apiKey",
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
+            Self::Sessions => "session",
+            Self::InstallationLog => "installationLog",
         }
     }
 
@@ -214,6 +222,8 @@ impl ResourceKey {
             Self::ApiKeys => "apiKeys",
             Self::DialectUsage => "dialectUsage",
             Self::Profile => "profile",
+            Self::Sessions => "sessions",
+            Self::InstallationLog => "installationLog",
         }
     }
 
@@ -250,8 +260,8 @@ impl ResourceKey {
             Self::Entries | Self::Currencies | Self::Reports | Self::Verification | Self::DialectUsage => &[View],
             Self::Locks => &[View, Create],
             Self::AuditLog => &[View, Export],
-            // One's own needs nobody's leave.
-            Self::Profile => &[],
+            // One's own needs nobody's leave, and no role of a company reaches beyond it.
+            Self::Profile | Self::Sessions | Self::InstallationLog => &[],
         }
     }
 }
@@ -284,6 +294,8 @@ pub enum Scope {
     Business,
     /// The companies themselves: a record is its own scope.
     Installation,
+    /// The installation, for system administrators who are logged in.
+    Administration,
 }
 
 /// What the documentation says of a resource.
@@ -392,4 +404,6 @@ pub fn each_resource<V: Visitor>(visitor: V) -> V {
         .visit::<api_key::ApiKeys>()
         .visit::<dialect_usage::DialectUsage>()
         .visit::<profile::Profile>()
+        .visit::<session::Sessions>()
+        .visit::<installation_log::InstallationLog>()
 }

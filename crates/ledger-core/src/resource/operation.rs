@@ -1,13 +1,14 @@
 //! The registry as a table of operations: types end here, so that adapters are loops and not generics.
 
 use crate::access::{Action, Business, permission};
+use crate::auth::password::NewPassword;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
 use crate::resource::body::{self, Shape};
-use crate::resource::extra::{self, ActMethod, Csv, Does, Extra, Media, On, Produced};
+use crate::resource::extra::{self, ActMethod, Begin, Does, Extra, Media, On, Produced, Weight};
 use crate::resource::list::{FilterValue, ListQuery, Offer, Parameter};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope, Visitor, each_resource};
 use schemars::{Schema, SchemaGenerator};
@@ -74,6 +75,11 @@ pub(crate) trait Prepared: Send + Sync {
 
     /// The password that the caller confirms it with.
     fn confirmed_by(&self) -> Option<&str> {
+        None
+    }
+
+    /// The password that somebody is to have. It is judged and hashed before this runs.
+    fn new_password(&self) -> Option<&NewPassword> {
         None
     }
 
@@ -331,10 +337,28 @@ impl ResourceOperations {
         (self.get)(cx, id).await
     }
 
-    /// How a read is answered as comma-separated values, where that is asked for.
-    pub(crate) fn csv(&self, verb: Verb, query: &ListQuery) -> Option<Csv> {
+    /// How a read is answered that comes in portions, because it always does, or was asked for as comma-separated values.
+    pub(crate) fn portions(&self, verb: Verb, query: &ListQuery) -> Option<(Media, Begin)> {
         let Some(Does::Reads(reading)) = self.extra(verb).map(|extra| &extra.does) else { return None };
-        reading.csv.filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())))
+        let csv = reading.csv.filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())));
+        let csv = csv.map(|csv| (Media::Csv, csv.begin));
+        csv.or_else(|| reading.portions.map(|begin| (reading.media, begin)))
+    }
+
+    /// What a read costs, as far as it can be said before it is made.
+    pub(crate) fn weight(&self, verb: Verb) -> Weight {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => reading.weight,
+            Some(Does::Writes(_)) | None => Weight::Brief,
+        }
+    }
+
+    /// Whether everybody who may ask for it asks the same: nothing can be said beside the company.
+    pub(crate) fn is_asked_alike(&self, verb: Verb) -> bool {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => reading.parameters.is_empty() && !reading.paged && !reading.in_time,
+            Some(Does::Writes(_)) | None => false,
+        }
     }
 
     pub(crate) async fn read_extra<'c>(

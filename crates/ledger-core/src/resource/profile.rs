@@ -1,22 +1,25 @@
 //! One's own account: who one is, one's password, and the second factor. It needs nobody's leave.
 
 use crate::access::Action;
+use crate::auth::password::{Names, NewPassword};
 use crate::auth::user::{self as accounts, Revoking, UserStatus};
-use crate::auth::{SentPassword, password, sign_in, totp};
+use crate::auth::{SentPassword, recovery, session, sign_in, totp};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Text};
 use crate::ids::{RecordId, UserId};
+use crate::keys::Purpose;
 use crate::ledger::ReplyKind;
-use crate::resource::extra::{Act, ActMethod, Does, Extra, On, Produced, Reading, action};
+use crate::resource::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
 use crate::resource::invitation::AcceptInvitation;
 use crate::resource::list::{ListQuery, Page, Parameter};
-use crate::resource::operation::Verb;
+use crate::resource::operation::{ResourceOperations, Verb};
 use crate::resource::rows::read_only;
 use crate::resource::user::{MembershipView, memberships};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::security::AccountChange;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -42,7 +45,7 @@ pub struct ProfileView {
     status: UserStatus,
     /// Language and country.
     locale: Option<String>,
-    /// Whether you are to choose another password.
+    /// Whether you must choose another password before anything else.
     must_change_password: bool,
     /// Whether you may make companies.
     is_system_admin: bool,
@@ -52,8 +55,13 @@ pub struct ProfileView {
     last_login_at: Option<Instant>,
     /// What you may do in which company.
     memberships: Vec<MembershipView>,
+    /// How many of your recovery codes are left.
+    recovery_codes_left: u64,
     /// What your authenticator needs; only in the answer that makes it.
     authenticator: Option<Authenticator>,
+    /// Codes that are each good once in place of one of your authenticator; only in the answer that makes them. Keep them
+    /// where you find them without your device.
+    recovery_codes: Option<Vec<String>>,
 }
 
 /// What an authenticator needs to make codes.
@@ -94,7 +102,9 @@ pub(crate) async fn own(cx: &Cx<'_>) -> Result<ProfileView> {
         two_factor_enabled: signed.as_ref().is_some_and(|signed| signed.totp_on),
         last_login_at: signed.and_then(|signed| signed.last_at),
         memberships,
+        recovery_codes_left: recovery::left(&cx.db, cx.user).await?,
         authenticator: None,
+        recovery_codes: None,
     })
 }
 
@@ -121,52 +131,56 @@ struct ChangePassword;
 struct PasswordInput {
     /// The password that you have.
     current_password: Field<SentPassword>,
-    /// The one that you want, 12 to 256 characters. Every token that you hold ends.
+    /// The one that you want, 12 to 256 characters, and hard to guess for whoever knows your names and those of your
+    /// companies. Every session of yours ends.
     new_password: Field<SentPassword>,
 }
 
-struct NewPassword {
+struct Passwords {
     current: String,
-    hash: String,
+    wanted: NewPassword,
 }
 
 impl Act for ChangePassword {
     type Resource = Profile;
     type Answers = Profile;
     type Input = PasswordInput;
-    type Words = NewPassword;
+    type Words = Passwords;
     const NAME: &'static str = "ChangePassword";
     const SEGMENT: &'static str = "password";
     const ACTION: Action = Action::Edit;
     const ON: On = On::Collection;
     const SUMMARY: &'static str = "Change your password";
-    const DESCRIPTION: &'static str = "Every token that you hold ends, this one too: log in again. API keys go on.";
+    const DESCRIPTION: &'static str = "Every session of yours ends, this one too: log in again. API keys go on.";
 
-    fn check(input: PasswordInput) -> Result<NewPassword, FieldErrors> {
+    fn check(input: PasswordInput) -> Result<Passwords, FieldErrors> {
         let mut faults = Faults::default();
         let current = faults.required("currentPassword", input.current_password).into_inner();
         let wanted = faults.required("newPassword", input.new_password).into_inner();
         faults.finish(())?;
-        password::check("newPassword", &wanted)?;
         if wanted == current {
             return Err(FieldErrors::one("newPassword", "must be another than the one that you have"));
         }
-        let hash = password::hash_in_place(&wanted);
-        let hash = hash.map_err(|_| FieldErrors::one("newPassword", "cannot be kept; choose another"))?;
-        Ok(NewPassword { current, hash })
+        Ok(Passwords { current, wanted: NewPassword::of("newPassword", wanted, Names::default())? })
     }
 
     fn example() -> Option<fn() -> serde_json::Value> {
         Some(|| json!({"currentPassword": "correct horse battery", "newPassword": "a ferry at first light"}))
     }
 
-    fn confirmed_by(words: &NewPassword) -> Option<&str> {
+    fn confirmed_by(words: &Passwords) -> Option<&str> {
         Some(&words.current)
     }
 
-    async fn run(cx: &Cx<'_>, id: RecordId, words: &NewPassword) -> Result<ProfileView> {
+    fn new_password(words: &Passwords) -> Option<&NewPassword> {
+        Some(&words.wanted)
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, words: &Passwords) -> Result<ProfileView> {
         check_logged_in(cx)?;
-        accounts::revoke_with(&cx.db, UserId(id.0), Revoking::Password(words.hash.clone()), cx.now).await?;
+        let hash = words.wanted.hash()?.to_owned();
+        accounts::revoke_with(&cx.db, UserId(id.0), Revoking::Password { hash, must_change: false }, cx.now).await?;
+        cx.record_account(UserId(id.0), AccountChange::Password)?;
         own(cx).await
     }
 }
@@ -222,7 +236,9 @@ impl Act for BeginTotp {
             return Err(Error::conflict("invalid_state", "You have an authenticator already; remove it first"));
         }
         let secret = totp::secret()?;
-        sign_in::set_totp(&cx.db, UserId(id.0), (Some(secret.clone()), false, 0)).await?;
+        let user = UserId(id.0);
+        let hidden = sign_in::hidden(cx.keys(), user, &secret)?;
+        sign_in::set_totp(&cx.db, user, (Some(hidden), false, 0)).await?;
         let uri = totp::uri(&secret, &view.email);
         Ok(ProfileView { authenticator: Some(Authenticator { secret, uri }), ..view })
     }
@@ -249,7 +265,8 @@ impl Act for ConfirmTotp {
     const ACTION: Action = Action::Edit;
     const ON: On = On::Collection;
     const SUMMARY: &'static str = "Confirm your authenticator";
-    const DESCRIPTION: &'static str = "From now on a log-in needs a code of it as `totpCode`.";
+    const DESCRIPTION: &'static str = "From now on a log-in needs a code of it as `totpCode`. Answers ten recovery codes, which \
+                                       are shown only now: each is good once in place of such a code.";
 
     fn check(input: CodeInput) -> Result<String, FieldErrors> {
         let mut faults = Faults::default();
@@ -264,7 +281,8 @@ impl Act for ConfirmTotp {
     async fn run(cx: &Cx<'_>, id: RecordId, code: &String) -> Result<ProfileView> {
         check_logged_in(cx)?;
         let signed = sign_in::find(&cx.db, cx.user).await?.filter(|signed| !signed.totp_on);
-        let Some(secret) = signed.and_then(|signed| signed.totp_secret) else {
+        let secret = signed.as_ref().map(|signed| signed.secret(cx.keys())).transpose()?.flatten();
+        let Some(secret) = secret else {
             return Err(Error::conflict("invalid_state", "No authenticator waits to be confirmed"));
         };
         let Some(step) = totp::step_of(&secret, code, cx.now, 0) else {
@@ -274,8 +292,53 @@ impl Act for ConfirmTotp {
                 errors: FieldErrors::one("code", "is not the code of now; does the clock of your device go right?"),
             }));
         };
-        sign_in::set_totp(&cx.db, UserId(id.0), (Some(secret), true, step)).await?;
-        own(cx).await
+        let user = UserId(id.0);
+        let hidden = sign_in::hidden(cx.keys(), user, &secret)?;
+        sign_in::set_totp(&cx.db, user, (Some(hidden), true, step)).await?;
+        cx.record_account(user, AccountChange::SecondFactorOn)?;
+        with_new_codes(cx, user).await
+    }
+}
+
+/// One's account, with new recovery codes in place of those before.
+async fn with_new_codes(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
+    let codes = recovery::renew(&cx.db, &cx.keys().signing(Purpose::SignIn)?, user).await?;
+    Ok(ProfileView { recovery_codes: Some(codes), ..own(cx).await? })
+}
+
+struct RenewRecoveryCodes;
+
+impl Act for RenewRecoveryCodes {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = ConfirmedInput;
+    type Words = String;
+    const NAME: &'static str = "RenewRecoveryCodes";
+    const SEGMENT: &'static str = "recovery-codes";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
+    const SUMMARY: &'static str = "Make new recovery codes";
+    const DESCRIPTION: &'static str = "Ten, which are shown only now. Those that you had are void.";
+
+    fn check(input: ConfirmedInput) -> Result<String, FieldErrors> {
+        confirmed(input)
+    }
+
+    fn example() -> Option<fn() -> serde_json::Value> {
+        Some(|| json!({"currentPassword": "correct horse battery"}))
+    }
+
+    fn confirmed_by(words: &String) -> Option<&str> {
+        Some(words)
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
+        check_logged_in(cx)?;
+        if !own(cx).await?.two_factor_enabled {
+            return Err(Error::conflict("invalid_state", "You have no authenticator; the codes stand in for one"));
+        }
+        cx.record_account(UserId(id.0), AccountChange::RecoveryCodes)?;
+        with_new_codes(cx, UserId(id.0)).await
     }
 }
 
@@ -310,8 +373,46 @@ impl Act for RemoveTotp {
     async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
         check_logged_in(cx)?;
         sign_in::set_totp(&cx.db, UserId(id.0), (None, false, 0)).await?;
+        recovery::forget(&cx.db, UserId(id.0)).await?;
+        cx.record_account(UserId(id.0), AccountChange::SecondFactorOff)?;
         own(cx).await
     }
+}
+
+// ── Log out ──
+
+struct LogOut;
+
+impl Act for LogOut {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = NoWords;
+    type Words = ();
+    const NAME: &'static str = "LogOut";
+    const SEGMENT: &'static str = "logout";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
+    const SUMMARY: &'static str = "Log out";
+    const DESCRIPTION: &'static str =
+        "Ends the session of the token that this is asked with. The token is good no more.";
+
+    fn check(_: NoWords) -> Result<(), FieldErrors> {
+        Ok(())
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, (): &()) -> Result<ProfileView> {
+        check_logged_in(cx)?;
+        if let Some(current) = cx.session() {
+            session::end(&cx.db, UserId(id.0), session::Which::One(current), cx.now).await?;
+        }
+        own(cx).await
+    }
+}
+
+/// Whether something may be done before a password is chosen that somebody else gave.
+pub(crate) fn comes_before_the_password(resource: &ResourceOperations, verb: Verb) -> bool {
+    let open = ["Get", ChangePassword::NAME, LogOut::NAME];
+    resource.key == ResourceKey::Profile && resource.extra(verb).is_some_and(|extra| open.contains(&extra.name))
 }
 
 impl Resource for Profile {
@@ -326,7 +427,7 @@ impl Resource for Profile {
         searched: "",
     };
     const VERBS: &'static [Verb] = &[];
-    type Input = crate::resource::extra::NoWords;
+    type Input = NoWords;
     type Draft = ();
     type View = ProfileView;
 
@@ -350,6 +451,8 @@ impl Resource for Profile {
             action::<BeginTotp>(),
             action::<ConfirmTotp>(),
             action::<RemoveTotp>(),
+            action::<RenewRecoveryCodes>(),
+            action::<LogOut>(),
             action::<AcceptInvitation>(),
         ]
     }
@@ -367,7 +470,7 @@ impl Resource for Profile {
                 "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d",
                 "permissionId": "019a9f6e-6c00-7b2b-9a1a-f60738091b2b", "role": "owner"
             }],
-            "authenticator": null
+            "recoveryCodesLeft": 0, "authenticator": null, "recoveryCodes": null
         })
     }
 

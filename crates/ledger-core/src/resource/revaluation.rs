@@ -363,7 +363,7 @@ async fn open_in_other_currencies(cx: &Cx<'_>, chart: &Chart, business: &Busines
         .filter(|account| account.r#type.holds_money() || account.r#type.is_control())
         .map(|account| account.id)
         .collect();
-    let held = balances(cx, Some(&accounts), Point { as_of: Some(date), known_at: None }).await?;
+    let held = balances(cx, Some(&accounts), Point { as_of: Some(date), ..Point::default() }).await?;
     let mut open: Vec<Held> = held
         .into_iter()
         .filter(|((_, currency), balance)| {

@@ -7,7 +7,7 @@
 
 use crate::access::{Business, Seat, membership};
 use crate::auth::user::{self as accounts, Column, Model, UserStatus};
-use crate::auth::{SentPassword, invitation, sign_in};
+use crate::auth::{SentPassword, invitation, session, sign_in};
 use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -170,7 +170,7 @@ impl Resource for Users {
 
     fn example_view() -> serde_json::Value {
         json!({
-            "mustChangePassword": null, "isSystemAdmin": null, "twoFactorEnabled": null, "lastLoginAt": null,
+            "username": null, "locale": null, "mustChangePassword": null, "isSystemAdmin": null, "twoFactorEnabled": null, "lastLoginAt": null,
             "invitationExpiresAt": "2026-11-27T09:30:00.000000Z", "invitationCode": null,
             "memberships": [{
                 "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d", "permissionId": "019a9f6e-6c00-7b2b-9a1a-f60738091b2b",
@@ -484,6 +484,11 @@ async fn changed(cx: &Cx<'_>, row: &Model, draft: &Draft) -> Result<Option<accou
     if status != row.status {
         next.status = Set(status);
         next.token_version = Set(row.token_version + 1);
+        session::end(&cx.db, row.id, session::Which::All, cx.now).await?;
+        // Whoever comes back begins anew.
+        if status == UserStatus::Disabled {
+            api_key::end_everywhere(cx, row.id).await?;
+        }
     }
     Ok(Some(next))
 }
@@ -565,8 +570,8 @@ impl UserView {
         if let Some(memberships) = view["memberships"].as_array_mut() {
             memberships.retain(|one| one["businessId"] == business.to_string());
         }
-        if let Some(members) = view.as_object_mut() {
-            members.retain(|name, _| !OF_THE_ACCOUNT.contains(&name.as_str()));
+        for name in OF_THE_ACCOUNT {
+            view[name] = serde_json::Value::Null;
         }
         Ok(view.to_string())
     }

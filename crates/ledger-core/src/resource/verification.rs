@@ -5,7 +5,7 @@ use crate::books::verify::{self, Verdict};
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading};
+use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading, Weight};
 use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
@@ -61,15 +61,18 @@ impl Resource for Verification {
             summary: "Verify the books",
             description: "Recomputes everything that can be recomputed, in one snapshot, and answers each identity with \
                           its two figures, and a digest of the ledger. It reads every line of the ledger.",
-            does: Does::Reads(Reading::json::<Verdict>(
-                |cx, _, _| Box::pin(async move { Produced::json(&verify::run(cx).await?) }),
-                || {
-                    json!({"ok": true, "checks": [{
+            does: Does::Reads(Reading {
+                weight: Weight::Proof,
+                ..Reading::json::<Verdict>(
+                    |cx, _, _| Box::pin(async move { Produced::json(&verify::run(cx).await?) }),
+                    || {
+                        json!({"ok": true, "checks": [{
                         "id": "V1", "name": "Every entry balances", "left": "125430.00", "right": "125430.00", "ok": true,
                         "findings": []
                     }], "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"})
-                },
-            )),
+                    },
+                )
+            }),
         }]
     }
 

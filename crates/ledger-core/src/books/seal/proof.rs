@@ -1,8 +1,8 @@
 //! The proof of the seals: every row that is sealed is read again, as it is, and so are the sums.
 
-use super::Seals;
 use super::sums::{Sum, Sums};
 use super::tables::{LINES, Row, TABLES, Table, Whose};
+use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order};
@@ -112,16 +112,11 @@ pub(crate) struct Proof {
 }
 
 /// Proves every row, and that there are no others.
-pub(crate) async fn run(
-    connection: &impl ConnectionTrait,
-    seals: &Seals,
-    company: Option<BusinessId>,
-    signed: &Sums,
-) -> Result<Proof> {
+pub(crate) async fn run(cx: &Cx<'_>, company: Option<BusinessId>, signed: &Sums) -> Result<Proof> {
     let mut proof = Proof { rows: 0, sealed: 0, findings: Vec::new() };
     for table in TABLES.iter().filter(|table| matches!(table.whose, Whose::Company(_)) == company.is_some()) {
         let sealed = signed.of(table.name);
-        let (sum, mut findings) = prove(connection, seals, table, company).await?;
+        let (sum, mut findings) = prove(cx, table, company).await?;
         if findings.is_empty() && sum != sealed {
             findings.push(if sum.count == sealed.count {
                 format!("{}: a row is not the last that was written", table.name)
@@ -136,12 +131,8 @@ pub(crate) async fn run(
     Ok(proof)
 }
 
-async fn prove(
-    connection: &impl ConnectionTrait,
-    seals: &Seals,
-    table: &'static Table,
-    company: Option<BusinessId>,
-) -> Result<(Sum, Vec<String>)> {
+async fn prove(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>) -> Result<(Sum, Vec<String>)> {
+    let (connection, seals) = (&cx.db, cx.seals);
     let (mut sum, mut findings) = (Sum::default(), Vec::new());
     let mut tell = |what: String| {
         if findings.len() < MOST {
@@ -159,6 +150,7 @@ async fn prove(
             }
             Err(other) => return Err(other),
         };
+        cx.pause().await?;
         for (row, beside) in portion {
             let Some(values) = row.values else {
                 tell("a row cannot be read".into());

@@ -5,7 +5,7 @@
 
 use super::{Seals, same};
 use crate::access::membership;
-use crate::auth::{invitation, sign_in, user};
+use crate::auth::{invitation, recovery, session, sign_in, user};
 use crate::books::tables::{
     allocations, document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves,
     open_items, progress, progress_moves, stock, stock_lines, stock_moves,
@@ -73,6 +73,9 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         Table::of::<user::Entity>(None, &[]),
         Table::of::<sign_in::Entity>(None, &[]),
         Table::of::<invitation::Entity>(None, &[]),
+        Table::of::<recovery::Entity>(None, &[]),
+        // When one was last seen is noted now and then, and is nobody's right.
+        Table::of::<session::Entity>(None, &[session::Column::SeenAt]),
         Table::of::<business::table::Entity>(Some(business::table::Column::Id), &[]),
         Table::of::<open_items::Entity>(
             Some(open_items::Column::BusinessId),

@@ -29,6 +29,7 @@ pub(super) async fn checks(cx: &Cx<'_>, walk: &Walk, waiting: &HashSet<RecordId>
         let portion = portion.all(&cx.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(end.line_id);
+        cx.pause().await?;
         lines.follow_history(cx, &portion).await?;
         lines.follow_documents(cx, &portion).await?;
     }
@@ -257,6 +258,7 @@ impl Lines {
             let portion = portion.all(&cx.db).await?;
             let Some(end) = portion.last() else { return Ok(()) };
             last = Some(end.id);
+            cx.pause().await?;
             let ids: Vec<RecordId> = portion.iter().map(|row| row.id).collect();
             let chains = chains(cx, &ids).await?;
             for row in &portion {

@@ -58,14 +58,16 @@ pub(super) async fn checks(cx: &Cx<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
         roles.into_iter().filter_map(|role| chart.in_role(role).ok()).map(|account| account.id).collect();
     waiting.extend(accounts_of_notes(cx).await?);
     waiting.retain(|account| !by_hand.contains(account));
-    let mut checks = vec![
-        history_follows_ledger(cx, walk, &control).await?,
-        items_follow_history(cx).await?,
-        allocations_explain_items(cx, walk).await?,
-        stock_follows_ledger(cx, walk, &inventory).await?,
-        stock_follows_history(cx).await?,
-        documents_are_counted(cx).await?,
-    ];
+    let mut checks = vec![history_follows_ledger(cx, walk, &control).await?];
+    cx.pause().await?;
+    checks.push(items_follow_history(cx).await?);
+    cx.pause().await?;
+    checks.push(allocations_explain_items(cx, walk).await?);
+    cx.pause().await?;
+    checks.push(stock_follows_ledger(cx, walk, &inventory).await?);
+    checks.push(stock_follows_history(cx).await?);
+    cx.pause().await?;
+    checks.push(documents_are_counted(cx).await?);
     checks.extend(super::progress::checks(cx, walk, &waiting).await?);
     Ok(checks)
 }

@@ -2,6 +2,7 @@
 //!
 //! Owns: the files, who may use them, and how the memory for their pages is shared out.
 
+mod claim;
 mod readers;
 mod writer;
 
@@ -9,6 +10,7 @@ pub(crate) use readers::{Reads, Snapshot};
 pub(crate) use writer::{Transaction, Writer};
 
 use super::{DatabaseOptions, Purpose};
+use claim::Claim;
 use migrations::schema::{self, Parts};
 use readers::Readers;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
@@ -26,6 +28,9 @@ const LEAST_CACHE_KIB: u32 = 256;
 /// What the engine needs beside the pages of its files.
 const BESIDE_PAGES_KIB: u64 = 32 << 10;
 
+/// What a page takes in the log.
+const LOG_PAGE: u64 = 4096 + 24;
+
 /// What all databases of this process may hold in memory.
 static MEMORY_KIB: Mutex<u64> = Mutex::new(0);
 
@@ -38,6 +43,9 @@ pub(crate) struct Engine {
     /// The connection that the file was opened with; the first writer takes it.
     first: Mutex<Option<Connection>>,
     budget_kib: u64,
+    /// Given up when the database is closed, or by the kernel when the process ends.
+    claim: Mutex<Option<Claim>>,
+    log_budget: u64,
 }
 
 impl Engine {
@@ -49,6 +57,10 @@ impl Engine {
         if !reads_only {
             make_folder(&path)?;
         }
+        let claim = match asked.purpose {
+            Purpose::Serving => Some(Claim::on(&path)?),
+            Purpose::Writing | Purpose::Reading => None,
+        };
         let readers = asked.readers.max(1);
         let half = asked.page_cache_kib / 2;
         // The door asks for a few rows by key, and shares with the readers.
@@ -73,7 +85,9 @@ impl Engine {
             door: Readers::of("door", 1, opening(Access::Read, share)),
             first: Mutex::new(None),
             writing,
+            log_budget: asked.log_budget,
             budget_kib,
+            claim: Mutex::new(claim),
         };
         if let Some(first) = first {
             share_memory(&first, |all| all + budget_kib)?;
@@ -107,6 +121,23 @@ impl Engine {
             return Ok(first);
         }
         Connection::open(&self.writing)
+    }
+
+    /// A log of so many pages could not be taken into the file as a whole: snapshots are open that still need it. Those end
+    /// that were begun long ago, the sooner the less room there is.
+    fn relieve(&self, pages: i64) {
+        let bytes = u64::try_from(pages).unwrap_or(0).saturating_mul(LOG_PAGE);
+        let quarters = bytes.saturating_mul(4) / self.log_budget.max(1);
+        let age = match quarters {
+            0 | 1 => return,
+            2 => Duration::from_secs(5),
+            3 => Duration::from_secs(1),
+            _ => Duration::ZERO,
+        };
+        let ended = self.readers.end_lent(age);
+        if ended > 0 {
+            tracing::warn!(ended, megabytes = bytes >> 20, "reads were ended beside which the log had grown too long");
+        }
     }
 
     /// A connection that sees what others commit.
@@ -147,6 +178,7 @@ impl Engine {
         if let Err(error) = closed {
             tracing::warn!(%error, "the database did not close cleanly");
         }
+        *self.claim.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -155,6 +187,19 @@ fn share_memory(connection: &Connection, change: impl FnOnce(u64) -> u64) -> Res
     let mut all = MEMORY_KIB.lock().unwrap_or_else(PoisonError::into_inner);
     *all = change(*all);
     connection.bound_memory((*all + BESIDE_PAGES_KIB) << 10)
+}
+
+/// A write beyond the size that a file may have is to be an error like any other, and not a signal that ends the process.
+pub(super) fn outlive_limits() -> Result<(), DbErr> {
+    const XFSZ: i32 = 25;
+    static TAKEN: std::sync::Once = std::sync::Once::new();
+    let mut taken = Ok(());
+    // Once there is somebody for it, the signal has lost its own effect for good.
+    TAKEN.call_once(|| {
+        let signal = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(XFSZ));
+        taken = signal.map(drop).map_err(|error| DbErr::Custom(format!("no handler for SIGXFSZ: {error}")));
+    });
+    taken
 }
 
 fn make_folder(path: &Path) -> Result<(), DbErr> {

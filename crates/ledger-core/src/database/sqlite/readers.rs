@@ -43,7 +43,7 @@ struct State {
     /// What runs now; all of it ends when the readers are closed.
     running: Vec<Stop>,
     /// The snapshots that are lent, to be called back when the readers are closed.
-    lent: Vec<(Stop, Questions)>,
+    lent: Vec<Arc<Lent>>,
     closed: bool,
 }
 
@@ -53,10 +53,38 @@ impl std::fmt::Debug for State {
     }
 }
 
+/// A snapshot that is lent.
+#[derive(Debug)]
+struct Lent {
+    questions: Questions,
+    since: Instant,
+    /// What is asked of it right now.
+    asked: Mutex<Option<Stop>>,
+    /// Whether it was called back.
+    over: AtomicBool,
+}
+
+impl Lent {
+    fn asked(&self) -> MutexGuard<'_, Option<Stop>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends it, in the middle of what is asked.
+    fn call_back(&self) {
+        self.over.store(true, Ordering::Release);
+        if let Some(stop) = self.asked().as_ref() {
+            stop.now();
+        }
+        let _ended_by_itself = self.questions.send(None);
+    }
+}
+
 /// What a thread reads with.
 struct Reader {
     pool: Arc<Readers>,
     connection: Option<Connection>,
+    /// The snapshot that it serves.
+    lent: Option<Arc<Lent>>,
 }
 
 /// Questions outside a transaction.
@@ -69,7 +97,7 @@ pub(crate) struct Reads {
 /// A snapshot of the books. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Snapshot {
-    questions: Questions,
+    lent: Arc<Lent>,
     until: Option<Instant>,
 }
 
@@ -119,7 +147,7 @@ impl Readers {
             }
         }
         let _present = Present(self.clone());
-        let mut reader = Reader { pool: self.clone(), connection: None };
+        let mut reader = Reader { pool: self.clone(), connection: None, lent: None };
         while let Some(job) = self.next() {
             job(&mut reader);
         }
@@ -144,6 +172,13 @@ impl Readers {
         }
     }
 
+    /// Ends the snapshots that were begun so long ago; how many, is answered.
+    pub(super) fn end_lent(&self, age: Duration) -> usize {
+        let state = self.state();
+        let old = state.lent.iter().filter(|lent| lent.since.elapsed() >= age && !lent.over.load(Ordering::Acquire));
+        old.map(|lent| lent.call_back()).count()
+    }
+
     /// Ends what runs, takes nothing more, and waits for the threads.
     pub(super) async fn close(&self) {
         let handles = {
@@ -151,9 +186,7 @@ impl Readers {
             state.closed = true;
             state.waiting.clear();
             state.running.iter().for_each(Stop::now);
-            for (_, questions) in state.lent.drain(..) {
-                let _ended_by_itself = questions.send(None);
-            }
+            state.lent.drain(..).for_each(|lent| lent.call_back());
             std::mem::take(&mut state.handles)
         };
         self.wake.notify_all();
@@ -183,7 +216,16 @@ impl Reader {
             }
             state.running.push(stop.clone());
         }
+        if let Some(lent) = &self.lent {
+            *lent.asked() = Some(stop.clone());
+            if lent.over.load(Ordering::Acquire) {
+                stop.now();
+            }
+        }
         let done = connection.until(stop, work);
+        if let Some(lent) = &self.lent {
+            *lent.asked() = None;
+        }
         self.pool.state().running.retain(|running| !running.is(stop));
         match &done {
             Err(fault) if fault.is_failed_sync() => {
@@ -196,23 +238,27 @@ impl Reader {
     }
 
     /// Serves a snapshot until that ends.
-    fn lend(&mut self, stop: &Stop, begun: oneshot::Sender<Result<Questions, Fault>>) {
+    fn lend(&mut self, stop: &Stop, begun: oneshot::Sender<Result<Arc<Lent>, Fault>>) {
         let (questions, asked) = mpsc::channel();
         // The first row that is read fixes what the snapshot sees.
         let fixed = self.run(stop, |connection| connection.batch("BEGIN; SELECT COUNT(*) FROM sqlite_master"));
+        let (since, over) = (Instant::now(), AtomicBool::new(false));
+        let lent = Arc::new(Lent { questions, since, asked: Mutex::default(), over });
         let closed = {
             let mut state = self.pool.state();
-            state.lent.push((stop.clone(), questions.clone()));
+            state.lent.push(lent.clone());
             state.closed
         };
-        let taken = begun.send(fixed.map(|()| questions)).is_ok();
+        self.lent = Some(lent.clone());
+        let taken = begun.send(fixed.map(|()| lent.clone())).is_ok();
         while taken
             && !closed
             && let Ok(Some(job)) = asked.recv()
         {
             job(self);
         }
-        self.pool.state().lent.retain(|(lent, _)| !lent.is(stop));
+        self.lent = None;
+        self.pool.state().lent.retain(|one| !Arc::ptr_eq(one, &lent));
         // Whatever could not be ended is let go with its connection.
         self.connection = self.connection.take().filter(|connection| {
             connection.is_autocommit() || connection.batch("ROLLBACK").is_ok() && connection.is_autocommit()
@@ -280,8 +326,8 @@ impl Reads {
         tokio::select! {
             biased;
             begun = told => {
-                let questions = begun.map_err(|_| Fault::given_up())??;
-                Ok(Snapshot { questions, until: self.until })
+                let lent = begun.map_err(|_| Fault::given_up())??;
+                Ok(Snapshot { lent, until: self.until })
             }
             ended = wait => Err(ended.err().unwrap_or_else(|| Fault::ours("a snapshot ended before it began").into())),
         }
@@ -300,20 +346,24 @@ impl Snapshot {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DbErr> {
-        let submit = |job| self.questions.send(Some(job)).map_err(|_| Fault::ours("the snapshot has ended"));
+        let submit = |job| self.lent.questions.send(Some(job)).map_err(|_| Fault::ours("the snapshot has ended"));
         let inside = |connection: &Connection| {
             if connection.is_autocommit() {
                 return Err(Fault::ours("the snapshot has ended"));
             }
             work(connection)
         };
-        answered(self.until, submit, move |reader, stop| reader.run(stop, inside)).await
+        let answer = answered(self.until, submit, move |reader, stop| reader.run(stop, inside)).await;
+        if answer.is_err() && self.lent.over.load(Ordering::Acquire) {
+            return Err(Fault::outgrown().into());
+        }
+        answer
     }
 }
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        let _ended_before = self.questions.send(None);
+        let _ended_before = self.lent.questions.send(None);
     }
 }
 

@@ -14,7 +14,7 @@
 use super::{Engine, end_process};
 use crate::database::Committing;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
-use sqlite_kit::{Connection, Fault};
+use sqlite_kit::{Checkpointed, Connection, Fault};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Once the log has so many pages, they are copied to the file.
@@ -92,13 +92,12 @@ impl Writer {
                 self.discard();
             }
         }
-        let held = match &self.connection {
-            Some(held) => held.clone(),
-            None => {
-                let connection = Mutex::new(self.engine.connect()?);
-                let held = Arc::new(Held { connection, spoilt: Mutex::default(), ending: self.ending });
-                self.connection.insert(held).clone()
-            }
+        let held = if let Some(held) = &self.connection {
+            held.clone()
+        } else {
+            let connection = Mutex::new(self.engine.connect()?);
+            let held = Arc::new(Held { connection, spoilt: Mutex::default(), ending: self.ending });
+            self.connection.insert(held).clone()
         };
         // A deferred transaction that read first cannot become a writer after someone else's commit.
         let begun = {
@@ -223,6 +222,11 @@ impl Writer {
         }
         let Some(held) = self.connection.clone() else { return };
         let copied = held.connection().checkpoint();
+        if let Ok(Checkpointed { pages, copied }) = copied
+            && copied < pages
+        {
+            self.engine.relieve(pages);
+        }
         if let Err(fault) = copied {
             held.judge(&fault);
             tracing::error!(%fault, "the log could not be copied to the file");
@@ -276,5 +280,118 @@ impl ConnectionTrait for Transaction {
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         let rows = self.held.run(|connection| connection.query(&statement))?;
         Ok(rows.into_iter().map(QueryResult::from).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::{DatabaseOptions, Purpose};
+
+    /// Where the product would end its process, a test goes on with the word.
+    fn told(why: &str) -> ! {
+        std::panic::resume_unwind(Box::new(why.to_owned()))
+    }
+
+    fn word(work: impl FnOnce()) -> String {
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_err();
+        *ended.downcast::<String>().unwrap()
+    }
+
+    fn writer(name: &str) -> (Writer, std::path::PathBuf) {
+        let path = std::env::temp_dir().join(format!("duet-writer-{name}-{}.db", std::process::id()));
+        let url = format!("sqlite:{}", path.display());
+        let purpose = Purpose::Writing;
+        let options = DatabaseOptions {
+            url,
+            purpose,
+            pool_size: 1,
+            readers: 1,
+            page_cache_kib: 1024,
+            log_budget: 64 << 20,
+            patience: crate::database::tests::PATIENCE,
+        };
+        let engine = Arc::new(Engine::open(path.clone(), &options).unwrap());
+        let mut writer = Writer::of(engine);
+        writer.ending = told;
+        let begun = writer.begin().unwrap();
+        begun.held.run(|connection| connection.batch("CREATE TABLE t (n integer); INSERT INTO t VALUES (1)")).unwrap();
+        assert!(matches!(writer.commit(begun), Committing::Committed));
+        (writer, path)
+    }
+
+    fn insert(writer: &mut Writer) -> Transaction {
+        let begun = writer.begin().unwrap();
+        begun.held.run(|connection| connection.batch("INSERT INTO t VALUES (2)")).unwrap();
+        begun
+    }
+
+    fn rows(path: &std::path::Path) -> i64 {
+        let sql = Statement::from_string(DbBackend::Sqlite, "SELECT COUNT(*) AS n FROM t");
+        let opening = sqlite_kit::Opening {
+            path: path.to_owned(),
+            access: sqlite_kit::Access::Read,
+            cache_kib: 256,
+            statements: 1,
+            patience: std::time::Duration::ZERO,
+        };
+        let found = Connection::open(&opening).unwrap().query_one(&sql).unwrap().unwrap();
+        QueryResult::from(found).try_get("", "n").unwrap()
+    }
+
+    fn remove(path: &std::path::Path) {
+        for suffix in ["", "-wal", "-shm"] {
+            let _gone = std::fs::remove_file(sqlite_kit::beside(path, suffix));
+        }
+    }
+
+    #[test]
+    fn a_commit_that_another_connection_does_not_see_ends_the_process() {
+        let (mut writer, path) = writer("unseen");
+        let number = writer.seen().unwrap();
+        writer.witness(number);
+        assert!(word(|| writer.witness(number + 1)).contains("sees only"));
+        // What another process wrote since is no reason to end.
+        writer.witness(number - 3);
+        remove(&path);
+    }
+
+    #[test]
+    fn a_transaction_that_the_engine_took_back_takes_nothing_more_and_commits_nothing() {
+        let (mut writer, path) = writer("taken");
+        let begun = insert(&mut writer);
+        // As the engine does by itself when the disk is full.
+        begun.held.connection().batch("ROLLBACK").unwrap();
+        assert!(begun.held.run(|connection| connection.batch("INSERT INTO nowhere VALUES (1)")).is_err());
+        assert!(begun.intact().is_err());
+        assert!(begun.held.run(|connection| connection.batch("INSERT INTO t VALUES (3)")).is_err());
+        assert!(matches!(writer.commit(begun), Committing::Refused(_)));
+        assert!(writer.connection.is_none(), "its connection is never used again");
+        assert_eq!(rows(&path), 1);
+        let begun = insert(&mut writer);
+        assert!(matches!(writer.commit(begun), Committing::Committed));
+        assert_eq!(rows(&path), 2);
+        remove(&path);
+    }
+
+    #[test]
+    fn a_transaction_that_is_left_open_does_not_swallow_the_next_one() {
+        let (mut writer, path) = writer("open");
+        let held = insert(&mut writer).held;
+        drop(held);
+        let begun = insert(&mut writer);
+        assert!(matches!(writer.commit(begun), Committing::Committed));
+        assert_eq!(rows(&path), 2);
+        remove(&path);
+    }
+
+    #[test]
+    fn what_changed_nothing_costs_no_commit() {
+        let (mut writer, path) = writer("nothing");
+        let before = writer.seen().unwrap();
+        let begun = writer.begin().unwrap();
+        assert!(matches!(writer.commit(begun), Committing::Committed));
+        assert_eq!(writer.seen().unwrap(), before);
+        remove(&path);
     }
 }

@@ -9,6 +9,7 @@
 
 mod actions;
 pub(crate) mod head;
+mod judging;
 mod lines;
 mod list;
 mod write;
@@ -30,6 +31,7 @@ use crate::resource::Resource;
 use crate::resource::rows::Rows;
 pub(crate) use actions::{VoidInput, VoidWords, check_void, extras, run_void};
 pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
+pub use judging::Written;
 pub(crate) use lines::{Identified, identified, identify};
 pub(crate) use list::{SORTED_BY, SORTS, filters, is_mentioned, is_named, naming, reach, total};
 use serde::de::DeserializeOwned;

@@ -3,10 +3,10 @@
 //! A document is judged first and written last: everything that can be refused is refused before the desk gets
 //! its first row.
 
+use super::judging::{Judged, judge, judge_words};
 use super::list::reach;
 use super::{
-    Before, Change as OwnChange, Content, Document, Draft, Head, Kept, Leaving, Purpose, Settled, SettledEntry,
-    content_of, view,
+    Before, Change as OwnChange, Document, Draft, Head, Kept, Leaving, Purpose, Settled, SettledEntry, content_of, view,
 };
 use crate::access::Action;
 use crate::books::audit::{AuditAction, Change};
@@ -39,30 +39,6 @@ use std::collections::{BTreeSet, HashSet};
 
 /// What the row of an order that was closed says.
 pub(crate) const CLOSED: &str = "closed";
-
-/// What is about to be written of a document.
-struct Judged<D: Document> {
-    content: Kept<D>,
-    settled: Settled<D::Figures>,
-}
-
-async fn judge<D: Document>(cx: &Cx<'_>, head: &Head, asked: D::Asked, purpose: Purpose) -> Result<Judged<D>> {
-    let settled = D::settle(cx, head, &asked, purpose).await?;
-    if purpose == Purpose::Posting {
-        limits::check_day(cx, head.date, "date")?;
-        limits::check_total(cx, head.date, (&settled.currency, settled.total), settled.base_total).await?;
-    }
-    if purpose == Purpose::Posting && D::POSTS {
-        let periods = cx.periods().await?;
-        if settled.entries.is_empty() {
-            periods.check(D::MODULE, "date", head.date, cx.asker())?;
-        }
-        for entry in &settled.entries {
-            periods.check(D::MODULE, entry.field, entry.date, cx.asker())?;
-        }
-    }
-    Ok(Judged { content: Content { asked, figures: settled.figures.clone() }, settled })
-}
 
 pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) -> Result<D::View> {
     let head = &draft.head;
@@ -97,10 +73,11 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
         _ => Vec::new(),
     };
     let row = row_of::<D>(cx, id, head, &judged, numbered, (purpose, entries))?;
-    let live = D::fresh(&judged.settled);
-    let stage = keep_beside::<D>(cx, &row, judged.settled, Earlier::default()).await?;
+    let (content, settled) = judged.apart();
+    let live = D::fresh(&settled);
+    let stage = keep_beside::<D>(cx, &row, settled, Earlier::default()).await?;
     let row = table::Model { stage, ..row };
-    let view = D::view(cx, row.clone(), judged.content, live)?;
+    let view = D::view(cx, row.clone(), content, live)?;
     note::<D>(cx, AuditAction::Created, id, None, Some(&view))?;
     cx.keep_document(row.clone())?;
     let Some(asked) = sequel else { return Ok(view) };
@@ -264,7 +241,7 @@ fn row_of<D: Document>(
         subkind: settled.subkind.clone(),
         stage: None,
         status: if posted { DocumentStatus::Posted } else { DocumentStatus::Draft },
-        search: search_text(number.as_ref(), head, &D::words(&judged.content.asked)),
+        search: search_text(number.as_ref(), head, &D::words(judged.asked())),
         number,
         series_id: series,
         period,
@@ -276,7 +253,7 @@ fn row_of<D: Document>(
         currency: settled.currency.clone(),
         total: settled.total,
         base_total: settled.base_total,
-        content: serde_json::to_string(&judged.content).map_err(Error::internal)?,
+        content: judged.written()?,
         entries: AsJson(entries),
         posted_at: posted.then_some(cx.now),
         void_date: None,
@@ -607,13 +584,11 @@ pub(crate) async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, asked: D::Aske
 
 /// Changes words that the ledger does not carry.
 async fn reword_as<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Asked) -> Result<D::View> {
-    let row = D::reword_beside(cx, &old.row, &asked).await?;
-    let figures = D::reworded(cx, &old.content.figures, &asked);
-    let search = search_text(old.row.number.as_ref(), &head, &D::words(&asked));
-    let content: Kept<D> = Content { asked, figures };
+    let (content, written) = judge_words::<D>(cx, (&old.head, &old.content), &head, asked).await?;
+    let row = D::reword_beside(cx, &old.row, &content.asked).await?;
     let row = table::Model {
-        search,
-        content: serde_json::to_string(&content).map_err(Error::internal)?,
+        search: search_text(old.row.number.as_ref(), &head, &D::words(&content.asked)),
+        content: written,
         reference: head.reference,
         narration: head.narration,
         external_id: head.external_id,

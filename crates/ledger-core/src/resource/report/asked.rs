@@ -1,5 +1,6 @@
 //! What is asked of a report: which days, beside which others, and what to leave out.
 
+use super::statements::Chart;
 use crate::books::sums::Span;
 use crate::books::tables::DocumentKind;
 use crate::clock::Instant;
@@ -10,6 +11,8 @@ use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::list::{FilterValue, ListQuery, Parameter, Reads};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 wire_enum! {
     /// How far apart periods are that stand side by side.
@@ -176,6 +179,8 @@ pub struct Asked {
     pub(super) orders: Orders,
     pub(super) method: Method,
     pub(super) window: Window,
+    /// No record of the audit log after this one.
+    pub(super) last_record: Option<i64>,
 }
 
 /// Which rows are wanted of a report in pages.
@@ -196,6 +201,16 @@ pub(super) struct Mark {
     pub(super) position: i64,
     /// What the account comes to with it.
     pub(super) running: i64,
+    /// What was read with the first portion, and holds for all of them.
+    pub(super) fixed: Option<Arc<Fixed>>,
+}
+
+/// What each portion would read anew, and find changed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fixed {
+    pub(super) chart: Chart,
+    /// What accounts came to before the first day.
+    pub(super) opening: HashMap<RecordId, i64>,
 }
 
 /// How many rows are made at once where all are wanted.
@@ -260,7 +275,7 @@ impl Asked {
         let asked = Self {
             span: Span { from: Some(from), to },
             as_of,
-            point: Point { as_of: None, known_at },
+            point: Point { known_at, ..Point::default() },
             periods,
             interval: choice(query, "interval").unwrap_or_default(),
             beside,
@@ -275,6 +290,7 @@ impl Asked {
             group_by,
             orders: choice(query, "type").unwrap_or_default(),
             method: choice(query, "method").unwrap_or_default(),
+            last_record: None,
             window: Window::Page { size: query.page_size, skipped: (query.page - 1) * query.page_size },
         };
         if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }

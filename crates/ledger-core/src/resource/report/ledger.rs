@@ -2,12 +2,13 @@
 
 use super::Report;
 use super::aging::names_of;
-use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, Mark, PARTY, TO, TO_DATE};
+use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, Fixed, KNOWN_AT, Mark, PARTY, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
 use super::lines::{after, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end};
 use crate::books::balances::{last_known, sum};
+use crate::books::portions::that_fit;
 use crate::books::sums::{Span, sums};
 use crate::books::tables::{DocumentKind, entries, entry_lines};
 use crate::cx::Cx;
@@ -22,6 +23,7 @@ use sea_orm::{
     QuerySelect, Select,
 };
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 // ── General ledger ──
 
@@ -43,11 +45,11 @@ struct Line {
 }
 
 pub(super) struct Leaves {
-    chart: Chart,
+    /// The accounts, and what they came to before the first day.
+    fixed: Arc<Fixed>,
     own: Own,
     lines: Vec<Line>,
     count: u64,
-    opening: HashMap<RecordId, i64>,
     /// What the lines of an account that stand on earlier pages come to.
     earlier: HashMap<RecordId, i64>,
     parties: HashMap<RecordId, String>,
@@ -109,14 +111,18 @@ impl Report for GeneralLedger {
             }
             narrow
         };
-        let chart = Chart::of(cx).await?;
-        let opening = openings(cx, asked, from.previous(), narrow()).await?;
+        let fixed = if let Some(fixed) = asked.mark().and_then(|mark| mark.fixed.clone()) {
+            fixed
+        } else {
+            let opening = openings(cx, asked, from.previous(), narrow()).await?;
+            Arc::new(Fixed { chart: Chart::of(cx).await?, opening })
+        };
         let own = Own(cx.business()?.currency_decimals);
         if !asked.is_page() {
-            let lines = portion(cx, asked, &chart, narrow()).await?;
+            let lines = portion(cx, asked, &fixed.chart, narrow()).await?;
             let parties = names_of(cx, lines.iter().filter_map(|line| line.party_id)).await?;
             let (count, earlier, whole, apart) = Default::default();
-            return Ok(Leaves { chart, own, lines, count, opening, earlier, parties, whole, apart });
+            return Ok(Leaves { fixed, own, lines, count, earlier, parties, whole, apart });
         }
         let all = of_span(cx, asked.span, asked).await?.filter(narrow());
         let count = all.clone().column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
@@ -146,14 +152,13 @@ impl Report for GeneralLedger {
         }
         let [debit, credit] = sides(cx, asked, narrow()).await?;
         let closing = openings(cx, asked, to, narrow()).await?;
-        let before: i64 = opening.values().sum();
+        let before: i64 = fixed.opening.values().sum();
         Ok(Leaves {
-            chart,
+            fixed,
             own,
             parties: names_of(cx, lines.iter().filter_map(|line| line.party_id)).await?,
             lines,
             count,
-            opening,
             earlier,
             whole: [before, debit, credit, before + debit - credit],
             apart: closing.values().sum(),
@@ -161,7 +166,8 @@ impl Report for GeneralLedger {
     }
 
     fn fold(facts: Leaves, asked: &Asked) -> Result<Sheet> {
-        let Leaves { chart, own, lines, count, opening, earlier, parties, whole, apart } = facts;
+        let Leaves { fixed, own, lines, count, earlier, parties, whole, apart } = facts;
+        let Fixed { chart, opening } = fixed.as_ref();
         let mut rows: Vec<Row> = Vec::new();
         // A portion goes on with the account that the one before it ended with.
         let mut account = asked.mark().map(|mark| mark.account);
@@ -169,7 +175,7 @@ impl Report for GeneralLedger {
         for line in &lines {
             if account.replace(line.account_id) != Some(line.account_id) {
                 let of = |figures: &HashMap<RecordId, i64>| figures.get(&line.account_id).copied().unwrap_or_default();
-                running = of(&opening) + of(&earlier);
+                running = of(opening) + of(&earlier);
                 let values = [vec![Cell::Nothing; 5], vec![own.cell(running)]].concat();
                 let Some(account) = chart.0.iter().find(|account| account.id == line.account_id) else { continue };
                 rows.push(Row { r#type: RowType::Section, ..account_row(account, values) });
@@ -214,14 +220,15 @@ impl Report for GeneralLedger {
                 apart,
             )],
             count: Some(count),
-            next: lines.last().map(|line| line.mark(running)),
+            next: lines.last().map(|line| Mark { fixed: Some(fixed.clone()), ..line.mark(running) }),
         })
     }
 }
 
 impl Line {
     const fn mark(&self, running: i64) -> Mark {
-        Mark { account: self.account_id, date: self.date, number: self.entry_number, position: self.position, running }
+        let (account, date, number) = (self.account_id, self.date, self.entry_number);
+        Mark { account, date, number, position: self.position, running, fixed: None }
     }
 }
 
@@ -320,7 +327,7 @@ pub(super) struct Days {
     own: Own,
     entries: Vec<entries::Model>,
     lines: Vec<entry_lines::Model>,
-    chart: Chart,
+    fixed: Arc<Fixed>,
     count: u64,
     total: i64,
     /// What all accounts were debited with, computed apart.
@@ -365,6 +372,10 @@ impl Report for DayBook {
         }
         let (count, total, apart) =
             if asked.is_page() { figures(cx, asked, all.clone()).await? } else { Default::default() };
+        let fixed = match asked.mark().and_then(|mark| mark.fixed.clone()) {
+            Some(fixed) => fixed,
+            None => Arc::new(Fixed { chart: Chart::of(cx).await?, opening: HashMap::new() }),
+        };
         let (limit, offset) = asked.limits();
         let mut page = all.order_by_asc(entries::Column::Date).order_by_asc(entries::Column::Number);
         if let Some(mark) = asked.mark() {
@@ -372,7 +383,11 @@ impl Report for DayBook {
                 Condition::any().add(entries::Column::Date.gt(mark.date)).add(entries::Column::Number.gt(mark.number));
             page = page.filter(entries::Column::Date.gte(mark.date)).filter(later);
         }
-        let page = page.limit(limit).offset(offset).all(&cx.db).await?;
+        let mut page = page.limit(limit).offset(offset).all(&cx.db).await?;
+        if !asked.is_page() {
+            // Entries may have very many lines; what is left comes with the next portion.
+            page.truncate(that_fit(cx, &page).await?);
+        }
         let lines = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(entry_lines::Column::EntryNumber.is_in(page.iter().map(|entry| entry.number)))
@@ -380,21 +395,13 @@ impl Report for DayBook {
             .order_by_asc(entry_lines::Column::Position)
             .all(&cx.db)
             .await?;
-        Ok(Days {
-            own: Own(cx.business()?.currency_decimals),
-            entries: page,
-            lines,
-            chart: Chart::of(cx).await?,
-            count,
-            total,
-            apart,
-        })
+        Ok(Days { own: Own(cx.business()?.currency_decimals), entries: page, lines, fixed, count, total, apart })
     }
 
     fn fold(facts: Days, _: &Asked) -> Result<Sheet> {
-        let Days { own, entries, lines, chart, count, total, apart } = facts;
+        let Days { own, entries, lines, fixed, count, total, apart } = facts;
         let accounts: HashMap<RecordId, &accounts::Model> =
-            chart.0.iter().map(|account| (account.id, account)).collect();
+            fixed.chart.0.iter().map(|account| (account.id, account)).collect();
         let mut by_entry: HashMap<i64, Vec<Row>> = HashMap::new();
         for line in &lines {
             let Some(account) = accounts.get(&line.account_id) else { continue };
@@ -436,7 +443,12 @@ impl Report for DayBook {
             totals: BTreeMap::from([("total".to_owned(), own.cell(total))]),
             checks: vec![own.check("The entries are what accounts were debited with", total, apart)],
             count: Some(count),
-            next: entries.last().map(|last| Mark { date: last.date, number: last.number, ..Mark::default() }),
+            next: entries.last().map(|last| Mark {
+                date: last.date,
+                number: last.number,
+                fixed: Some(fixed.clone()),
+                ..Mark::default()
+            }),
         })
     }
 }
@@ -480,11 +492,13 @@ mod tests {
             document_number: Some(format!("J-{entry_number}")),
         };
         let facts = Leaves {
-            chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
+            fixed: Arc::new(Fixed {
+                chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
+                opening: HashMap::from([(id(1010), 100_000)]),
+            }),
             own: Own(2),
             lines: vec![line(4, 1010, -700), line(5, 1010, 250), line(4, 6000, 700)],
             count: 8,
-            opening: HashMap::from([(id(1010), 100_000)]),
             earlier: HashMap::from([(id(1010), 5_000)]),
             parties: named(&[(1, "Ada")]),
             whole: [100_000, 95_000, 45_000, 150_000],
@@ -545,7 +559,10 @@ mod tests {
             own: Own(2),
             entries: vec![entry],
             lines: vec![line(1, 6000, 700), line(2, 1010, -700)],
-            chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
+            fixed: Arc::new(Fixed {
+                chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
+                opening: HashMap::new(),
+            }),
             count: 3,
             total: 150_000,
             apart: 150_100,

@@ -21,15 +21,16 @@ mod tax;
 mod trade;
 
 use crate::access::Action;
+use crate::aside;
 use crate::books::balances::last_known;
 use crate::books::tables::books;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
-use crate::feed::Outlet;
+use crate::feed::Portions;
 use crate::ids::{BusinessId, RecordId};
-use crate::resource::extra::{Csv, Does, Extra, NoWords, On, Produced, Reading};
+use crate::resource::extra::{Csv, Does, Extra, NoWords, On, Produced, Reading, Weight};
 use crate::resource::list::{ListQuery, Page, Pagination, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
@@ -43,6 +44,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sheet::{Cell, Check, Column, Row, Sheet};
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 pub struct Reports;
 
@@ -57,6 +59,10 @@ pub(crate) trait Report: Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter];
     /// Whether it comes in pages.
     const PAGED: bool = false;
+    /// The resource whose right it needs.
+    const NEEDS: ResourceKey = ResourceKey::Reports;
+    /// What it costs.
+    const WEIGHT: Weight = Weight::Dear;
     /// What its columns and figures hold.
     const FORM: Form;
     /// What it is made of.
@@ -184,13 +190,17 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
         segment: R::NAME,
         on: On::Collection,
         action: Action::View,
-        answers: None,
+        answers: Some(R::NEEDS).filter(|key| *key != ResourceKey::Reports),
         summary: R::TITLE,
         description: R::ABOUT,
         does: Does::Reads(Reading {
             parameters: R::PARAMETERS,
             paged: R::PAGED,
-            csv: Some(Csv { example: || csv::written(&form::example::<R>()), write: write::<R> }),
+            csv: Some(Csv {
+                example: || csv::written(&form::example::<R>()),
+                begin: || Box::new(Written::<R>::default()),
+            }),
+            weight: R::WEIGHT,
             ..Reading::json::<SchemaOf<R>>(run::<R>, example::<R>)
         }),
     };
@@ -204,7 +214,8 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
             Some(known) => known,
             None => books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?.map_or(0, |row| row.entry_number),
         };
-        let sheet = R::fold(R::gather(cx, &asked).await?, &asked)?;
+        let facts = R::gather(cx, &asked).await?;
+        let sheet = aside::computed(|| R::fold(facts, &asked))?;
         let business = cx.business()?;
         let pagination = sheet.count.map(|count| Pagination::of(query, count));
         let view = ReportView {
@@ -222,24 +233,56 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
             checks: sheet.checks,
             pagination,
         };
-        Ok(Produced { pagination, ..Produced::json(&view)? })
+        Ok(Produced { pagination, ..aside::computed(|| Produced::json(&view))? })
     })
 }
 
-/// A report as comma-separated values; all of one that comes in pages, portion by portion.
-fn write<'c, R: Report>(cx: &'c Cx<'c>, query: &'c ListQuery, outlet: &'c Outlet) -> BoxFuture<'c, Result<()>> {
-    Box::pin(async move {
-        let mut asked = Asked { window: Window::After(None), ..Asked::read(cx, query)? };
-        let mut sheet = R::fold(R::gather(cx, &asked).await?, &asked)?;
-        let mut text = csv::head(&sheet);
-        loop {
-            csv::write_rows(&mut text, &sheet.rows);
-            outlet.hand(std::mem::take(&mut text)).await?;
-            let Some(mark) = sheet.next else { return Ok(()) };
-            asked.window = Window::After(Some(mark));
-            sheet = R::fold(R::gather(cx, &asked).await?, &asked)?;
-        }
-    })
+/// A report as comma-separated values; all of one that comes in pages, portion by portion. Each portion tells of the
+/// entries and the records of the audit log that there were at the first one.
+struct Written<R> {
+    /// What is asked for next; nothing before the first portion.
+    asked: Option<Asked>,
+    ended: bool,
+    of: PhantomData<fn() -> R>,
+}
+
+impl<R> Default for Written<R> {
+    fn default() -> Self {
+        Self { asked: None, ended: false, of: PhantomData }
+    }
+}
+
+impl<R: Report> Portions for Written<R> {
+    fn next<'c>(&'c mut self, cx: &'c Cx<'c>, query: &'c ListQuery) -> BoxFuture<'c, Result<Option<String>>> {
+        Box::pin(async move {
+            if self.ended {
+                return Ok(None);
+            }
+            let first = self.asked.is_none();
+            let mut asked = match self.asked.take() {
+                Some(asked) => asked,
+                None => Asked { window: Window::After(None), ..Asked::read(cx, query)? },
+            };
+            if first && R::PAGED {
+                let books = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
+                let (entry, record) = books.map_or((0, 0), |books| (books.entry_number, books.audit_sequence));
+                asked.point.until = Some(entry);
+                asked.last_record = Some(record);
+            }
+            let facts = R::gather(cx, &asked).await?;
+            let (text, next) = aside::computed(|| {
+                let sheet = R::fold(facts, &asked)?;
+                let mut text = if first { csv::head(&sheet) } else { String::new() };
+                csv::write_rows(&mut text, &sheet.rows);
+                Ok::<_, Error>((text, sheet.next))
+            })?;
+            match next {
+                Some(mark) => self.asked = Some(Asked { window: Window::After(Some(mark)), ..asked }),
+                None => self.ended = true,
+            }
+            Ok(Some(text))
+        })
+    }
 }
 
 fn example<R: Report>() -> Value {

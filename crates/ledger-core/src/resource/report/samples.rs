@@ -72,6 +72,7 @@ pub(super) fn asked(from: &str, to: &str) -> Asked {
         orders: super::asked::Orders::default(),
         method: super::asked::Method::default(),
         window: super::asked::Window::Page { size: 50, skipped: 0 },
+        last_record: None,
     }
 }
 

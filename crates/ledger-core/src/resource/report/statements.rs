@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) type Balances = HashMap<RecordId, i64>;
 
 /// The accounts that carry figures, in the order of their codes.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Chart(pub(super) Vec<accounts::Model>);
 
 impl Chart {

@@ -89,10 +89,21 @@ const STOCK_LINES: &[&str] = &[
     "cost_account_id",
     "asked_cost",
 ];
+/// When one was last seen is noted now and then, and is nobody's right.
+const SESSIONS: &[&str] = &["id", "user_id", "made_at", "ends_at", "ended_at", "address", "agent"];
 
 const TABLES: &[Sealed] = &[
     Sealed { table: "users", company: None, key: ID, only: &[], grows_only: false },
     Sealed { table: "sign_ins", company: None, key: &[Uuid("user_id")], only: &[], grows_only: false },
+    Sealed { table: "invitations", company: None, key: &[Uuid("user_id")], only: &[], grows_only: false },
+    Sealed { table: "sessions", company: None, key: ID, only: SESSIONS, grows_only: false },
+    Sealed {
+        table: "recovery_codes",
+        company: None,
+        key: &[Uuid("user_id"), Plain("digest")],
+        only: &[],
+        grows_only: false,
+    },
     Sealed { table: "businesses", company: Some("id"), key: &[], only: &[], grows_only: false },
     of("memberships", &[Uuid("user_id")]),
     of("permission_sets", ID),

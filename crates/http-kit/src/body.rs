@@ -1,0 +1,147 @@
+//! Bodies: the one place where they are read whole, those that clients send and those that we answered.
+//!
+//! How long a client may take is not kept here: a body that comes from outside keeps the time itself, whoever reads it.
+
+use crate::failure::Failure;
+use axum::body::{Body, HttpBody};
+use axum::http::{HeaderMap, header};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use ledger_core::error::Error;
+use std::error::Error as Cause;
+
+/// As long as a log-in may be: nobody unknown makes us hold more.
+pub const LONGEST_LOGIN: usize = 16 << 10;
+
+/// Why a body ends before its end: its client sends too slowly.
+#[derive(Debug)]
+pub struct TooSlow;
+
+impl std::fmt::Display for TooSlow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it came too slowly")
+    }
+}
+
+impl Cause for TooSlow {}
+
+/// Why there is no whole body.
+enum Short {
+    TooLong,
+    BrokeOff(axum::Error),
+}
+
+async fn whole(mut body: Body, limit: usize) -> Result<Bytes, Short> {
+    // What is announced is not believed: room is made for what has come.
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame.map_err(Short::BrokeOff)?.into_data() {
+            if bytes.len() + data.len() > limit {
+                return Err(Short::TooLong);
+            }
+            bytes.extend_from_slice(&data);
+        }
+    }
+    Ok(bytes.freeze())
+}
+
+/// A JSON body within a limit.
+pub async fn json(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Failure> {
+    must_be_json(headers)?;
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: u64| length > limit as u64) {
+        return Err(Failure::payload_too_large(limit));
+    }
+    whole(body, limit).await.map_err(|short| match short {
+        Short::TooLong => Failure::payload_too_large(limit),
+        Short::BrokeOff(error) if is_too_slow(&error) => Failure::request_timeout(),
+        Short::BrokeOff(error) => Error::MalformedJson(format!("it broke off: {error}")).into(),
+    })
+}
+
+/// The same where the body may be left out: a request without one needs no media type either.
+pub(crate) async fn optional_json(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Failure> {
+    let none = HttpBody::is_end_stream(&body) && !headers.contains_key(header::CONTENT_TYPE);
+    if none { Ok(Bytes::new()) } else { json(headers, body, limit).await }
+}
+
+/// What we answered to a request of our own.
+pub async fn answered(body: Body, limit: usize) -> Result<Bytes, String> {
+    whole(body, limit).await.map_err(|short| match short {
+        Short::TooLong => format!("the answer is larger than {limit} bytes"),
+        Short::BrokeOff(error) => format!("the answer broke off: {error}"),
+    })
+}
+
+fn is_too_slow(error: &axum::Error) -> bool {
+    let mut cause: Option<&dyn Cause> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<TooSlow>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Refuses whatever is not JSON as it stands.
+pub fn must_be_json(headers: &HeaderMap) -> Result<(), Failure> {
+    if headers
+        .get(header::CONTENT_ENCODING)
+        .is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+    {
+        return Err(Failure::unsupported_media_type("The body must not be compressed"));
+    }
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mut parts = value.split(';').map(str::trim);
+    if !parts.next().unwrap_or_default().eq_ignore_ascii_case("application/json") {
+        return Err(Failure::unsupported_media_type("The Content-Type must be application/json"));
+    }
+    for parameter in parts {
+        let (name, charset) = parameter.split_once('=').unwrap_or((parameter, ""));
+        if name.eq_ignore_ascii_case("charset") && !charset.trim_matches('"').eq_ignore_ascii_case("utf-8") {
+            return Err(Failure::unsupported_media_type("The body must be UTF-8"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+    use futures_util::stream;
+
+    fn headers(value: &'static str) -> HeaderMap {
+        [(header::CONTENT_TYPE, HeaderValue::from_static(value))].into_iter().collect()
+    }
+
+    #[test]
+    fn only_plain_utf8_json_is_taken() {
+        for (value, good) in [
+            ("application/json", true),
+            ("Application/JSON; charset=UTF-8", true),
+            ("application/json; charset=utf-16", false),
+            ("text/plain", false),
+            ("", false),
+        ] {
+            assert_eq!(must_be_json(&headers(value)).is_ok(), good, "{value}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_is_measured_while_it_comes_and_its_end_is_told_by_its_cause() {
+        let pieces = |last: Result<&'static str, axum::BoxError>| {
+            Body::from_stream(stream::iter([Ok("12"), Ok("34"), last.map_err(axum::Error::new)]))
+        };
+        let json_of = async |body, limit| {
+            let read = json(&headers("application/json"), body, limit).await;
+            read.map_err(|failure| failure.status.as_u16())
+        };
+        assert_eq!(json_of(pieces(Ok("5")), 5).await, Ok(Bytes::from_static(b"12345")));
+        assert_eq!(json_of(pieces(Ok("5")), 4).await, Err(413));
+        assert_eq!(json_of(pieces(Err(TooSlow.into())), 5).await, Err(408));
+        assert_eq!(json_of(pieces(Err("the wire was cut".into())), 5).await, Err(400));
+        assert!(answered(pieces(Ok("5")), 4).await.is_err_and(|why| why.contains("larger than 4 bytes")));
+    }
+}

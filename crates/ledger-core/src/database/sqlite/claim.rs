@@ -1,0 +1,40 @@
+//! Who serves a file. There is one at a time, and the next one is told which.
+//!
+//! The books would bear two: each batch compares what it remembers with what the file says. But each would hold back
+//! requests on its own, remember answers on its own and keep a usage of its own, which nobody wants and nobody tests. What
+//! only writes a little, beside the one that serves, takes its turn by the engine's own locks.
+
+use crate::clock::Clock;
+use sea_orm::DbErr;
+use sqlite_kit::beside;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Held as long as the file is served. The kernel gives it up when the process ends, however that is.
+#[derive(Debug)]
+pub(super) struct Claim(#[allow(dead_code, reason = "it is held, not read")] File);
+
+impl Claim {
+    pub(super) fn on(path: &Path) -> Result<Self, DbErr> {
+        let place = beside(path, "-server");
+        let failed = |error: std::io::Error| DbErr::Custom(format!("cannot lock {}: {error}", place.display()));
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).write(true).create(true).mode(0o600).open(&place).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut who = String::new();
+                file.read_to_string(&mut who).map_err(failed)?;
+                let who = if who.is_empty() { "one that has just started" } else { who.trim_end() };
+                let path = path.display();
+                return Err(DbErr::Custom(format!("{path} is served by another duet: {who}; end that one first")));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let who = format!("process {}, since {}\n", std::process::id(), Clock::system().now());
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(who.as_bytes())).map_err(failed)?;
+        Ok(Self(file))
+    }
+}

@@ -1,0 +1,244 @@
+//! Reads: each in its turn, and each ends with who asked for it.
+
+use super::{Answer, Call, Ledger, Proof, Reply, ReplyKind, named_record};
+use crate::access::{self, Business, KeyScope, Principal, Seat};
+use crate::books::audit::Origin;
+use crate::books::export::{Journal, JournalFormat};
+use crate::books::verify;
+use crate::cx::{Asked, Cx, Expectation, Point};
+use crate::database::lane::BoxFuture;
+use crate::error::{Error, Result, Unavailable};
+use crate::fair::{Kind, Present, Who};
+use crate::feed::{Feed, Portions, Round};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::ResourceKey;
+use crate::resource::business::table as business;
+use crate::resource::extra::{Media, Produced, Weight};
+use crate::resource::list::ListQuery;
+use crate::resource::operation::Verb;
+use crate::security::Event;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A call, sorted: what only reads ends with who asked for it, what writes goes on to its end.
+pub enum Errand {
+    Read(ReadCall),
+    Write(WriteCall),
+}
+
+/// A call that reads. It is asked in front of somebody who waits.
+pub struct ReadCall(pub(super) Call);
+
+/// A call that writes.
+pub struct WriteCall(pub(super) Call);
+
+impl Call {
+    pub fn sorted(self) -> Errand {
+        if self.resource.writes(self.verb) { Errand::Write(WriteCall(self)) } else { Errand::Read(ReadCall(self)) }
+    }
+}
+
+/// How long a portion of a long answer may take.
+const PORTION: Duration = Duration::from_secs(30);
+
+/// A read, with all that it needs to be made later, or again.
+struct Question {
+    ledger: Arc<Ledger>,
+    user: UserId,
+    key: Option<Arc<KeyScope>>,
+    session: Option<RecordId>,
+    business: Option<Arc<Business>>,
+    call: Call,
+    query: ListQuery,
+    id: Option<RecordId>,
+    who: Who,
+}
+
+impl Question {
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            user: self.user,
+            key: self.key.as_deref(),
+            session: self.session,
+            keys: &self.ledger.keys,
+            business: self.business.as_deref(),
+            clock: &self.ledger.clock,
+            expectation: &Expectation::Unsaid,
+            origin: &self.call.origin,
+            point: self.query.point,
+            seals: &self.ledger.seals,
+        }
+    }
+
+    async fn produced(&self, cx: &Cx<'_>) -> Result<(Media, Produced)> {
+        self.call.resource.read_extra(self.call.verb, cx, self.id, &self.query).await
+    }
+
+    /// A record, a page, or what else is soon read.
+    async fn brief(&self) -> Result<Reply> {
+        let ledger = &self.ledger;
+        let _turn = ledger.fair.enter(Kind::Brief, self.who).await?;
+        let cx = Cx::reading(self.asked(), &ledger.database.read);
+        let resource = self.call.resource;
+        match (self.call.verb, self.id) {
+            (Verb::List, _) => {
+                let produced = resource.list(&cx, &self.query).await?;
+                Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, produced.text) })
+            }
+            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, resource.get(&cx, id).await?)),
+            _ => Ok(told(ReplyKind::Listed, self.produced(&cx).await?)),
+        }
+    }
+
+    /// What is summed from many tables is summed from the same books.
+    async fn dear(&self) -> Result<Reply> {
+        let _turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
+        let snapshot = self.ledger.database.snapshot().await?;
+        let produced = self.produced(&Cx::reading_within(self.asked(), &snapshot)).await;
+        snapshot.end().await?;
+        Ok(told(ReplyKind::Found, produced?))
+    }
+
+    /// What reads all there is: one at a time for a company, in slices.
+    async fn proof(&self) -> Result<Reply> {
+        let _place = self.ledger.fair.enter(Kind::Proof, self.who).await?;
+        let pace = self.ledger.fair.pace(self.who).await?;
+        let snapshot = self.ledger.database.snapshot().await?;
+        let produced = self.produced(&Cx::reading_within(self.asked(), &snapshot).at_pace(&pace)).await;
+        snapshot.end().await?;
+        Ok(told(ReplyKind::Found, produced?))
+    }
+
+    /// A portion of a long answer, from a snapshot that is gone when it is handed over.
+    async fn portion(&self, portions: &mut dyn Portions) -> Result<Option<String>> {
+        let _turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
+        let snapshot = self.ledger.database.snapshot().await?;
+        let portion = portions.next(&Cx::reading_within(self.asked(), &snapshot), &self.query).await;
+        snapshot.end().await?;
+        portion
+    }
+}
+
+fn told(kind: ReplyKind, (media, produced): (Media, Produced)) -> Reply {
+    Reply { media, pagination: produced.pagination, ..Reply::plain(kind, produced.text) }
+}
+
+impl Ledger {
+    /// Answers a call that reads, in front of who waits for it.
+    pub async fn read(self: &Arc<Self>, _: Present<'_>, principal: &Principal, call: ReadCall) -> Result<Answer> {
+        let ReadCall(call) = call;
+        let business = self.authorise(principal, &call).await?;
+        if let Some(business) = &business {
+            self.count(principal, &call, business);
+        }
+        let (resource, verb) = (call.resource, call.verb);
+        let query = ListQuery::parse(&resource.offer(verb), &call.query)?;
+        let portions = resource.portions(verb, &query);
+        let known = business.as_ref().and_then(|business| self.question(principal, &call, business));
+        let id = named_record(&call)?;
+        let who = Who { company: business.as_ref().map(|business| business.id), caller: principal.caller() };
+        let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
+        let session = principal.session;
+        let question = Arc::new(Question { ledger, user, key, session, business, call, query, id, who });
+        if let Some((media, begin)) = portions {
+            let operation = resource.operation_id(verb);
+            Event::Exported { operation }.tell(principal.who(), who.company, &question.call.origin);
+            return feed(question, media, begin()).await.map(Answer::Portions);
+        }
+        if resource.key == ResourceKey::DialectUsage {
+            self.write_usage().await?;
+        }
+        let reply = match (resource.weight(verb), who.company, resource.is_asked_alike(verb)) {
+            (Weight::Brief, ..) => question.brief().await?,
+            (Weight::Dear, ..) => question.dear().await?,
+            (Weight::Proof, Some(company), true) => {
+                let version = principal.books.filter(|(id, _)| *id == company).map(|(_, version)| version);
+                let begin = || -> BoxFuture<'static, Result<Reply>> {
+                    let question = question.clone();
+                    Box::pin(async move { question.proof().await })
+                };
+                self.proofs.ask((company, resource.key, verb), version, begin).await?
+            }
+            (Weight::Proof, ..) => question.proof().await?,
+        };
+        if let Some((question, version)) = known {
+            // The version is older than the answer: what changed meanwhile has another one.
+            self.answers.keep(question, version, &reply);
+        }
+        Ok(Answer::Whole(reply))
+    }
+
+    /// Proves the books of one company or of all, each in one snapshot.
+    pub async fn verify(&self, only: Option<BusinessId>) -> Result<Vec<Proof>> {
+        let mut named = business::Entity::find().order_by_asc(business::Column::NameKey);
+        if let Some(id) = only {
+            named = named.filter(business::Column::Id.eq(id));
+        }
+        let companies = named.all(&self.database.read).await?;
+        if only.is_some() && companies.is_empty() {
+            return Err(Error::NotFound);
+        }
+        let mut proofs = Vec::new();
+        for company in companies {
+            let snapshot = self.database.snapshot().await?;
+            let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
+            let verdict = verify::run(&Cx::reading_within(self.of_ourselves(&facts), &snapshot)).await;
+            snapshot.end().await?;
+            proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
+        }
+        Ok(proofs)
+    }
+
+    /// The ledger of a company as a plain text journal, as far as it goes now. What keeps it may take its time.
+    pub async fn export(
+        &self,
+        id: BusinessId,
+        format: JournalFormat,
+        mut keep: impl FnMut(&str) -> Result<()>,
+    ) -> Result<()> {
+        let mut journal = Journal::of(format);
+        loop {
+            let snapshot = self.database.snapshot().await?;
+            let facts = access::seen_from(&snapshot, id, Seat::owner()).await?;
+            let portion = journal.next(&Cx::reading_within(self.of_ourselves(&facts), &snapshot)).await;
+            snapshot.end().await?;
+            match portion? {
+                Some(text) => keep(&text)?,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// What is asked by the program itself, with all rights.
+    fn of_ourselves<'a>(&'a self, facts: &'a Business) -> Asked<'a> {
+        const NOBODY: &Origin = &Origin { user: None, key: None, address: None, dialect: None, request_id: None };
+        Asked {
+            user: UserId::default(),
+            key: None,
+            session: None,
+            keys: &self.keys,
+            business: Some(facts),
+            clock: &self.clock,
+            expectation: &Expectation::Unsaid,
+            origin: NOBODY,
+            point: Point::default(),
+            seals: &self.seals,
+        }
+    }
+}
+
+/// Begins an answer that is handed over portion by portion.
+async fn feed(question: Arc<Question>, media: Media, portions: Box<dyn Portions>) -> Result<Feed> {
+    const LATE: Error = Error::Unavailable(Unavailable::Overloaded);
+    let place = question.ledger.feeds.enter(question.who)?;
+    let round: Round = Box::new(move |mut portions| {
+        let question = question.clone();
+        Box::pin(async move {
+            let portion =
+                tokio::time::timeout(PORTION, question.portion(portions.as_mut())).await.unwrap_or(Err(LATE))?;
+            Ok((portions, portion))
+        })
+    });
+    Feed::begin(place, media, portions, round).await
+}

@@ -1,0 +1,192 @@
+//! A ledger on SQLite, under a clock that the test sets.
+
+use super::*;
+use crate::database::Purpose;
+use crate::database::tests::PATIENCE;
+use crate::keys::Keys;
+use crate::resource::business::Businesses;
+use crate::resource::operation::operations;
+use crate::resource::party::Parties;
+use std::path::PathBuf;
+
+const HOUR: i64 = 3_600_000_000;
+
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("duet-{name}-{}.db", std::process::id())))
+    }
+
+    async fn open(&self) -> Arc<Ledger> {
+        let url = format!("sqlite:{}", self.0.display());
+        let database = DatabaseOptions {
+            url,
+            purpose: Purpose::Serving,
+            pool_size: 2,
+            readers: 2,
+            page_cache_kib: 1024,
+            log_budget: 64 << 20,
+            patience: PATIENCE,
+        };
+        let tokens = TokenOptions {
+            secret: vec![7; 32],
+            issuer: "duet".into(),
+            audience: "duet".into(),
+            lifetime: Duration::from_hours(1),
+        };
+        let clock = Clock::fixed(Instant::parse("2026-11-20T09:30:00Z").unwrap());
+        let options = LedgerOptions {
+            database,
+            tokens,
+            write_queue: 16,
+            answer_bytes: 0,
+            remembered_bytes: 1 << 20,
+            read_time: Duration::from_mins(1),
+            clock,
+            keys: Keys::of(b"master"),
+        };
+        let ledger = Ledger::open(options).await.unwrap();
+        ledger.migrate().await.unwrap();
+        ledger
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for suffix in ["", "-wal", "-shm", "-server"] {
+            let mut path = self.0.clone().into_os_string();
+            path.push(suffix);
+            let _gone = std::fs::remove_file(path);
+        }
+    }
+}
+
+async fn owner(ledger: &Arc<Ledger>) -> Principal {
+    let first = NewUser {
+        email: "jo@harbour.example".into(),
+        username: None,
+        display_name: "Jo".into(),
+        password: String::new(),
+        is_system_admin: true,
+        must_change_password: false,
+    };
+    let made = ledger.bootstrap(first, Some("a ferry at first light".into())).await.unwrap();
+    assert!(made.is_some());
+    let user = ledger.user("jo@harbour.example").await.unwrap();
+    Principal {
+        user: user.id,
+        key: None,
+        session: None,
+        must_change_password: false,
+        changes: ledger.remembered.changes(&ledger.database.read).await.unwrap(),
+        books: None,
+        is_system_admin: true,
+        expires_at: Instant::from_micros(i64::MAX),
+    }
+}
+
+async fn create(
+    ledger: &Arc<Ledger>,
+    principal: &Principal,
+    resource: &'static ResourceOperations,
+    (business, key): (Option<String>, Option<&str>),
+    body: &str,
+) -> Result<Reply> {
+    let call = Call {
+        resource,
+        verb: Verb::Create,
+        business,
+        id: None,
+        query: Vec::new(),
+        body: body.as_bytes().to_vec(),
+        expectation: Expectation::Unsaid,
+        idempotency_key: key.map(str::to_owned),
+        origin: Origin::default(),
+        agent: None,
+    };
+    ledger.write_down(principal, WriteCall(call)).await
+}
+
+/// A company, and a party that was made in it with a key: whether a repeat with that key is known.
+struct Kept<'l> {
+    ledger: &'l Arc<Ledger>,
+    principal: Principal,
+    company: String,
+}
+
+impl Kept<'_> {
+    async fn party(&self, key: &str) -> Reply {
+        let body = r#"{"name": "Elbe Books", "isCustomer": true, "isSupplier": false}"#;
+        let place = (Some(self.company.clone()), Some(key));
+        create(self.ledger, &self.principal, operations::<Parties>(), place, body).await.unwrap()
+    }
+}
+
+async fn begin(ledger: &Arc<Ledger>) -> Kept<'_> {
+    let principal = owner(ledger).await;
+    let body = r#"{"name": "Harbour", "baseCurrency": "EUR"}"#;
+    let made = create(ledger, &principal, operations::<Businesses>(), (None, None), body).await.unwrap();
+    // A member since then.
+    let changes = ledger.remembered.changes(&ledger.database.read).await.unwrap();
+    let company = made.record.unwrap().0.to_string();
+    Kept { ledger, principal: Principal { changes, ..principal }, company }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_jumps_ahead_and_back_forgets_no_key() {
+    let place = Place::new("jumps");
+    let ledger = place.open().await;
+    let books = begin(&ledger).await;
+    let first = books.party("first").await;
+    assert!(!first.replayed);
+    for hours in [25, 24 * 365, -50] {
+        ledger.clock.set_by(hours * HOUR);
+        // Known while it is wrong; and what is written then, and swept then, forgets nothing.
+        assert!(books.party("first").await.replayed, "{hours} hours ahead");
+        assert!(!books.party(&format!("{hours} hours ahead")).await.replayed);
+        ledger.write_time(ledger.running().await.unwrap()).await.unwrap();
+        ledger.clock.set_by(-hours * HOUR);
+        let again = books.party("first").await;
+        assert_eq!((again.replayed, again.json), (true, first.json.clone()), "{hours} hours ahead and back");
+    }
+    ledger.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_forgotten_when_the_books_were_served_for_a_day_since() {
+    let place = Place::new("a-day");
+    let ledger = place.open().await;
+    let books = begin(&ledger).await;
+    let first = books.party("first").await;
+    ledger.clock.advance(Duration::from_hours(24));
+    ledger.keep_time().await.unwrap();
+    assert!(books.party("first").await.replayed);
+    ledger.clock.advance(Duration::from_hours(1));
+    ledger.keep_time().await.unwrap();
+    let left = idempotency::Entity::find().count(&ledger.database.read).await.unwrap();
+    assert_eq!(left, 0, "what bounds the table");
+    let again = books.party("first").await;
+    assert_ne!((again.replayed, again.record), (true, first.record));
+    ledger.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_stands_still_while_nobody_serves() {
+    let place = Place::new("still");
+    let ledger = place.open().await;
+    let books = begin(&ledger).await;
+    books.party("first").await;
+    ledger.clock.advance(Duration::from_hours(20));
+    let (principal, company) = (books.principal.clone(), books.company.clone());
+    let stood = ledger.running().await.unwrap().now(&ledger.clock);
+    ledger.close().await;
+    let ledger = place.open().await;
+    assert_eq!(ledger.running().await.unwrap().now(&ledger.clock), stood);
+    // Started with a clock that is wrong by years.
+    ledger.clock.set_by(3 * 365 * 24 * HOUR);
+    let changes = ledger.remembered.changes(&ledger.database.read).await.unwrap();
+    let books = Kept { ledger: &ledger, principal: Principal { changes, ..principal }, company };
+    assert!(books.party("first").await.replayed);
+    ledger.close().await;
+}

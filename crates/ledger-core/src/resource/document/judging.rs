@@ -1,0 +1,135 @@
+//! Judging: nothing of a document is written that was not held against the books.
+//!
+//! Owns: [`Judged`], what a kind made of a draft, and [`Written`], the text that is kept of it. A row takes no other text,
+//! and only a judgement makes one, so that no way of changing a document can pass by the references in it.
+
+use super::{Content, Document, Head, Kept, Purpose, Settled};
+use crate::books::limits;
+use crate::cx::Cx;
+use crate::error::{Error, FieldErrors, Result};
+use sea_orm::DeriveValueType;
+use serde::Serialize;
+use std::ops::Deref;
+
+/// A document's own fields, as they are kept: judged, or read from where they were kept before.
+#[derive(Debug, Clone, PartialEq, Eq, DeriveValueType)]
+pub struct Written(String);
+
+impl Written {
+    fn of(content: &impl Serialize) -> Result<Self> {
+        serde_json::to_string(content).map(Self).map_err(Error::internal)
+    }
+}
+
+impl Deref for Written {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What is about to be written of a document.
+pub(super) struct Judged<D: Document> {
+    content: Kept<D>,
+    pub(super) settled: Settled<D::Figures>,
+}
+
+impl<D: Document> Judged<D> {
+    pub(super) fn asked(&self) -> &D::Asked {
+        &self.content.asked
+    }
+
+    pub(super) fn written(&self) -> Result<Written> {
+        Written::of(&self.content)
+    }
+
+    /// What is left when it is written.
+    pub(super) fn apart(self) -> (Kept<D>, Settled<D::Figures>) {
+        (self.content, self.settled)
+    }
+}
+
+/// Judges what a document says, for what it is to become.
+pub(super) async fn judge<D: Document>(
+    cx: &Cx<'_>,
+    head: &Head,
+    asked: D::Asked,
+    purpose: Purpose,
+) -> Result<Judged<D>> {
+    let settled = D::settle(cx, head, &asked, purpose).await?;
+    if purpose == Purpose::Posting {
+        limits::check_day(cx, head.date, "date")?;
+        limits::check_total(cx, head.date, (&settled.currency, settled.total), settled.base_total).await?;
+    }
+    if purpose == Purpose::Posting && D::POSTS {
+        let periods = cx.periods().await?;
+        if settled.entries.is_empty() {
+            periods.check(D::MODULE, "date", head.date, cx.asker())?;
+        }
+        for entry in &settled.entries {
+            periods.check(D::MODULE, entry.field, entry.date, cx.asker())?;
+        }
+    }
+    Ok(Judged { content: Content { asked, figures: settled.figures.clone() }, settled })
+}
+
+/// Judges the words of a posted document that change. What it named all along may stay: an item may have been archived
+/// since. What is answered is kept with the figures that it has.
+pub(super) async fn judge_words<D: Document>(
+    cx: &Cx<'_>,
+    (old_head, old): (&Head, &Kept<D>),
+    head: &Head,
+    asked: D::Asked,
+) -> Result<(Kept<D>, Written)> {
+    if let Err(now) = D::settle(cx, head, &asked, Purpose::Draft).await {
+        let before = D::settle(cx, old_head, &old.asked, Purpose::Draft).await.err();
+        if let Some(fault) = new_fault(now, before) {
+            return Err(fault);
+        }
+    }
+    let content = Content { figures: D::reworded(cx, &old.figures, &asked), asked };
+    let written = Written::of(&content)?;
+    Ok((content, written))
+}
+
+/// What is wrong now and was not before.
+fn new_fault(now: Error, before: Option<Error>) -> Option<Error> {
+    match (now, before) {
+        (Error::Validation(now), Some(Error::Validation(before))) => {
+            let mut new = FieldErrors::default();
+            for (field, messages) in now.iter() {
+                let known =
+                    |message: &String| before.iter().any(|(other, said)| other == field && said.contains(message));
+                messages.iter().filter(|message| !known(message)).for_each(|message| new.add(field, message));
+            }
+            if new.is_empty() { None } else { Some(new.into()) }
+        }
+        (Error::Conflict(now), Some(Error::Conflict(before))) if now.code == before.code => None,
+        (now, _) => Some(now),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_wrong_before_may_stay_and_nothing_else() {
+        let faults = |names: &[&str]| {
+            let mut faults = FieldErrors::default();
+            for name in names {
+                faults.add(*name, "names nothing");
+            }
+            Error::Validation(faults)
+        };
+        let fresh = |now: &[&str], before: &[&str]| match new_fault(faults(now), Some(faults(before))) {
+            Some(Error::Validation(faults)) => faults.iter().map(|(field, _)| field.clone()).collect(),
+            _ => Vec::new(),
+        };
+        assert!(fresh(&["a"], &["a"]).is_empty());
+        assert_eq!(fresh(&["a", "b"], &["a"]), ["b"]);
+        assert!(new_fault(faults(&["a"]), None).is_some());
+        assert!(new_fault(Error::NotFound, Some(faults(&["a"]))).is_some());
+    }
+}

@@ -1,0 +1,233 @@
+//! Whether the database is there, kept by one who looks, so that nobody has to wait to find out.
+
+use crate::fault::Fault;
+use crate::link::Link;
+use crate::target::Target;
+use sea_orm::{DbBackend, Statement};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, timeout};
+
+/// How often a database that is there is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long it may take to answer somebody who only looks.
+const GLANCE: Duration = Duration::from_secs(2);
+/// How long is waited before a database that is away is looked at again: at first, and at most.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+/// How long a commit may take before the database counts as one that does not take writes.
+const SLOW_COMMIT: Duration = Duration::from_secs(2);
+
+/// What is known of the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    Here,
+    Away,
+    /// It answers, but commits do not come to an end.
+    CommitsWait,
+}
+
+pub struct Health {
+    /// Why it is away, where it is.
+    away: watch::Sender<Option<Arc<str>>>,
+    look: Notify,
+    /// How often connections that were open were given up.
+    generation: AtomicU64,
+    /// When somebody last had an answer.
+    heard: Mutex<Instant>,
+    commits: Mutex<Commits>,
+}
+
+#[derive(Default)]
+struct Commits {
+    count: u64,
+    /// When those that are under way began.
+    under_way: BTreeMap<u64, Instant>,
+    /// Since when the server itself says that some wait for a standby.
+    waiting: Option<Instant>,
+}
+
+/// A commit under way.
+pub(crate) struct Committing<'h> {
+    health: &'h Health,
+    number: u64,
+}
+
+impl Drop for Committing<'_> {
+    fn drop(&mut self) {
+        self.health.commits().under_way.remove(&self.number);
+    }
+}
+
+impl Health {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            away: watch::Sender::new(None),
+            look: Notify::new(),
+            generation: AtomicU64::new(0),
+            heard: Mutex::new(Instant::now()),
+            commits: Mutex::default(),
+        })
+    }
+
+    fn commits(&self) -> MutexGuard<'_, Commits> {
+        self.commits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known, without asking anybody.
+    pub fn standing(&self) -> Standing {
+        if self.away.borrow().is_some() {
+            return Standing::Away;
+        }
+        let commits = self.commits();
+        let eldest = commits.under_way.values().chain(&commits.waiting).min();
+        match eldest {
+            Some(eldest) if eldest.elapsed() >= SLOW_COMMIT => Standing::CommitsWait,
+            _ => Standing::Here,
+        }
+    }
+
+    /// An error at once where the database is away.
+    pub fn check(&self) -> Result<(), Fault> {
+        match &*self.away.borrow() {
+            Some(why) => Err(Fault::away(why.as_ref())),
+            None => Ok(()),
+        }
+    }
+
+    /// An error at once where no write can come to its end.
+    pub fn check_writable(&self) -> Result<(), Fault> {
+        self.check()?;
+        if self.commits().waiting.is_some_and(|since| since.elapsed() >= SLOW_COMMIT) {
+            return Err(Fault::away("commits wait for a standby of the database"));
+        }
+        Ok(())
+    }
+
+    /// Connections of an older generation may be silent for ever.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// One connection went silent: those that were open at the time may have gone the same way.
+    pub(crate) fn distrust(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Somebody had an answer.
+    pub(crate) fn hear(&self) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    fn heard_since(&self, then: Instant) -> bool {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) > then
+    }
+
+    /// Does something as long as the database is there.
+    pub(crate) async fn while_here<T>(&self, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        let mut away = self.away.subscribe();
+        tokio::select! {
+            biased;
+            done = work => done,
+            gone = away.wait_for(Option::is_some) => {
+                let why = gone.ok().and_then(|gone| gone.clone()).unwrap_or_else(|| "it went away".into());
+                Err(Fault::away(why.as_ref()))
+            }
+        }
+    }
+
+    /// Somebody lost a connection; it may be the only one.
+    pub(crate) fn suspect(&self) {
+        self.look.notify_one();
+    }
+
+    /// Nobody comes through to it.
+    pub(crate) fn is_away(&self, why: &Fault) {
+        let told = self.away.send_if_modified(|away| {
+            let first = away.is_none();
+            *away = Some(why.to_string().into());
+            first
+        });
+        if told {
+            self.distrust();
+            tracing::error!(code = "database_away", cause = %why, "the database is away; requests are answered 503");
+        }
+    }
+
+    fn is_here(&self, waiting: bool) {
+        let mut commits = self.commits();
+        commits.waiting = if waiting { commits.waiting.or_else(|| Some(Instant::now())) } else { None };
+        drop(commits);
+        let told = self.away.send_if_modified(|away| away.take().is_some());
+        if told {
+            tracing::warn!(code = "database_back", "the database is back");
+        }
+    }
+
+    /// A commit begins; it ends when what is answered is dropped.
+    pub(crate) fn committing(&self) -> Committing<'_> {
+        let mut commits = self.commits();
+        commits.count += 1;
+        let number = commits.count;
+        commits.under_way.insert(number, Instant::now());
+        Committing { health: self, number }
+    }
+
+    /// Looks at the database until it is told to stop.
+    pub(crate) async fn keep(self: Arc<Self>, target: Target) {
+        let mut link = None;
+        let mut pause = AGAIN.0;
+        loop {
+            let begun = Instant::now();
+            match look(&mut link, &target).await {
+                Ok(waiting) => {
+                    self.is_here(waiting);
+                    pause = AGAIN.0;
+                    let _called = timeout(LOOK, self.look.notified()).await;
+                }
+                // It is busy, or takes no more connections; others have their answers.
+                Err(fault) if !fault.is_told() && self.heard_since(begun) => sleep(LOOK).await,
+                Err(fault) => {
+                    self.is_away(&fault);
+                    sleep(pause).await;
+                    pause = (pause * 2).min(AGAIN.1);
+                }
+            }
+        }
+    }
+}
+
+/// What is asked of a database to know that it serves: whether it takes writes, and whether commits of ours wait.
+const GLANCED: &str = "SELECT current_setting('transaction_read_only') = 'on' AS reads_only, EXISTS (SELECT 1 FROM \
+                       pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep') AS waiting";
+
+/// Whether commits wait for a standby. A connection that fails may be alone in that, so another one is asked.
+async fn look(link: &mut Option<Link>, target: &Target) -> Result<bool, Fault> {
+    if let Some(known) = link.take()
+        && let Ok(waiting) = glance(&known).await
+    {
+        *link = Some(known);
+        return Ok(waiting);
+    }
+    let fresh = async {
+        let fresh = Link::open(target, GLANCE).await?;
+        let waiting = glance(&fresh).await?;
+        Ok((fresh, waiting))
+    };
+    let fresh = timeout(GLANCE.min(target.patience.connect) * u32::try_from(target.hosts.len()).unwrap_or(1), fresh);
+    let (fresh, waiting) = fresh.await.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")))?;
+    *link = Some(fresh);
+    Ok(waiting)
+}
+
+async fn glance(link: &Link) -> Result<bool, Fault> {
+    let rows = link.query(Statement::from_string(DbBackend::Postgres, GLANCED)).await?;
+    let row = rows.first().ok_or_else(|| Fault::ours("the database answered nothing"))?;
+    let flag = |name: &str| row.try_get::<bool, _>(name).map_err(|error| Fault::ours(error.to_string()));
+    if flag("reads_only")? {
+        return Err(Fault::away("the database takes no writes: it is a standby, or is set to read only"));
+    }
+    flag("waiting")
+}

@@ -1,0 +1,94 @@
+//! PostgreSQL by a plain driver with deadlines, in the statements and rows that entities speak.
+//!
+//! Owns: where the server is and who may be at the other end, connections and when they end, what is sent and answered,
+//! whether the database is there, and what the server's complaints are called. Refuses: to know what is asked, and to
+//! guess at a type.
+//!
+//! - Whatever is asked is answered in time, or the connection is ended.
+//! - Whoever stops waiting for a read ends it inside the server.
+//! - A database that is away costs nobody a wait: one who looks knows it.
+
+mod fault;
+mod health;
+mod link;
+mod pool;
+mod proxied;
+mod target;
+mod tls;
+mod values;
+
+pub use fault::Fault;
+pub use health::{Health, Standing};
+pub use link::{Begin, Committed, Link};
+pub use pool::{Lease, Pool};
+pub use proxied::{Failure, proxied};
+pub use target::{Patience, Target, is_postgres, unverified_host};
+
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+
+/// A database, as all who use it share it.
+#[derive(Clone)]
+pub struct Server {
+    target: Target,
+    health: Arc<Health>,
+    /// For what reads.
+    pub reads: Pool,
+    /// For what writes: long reads never take these.
+    pub writes: Pool,
+    /// For what lets requests in, which nothing else takes.
+    pub door: Pool,
+    looking: Arc<Looking>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("standing", &self.health.standing()).finish_non_exhaustive()
+    }
+}
+
+/// Ends with the last who uses the database.
+struct Looking(JoinHandle<()>);
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Server {
+    /// Connects once, so that a wrong address is told at once. An eighth of the connections let requests in, and half of
+    /// the others write.
+    pub async fn open(target: Target, pool_size: usize) -> Result<Self, Fault> {
+        Link::open(&target, target.patience.connect).await?.close().await;
+        let health = Health::new();
+        let looking = Arc::new(Looking(tokio::spawn(health.clone().keep(target.clone()))));
+        let at_door = (pool_size / 8).max(1);
+        let writing = (pool_size.saturating_sub(at_door) / 2).max(1);
+        let reading = pool_size.saturating_sub(at_door + writing).max(1);
+        Ok(Self {
+            reads: Pool::reading(target.clone(), health.clone(), reading),
+            writes: Pool::writing(&target, health.clone(), writing),
+            door: Pool::reading(target.clone(), health.clone(), at_door),
+            target,
+            health,
+            looking,
+        })
+    }
+
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// Where the database is.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    pub async fn close(&self) {
+        self.looking.0.abort();
+        self.reads.close().await;
+        self.writes.close().await;
+        self.door.close().await;
+    }
+}

@@ -1,0 +1,126 @@
+//! Values as they are sent, and rows as entities read them.
+//!
+//! An entity reads a value only if it has exactly the variant of its own type, and takes anything else for nothing. So a
+//! type that nobody has spoken of is refused, on the way out and on the way in.
+
+use crate::fault::Fault;
+use bytes::BytesMut;
+use sea_orm::{ProxyRow, Value};
+use std::collections::BTreeMap;
+use std::error::Error;
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
+use uuid::Uuid;
+
+/// A value on its way into a statement, of the type that it was prepared with.
+#[derive(Debug, Clone)]
+pub(crate) enum Bound {
+    Flag(Option<bool>),
+    Number(Option<i64>),
+    Text(Option<String>),
+    Bytes(Option<Vec<u8>>),
+    Identifier(Option<Uuid>),
+}
+
+impl Bound {
+    pub(crate) fn of(value: Value) -> Result<Self, Fault> {
+        Ok(match value {
+            Value::Bool(value) => Self::Flag(value),
+            Value::TinyInt(value) => Self::Number(value.map(i64::from)),
+            Value::SmallInt(value) => Self::Number(value.map(i64::from)),
+            Value::Int(value) => Self::Number(value.map(i64::from)),
+            Value::BigInt(value) => Self::Number(value),
+            Value::TinyUnsigned(value) => Self::Number(value.map(i64::from)),
+            Value::SmallUnsigned(value) => Self::Number(value.map(i64::from)),
+            Value::Unsigned(value) => Self::Number(value.map(i64::from)),
+            Value::BigUnsigned(value) => Self::Number(
+                value.map(i64::try_from).transpose().map_err(|_| Fault::ours("a number is too large to be kept"))?,
+            ),
+            Value::String(value) => Self::Text(value),
+            Value::Bytes(value) => Self::Bytes(value),
+            Value::Uuid(value) => Self::Identifier(value),
+            other => return Err(Fault::ours(format!("nobody has said how this is kept in PostgreSQL: {other:?}"))),
+        })
+    }
+
+    pub(crate) fn kind(&self) -> Type {
+        match self {
+            Self::Flag(_) => Type::BOOL,
+            Self::Number(_) => Type::INT8,
+            Self::Text(_) => Type::TEXT,
+            Self::Bytes(_) => Type::BYTEA,
+            Self::Identifier(_) => Type::UUID,
+        }
+    }
+}
+
+impl ToSql for Bound {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Flag(value) => value.to_sql(kind, out),
+            Self::Number(value) => value.to_sql(kind, out),
+            Self::Text(value) => value.to_sql(kind, out),
+            Self::Bytes(value) => value.to_sql(kind, out),
+            Self::Identifier(value) => value.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        [Type::BOOL, Type::INT8, Type::TEXT, Type::BYTEA, Type::UUID].contains(kind)
+    }
+
+    to_sql_checked!();
+}
+
+/// As many values as entities read by their place in a row.
+const MOST_PLACES: usize = 12;
+
+/// A row as entities read it: by name, and by place where it is short. Names of places come before all others, in the
+/// order of the statement; two columns of one name are read by their places alone.
+pub(crate) fn row(row: &Row) -> Result<ProxyRow, Fault> {
+    let columns = row.columns();
+    let by_place = columns.len() <= MOST_PLACES;
+    let mut values = BTreeMap::new();
+    for (place, column) in columns.iter().enumerate() {
+        let name = column.name();
+        let value = read(row, place)?;
+        let twice = columns.iter().filter(|other| other.name() == name).count() > 1;
+        if twice && !by_place {
+            return Err(Fault::ours(format!("a statement answers two columns named {name}")));
+        }
+        if by_place {
+            values.insert(format!("\0{place:02}"), value.clone());
+        }
+        if !twice {
+            values.insert(name.to_owned(), value);
+        }
+    }
+    Ok(ProxyRow::new(values))
+}
+
+fn read(row: &Row, place: usize) -> Result<Value, Fault> {
+    let column = &row.columns()[place];
+    let mut kind = column.type_();
+    while let Kind::Domain(inner) = kind.kind() {
+        kind = inner;
+    }
+    Ok(match *kind {
+        Type::BOOL => Value::Bool(got(row, place)?),
+        Type::INT8 => Value::BigInt(got(row, place)?),
+        Type::INT4 => Value::BigInt(got::<i32>(row, place)?.map(i64::from)),
+        Type::INT2 => Value::BigInt(got::<i16>(row, place)?.map(i64::from)),
+        Type::TEXT | Type::VARCHAR | Type::NAME => Value::String(got(row, place)?),
+        Type::BYTEA => Value::Bytes(got(row, place)?),
+        Type::UUID => Value::Uuid(got(row, place)?),
+        // What SELECT NULL answers.
+        Type::UNKNOWN if got::<&str>(row, place)?.is_none() => Value::String(None),
+        _ => {
+            let name = column.name();
+            return Err(Fault::ours(format!("nobody has said how {name} is read, which is of the type {kind}")));
+        }
+    })
+}
+
+fn got<'r, T: FromSql<'r>>(row: &'r Row, place: usize) -> Result<Option<T>, Fault> {
+    row.try_get(place).map_err(|error| Fault::ours(format!("{} cannot be read: {error}", row.columns()[place].name())))
+}

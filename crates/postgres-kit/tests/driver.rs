@@ -1,0 +1,308 @@
+//! What is promised of connections, against a real PostgreSQL and over a wire that may fail.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[allow(dead_code)]
+#[path = "../../../tests/harness/postgres.rs"]
+mod postgres;
+#[allow(dead_code)]
+#[path = "../../../tests/harness/process.rs"]
+mod process;
+#[allow(dead_code)]
+#[path = "../../../tests/harness/wire.rs"]
+mod wire;
+
+use postgres_kit::{Begin, Committed, Fault, Link, Patience, Server, Standing, Target};
+use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
+use std::time::Duration;
+use wire::Wire;
+
+const PATIENCE: Patience =
+    Patience { connect: Duration::from_secs(5), statement: Duration::from_secs(20), writer: Duration::from_secs(5) };
+
+fn asked(sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
+    Statement::from_sql_and_values(DbBackend::Postgres, sql, values)
+}
+
+async fn link(url: &str) -> Link {
+    Link::open(&Target::of(url, PATIENCE).unwrap(), PATIENCE.writer).await.unwrap()
+}
+
+async fn number(database: &impl ConnectionTrait, sql: &str) -> i64 {
+    database.query_one_raw(asked(sql, [])).await.unwrap().unwrap().try_get_by_index(0).unwrap()
+}
+
+#[tokio::test]
+async fn values_come_back_as_they_went_each_of_its_own_kind() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let link = link(&url).await;
+    let id = uuid::Uuid::from_u128(7);
+    let bytes = vec![0_u8, 255];
+    let sent: [Value; 5] = [true.into(), i64::MIN.into(), "ä".into(), bytes.clone().into(), id.into()];
+    let none = [Value::Bool(None), Value::BigInt(None), Value::String(None), Value::Bytes(None), Value::Uuid(None)];
+    let sql = "SELECT $1 AS flag, $2 AS number, $3 AS text, $4 AS bytes, $5 AS id";
+    for values in [sent, none] {
+        let rows = link.query(asked(sql, values.clone())).await.unwrap();
+        let got: Vec<Value> = ["flag", "number", "text", "bytes", "id"].map(|name| rows[0].values[name].clone()).into();
+        assert_eq!(got, values);
+    }
+    // Narrow numbers are read as wide ones, and names by their places too.
+    let narrow = "SELECT 1::int4 AS z, 2::int2 AS a, 'n'::varchar(3) AS a, NULL::int4 AS n";
+    let row = link.query_one_raw(asked(narrow, [])).await.unwrap().unwrap();
+    assert_eq!(row.try_get::<i64>("", "z").unwrap(), 1);
+    assert_eq!((row.try_get_by_index::<i64>(0).unwrap(), row.try_get_by_index::<i64>(1).unwrap()), (1, 2));
+    assert_eq!(row.try_get_by_index::<String>(2).unwrap(), "n");
+    assert_eq!(row.try_get::<Option<i64>>("", "n").unwrap(), None);
+}
+
+#[tokio::test]
+async fn what_nobody_has_spoken_of_is_refused_loudly() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let link = link(&url).await;
+    for sql in ["SELECT 1.5 AS sum", "SELECT now() AS sum", "SELECT 1.5::float8 AS sum", "SELECT '{}'::jsonb AS sum"] {
+        let error = link.query(asked(sql, [])).await.unwrap_err();
+        assert!(error.to_string().contains("sum is read"), "{error}");
+    }
+    let float = link.query(asked("SELECT $1", [Value::Double(Some(1.5))])).await.unwrap_err();
+    assert!(float.to_string().contains("kept in PostgreSQL"), "{float}");
+    let too_few = link.query(asked("SELECT $1, $2::text", [Value::BigInt(None)])).await.unwrap_err();
+    assert!(too_few.to_string().contains("wants 2 values"), "{too_few}");
+    // And the connection goes on.
+    assert_eq!(number(&link, "SELECT 1").await, 1);
+}
+
+#[tokio::test]
+async fn statements_stay_prepared_but_not_without_end_nor_past_a_change_of_the_schema() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let link = link(&url).await;
+    for index in 0..400 {
+        assert_eq!(number(&link, &format!("SELECT {index}::int8")).await, index);
+    }
+    let kept = number(&link, "SELECT count(*) FROM pg_prepared_statements").await;
+    assert!((200..=257).contains(&kept), "{kept}");
+    link.batch("CREATE TABLE t (a int8); INSERT INTO t VALUES (1)").await.unwrap();
+    assert_eq!(link.query(asked("SELECT * FROM t", [])).await.unwrap().len(), 1);
+    link.batch("ALTER TABLE t ADD b int8").await.unwrap();
+    let told = link.query(asked("SELECT * FROM t", [])).await.unwrap_err();
+    assert_eq!(told.code(), "0A000");
+    assert_eq!(link.query(asked("SELECT * FROM t", [])).await.unwrap()[0].values.len(), 4);
+}
+
+#[tokio::test]
+async fn a_commit_of_what_failed_is_refused_and_not_taken_for_done() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let link = link(&url).await;
+    link.batch("CREATE TABLE kept (number int8 UNIQUE DEFERRABLE INITIALLY DEFERRED)").await.unwrap();
+    link.begin(Begin::Writing).await.unwrap();
+    link.batch("INSERT INTO kept VALUES (1)").await.unwrap();
+    assert!(link.batch("SELECT 1 / 0").await.is_err());
+    assert!(matches!(link.commit().await, Committed::Refused(_)));
+    link.rollback().await.unwrap();
+    assert_eq!(number(&link, "SELECT count(*) FROM kept").await, 0);
+    // What COMMIT itself objects to did not happen either.
+    link.begin(Begin::Writing).await.unwrap();
+    link.batch("INSERT INTO kept VALUES (2), (2)").await.unwrap();
+    assert!(matches!(link.commit().await, Committed::Refused(fault) if fault.code() == "23505"));
+    link.rollback().await.unwrap();
+    link.begin(Begin::Writing).await.unwrap();
+    link.batch("INSERT INTO kept VALUES (3)").await.unwrap();
+    assert!(matches!(link.commit().await, Committed::Done));
+    assert_eq!(number(&link, "SELECT sum(number)::int8 FROM kept").await, 3);
+}
+
+/// An operator who ends the wait for a standby makes COMMIT answer like any other; only a warning tells.
+#[tokio::test]
+async fn a_commit_whose_wait_for_a_standby_was_ended_is_not_known_to_be_safe() {
+    let Some(cluster) = postgres::Cluster::start() else { return };
+    let url = cluster.fresh_database();
+    let (link, other) = (link(&url).await, link(&url).await);
+    link.batch("CREATE TABLE kept (number int8)").await.unwrap();
+    let pid = number(&link, "SELECT pg_backend_pid()").await;
+    other.batch("ALTER SYSTEM SET synchronous_standby_names = 'ghost'").await.unwrap();
+    other.batch("SELECT pg_reload_conf()").await.unwrap();
+    while number(&link, "SELECT count(*) FROM pg_settings WHERE setting = 'ghost'").await == 0 {}
+    link.begin(Begin::Writing).await.unwrap();
+    link.batch("INSERT INTO kept VALUES (1)").await.unwrap();
+    let ended = async {
+        let waits = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {pid} AND wait_event = 'SyncRep'");
+        while number(&other, &waits).await == 0 {}
+        other.query(asked(&format!("SELECT pg_cancel_backend({pid})"), [])).await.unwrap();
+    };
+    let (committed, ()) = tokio::join!(link.commit(), ended);
+    assert!(matches!(committed, Committed::Unknown(_)), "{committed:?}");
+    assert!(link.is_spent().is_some());
+    // The cluster ends once nobody is connected.
+    link.close().await;
+    other.close().await;
+}
+
+async fn server(url: &str, size: usize) -> Server {
+    Server::open(Target::of(url, PATIENCE).unwrap(), size).await.unwrap()
+}
+
+/// How many statements of ours the server is running, as somebody else sees it.
+async fn running(other: &Link, what: &str) -> i64 {
+    let sql = format!("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '{what}%'");
+    number(other, &sql).await
+}
+
+#[tokio::test]
+async fn a_read_that_nobody_waits_for_ends_inside_the_server_and_its_connection_serves_on() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let (server, other) = (server(&url, 1).await, link(&url).await);
+    let mine = number(&server.reads, "SELECT pg_backend_pid()").await;
+    for _ in 0..3 {
+        let reads = server.reads.clone();
+        let asking = tokio::spawn(async move { number(&reads, "SELECT 1::int8 FROM pg_sleep(60)").await });
+        while running(&other, "SELECT 1::int8 FROM pg_sleep").await == 0 {}
+        asking.abort();
+        while running(&other, "SELECT 1::int8 FROM pg_sleep").await == 1 {}
+        // The only place there is: the same connection, in no transaction, with nothing left over.
+        assert_eq!(number(&server.reads, "SELECT pg_backend_pid()").await, mine);
+    }
+    // A snapshot is left in the middle of a statement, and of nothing.
+    for within in [true, false] {
+        let reads = server.reads.clone();
+        let asking = tokio::spawn(async move {
+            let snapshot = reads.snapshot().await.unwrap();
+            if within {
+                number(&snapshot, "SELECT 2::int8 FROM pg_sleep(60)").await;
+            }
+            std::future::pending::<()>().await;
+            drop(snapshot);
+        });
+        let seen = if within { "SELECT 2::int8 FROM pg_sleep" } else { "BEGIN" };
+        let there = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {mine} AND query LIKE '{seen}%'");
+        while number(&other, &there).await == 0 {}
+        asking.abort();
+        assert_eq!(number(&server.reads, "SELECT pg_backend_pid()").await, mine);
+        let open = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {mine} AND xact_start IS NOT NULL");
+        assert_eq!(number(&other, &open).await, 0);
+    }
+    server.close().await;
+}
+
+/// A BEGIN that was cancelled once left its session inside a transaction which the driver did not know of; what was
+/// written on it later was acknowledged and gone.
+#[tokio::test]
+async fn a_cancelled_begin_loses_no_later_write() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let (server, other) = (server(&url, 2).await, link(&url).await);
+    server.reads.execute_unprepared("CREATE TABLE kept (number int8)").await.unwrap();
+    for index in 0..200 {
+        if index % 20 == 0 {
+            for polls in 1..8 {
+                let reads = server.reads.clone();
+                let begun = tokio::spawn(async move { reads.snapshot().await.map(drop) });
+                for _ in 0..polls {
+                    tokio::task::yield_now().await;
+                }
+                begun.abort();
+                let _cancelled = begun.await;
+            }
+        }
+        let insert = asked("INSERT INTO kept VALUES ($1)", [i64::from(index).into()]);
+        server.reads.execute_raw(insert).await.unwrap();
+    }
+    assert_eq!(number(&other, "SELECT count(*) FROM kept").await, 200);
+    server.close().await;
+}
+
+async fn until(server: &Server, standing: Standing) {
+    while server.health().standing() != standing {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_away_costs_nobody_a_wait_and_comes_back_by_itself() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let wire = Wire::to(address(&url));
+    let server = server(&wire.url(&url), 4).await;
+    assert_eq!(number(&server.reads, "SELECT 1").await, 1);
+    for silently in [false, true] {
+        let set = |away: bool| if silently { wire.silence(away) } else { wire.refuse(away) };
+        set(true);
+        // One who waits for an answer when it goes away learns so too.
+        let waited = server.reads.query_one_raw(asked("SELECT 1", [])).await;
+        assert!(Fault::within(&waited.unwrap_err()).unwrap().is_away());
+        until(&server, Standing::Away).await;
+        let before = wire.requests();
+        for _ in 0..100 {
+            assert!(server.reads.lease().await.is_err_and(|fault| fault.is_away()));
+            assert!(server.door.lease().await.is_err_and(|fault| fault.is_away()));
+            assert!(server.writes.begin().await.is_err_and(|fault| fault.is_away()));
+        }
+        assert_eq!(wire.requests(), before);
+        set(false);
+        until(&server, Standing::Here).await;
+        assert_eq!(number(&server.reads, "SELECT 1").await, 1);
+        assert!(server.writes.begin().await.is_ok());
+    }
+    server.close().await;
+}
+
+fn address(url: &str) -> std::net::SocketAddr {
+    let place = url.split_once('@').unwrap().1.split('/').next().unwrap();
+    place.parse().unwrap()
+}
+
+/// A certificate's authority, and a server's certificate for this name, as PEM: authority, certificate, key.
+fn certificates(name: &str) -> [String; 3] {
+    let own = rcgen::KeyPair::generate().unwrap();
+    let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let root = authority.self_signed(&own).unwrap();
+    let issuer = rcgen::Issuer::new(authority, own);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let server = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    [root.pem(), server.pem(), key.serialize_pem()]
+}
+
+#[tokio::test]
+async fn tls_is_spoken_and_verified_as_libpq_does() {
+    let Some(cluster) = postgres::Cluster::start() else { return };
+    let direct = cluster.fresh_database();
+    let plain = link(&format!("{direct}?sslmode=disable")).await;
+    let folder = process::fresh_folder("certificates");
+    let ([root, certificate, key], [stranger, ..]) = (certificates("localhost"), certificates("localhost"));
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name).display().to_string();
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let (root, stranger) = (file("root.pem", &root), file("stranger.pem", &stranger));
+    let (certificate, key) = (file("certificate.pem", &certificate), file("key.pem", &key));
+    // The server reads a key only if it is its own and nobody else's. Where we are root it runs as somebody else.
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let _ours_already = std::process::Command::new("chown").args(["postgres", &key]).output();
+    for (setting, value) in [("ssl_cert_file", &certificate), ("ssl_key_file", &key), ("ssl", &"on".to_owned())] {
+        plain.batch(format!("ALTER SYSTEM SET {setting} = '{value}'")).await.unwrap();
+    }
+    plain.batch("SELECT pg_reload_conf()").await.unwrap();
+    let named = direct.replace("127.0.0.1", "localhost");
+    let secure = "SELECT count(*) FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl";
+    let speaks = async |url: String| {
+        let target = Target::of(&url, PATIENCE)?;
+        let link = Link::open(&target, PATIENCE.writer).await?;
+        let secure = number(&link, secure).await;
+        link.close().await;
+        Ok::<i64, Fault>(secure)
+    };
+    while speaks(format!("{direct}?sslmode=require")).await.is_err() {}
+    for (place, how, expected) in [
+        (&direct, "sslmode=disable".to_owned(), Some(0)),
+        (&direct, "sslmode=prefer".into(), Some(1)),
+        // Nobody says who signed it, and nobody is asked.
+        (&direct, "sslmode=require".into(), Some(1)),
+        (&direct, format!("sslmode=require&sslrootcert={stranger}"), None),
+        (&direct, format!("sslmode=verify-ca&sslrootcert={root}"), Some(1)),
+        (&direct, format!("sslmode=verify-ca&sslrootcert={stranger}"), None),
+        (&direct, format!("sslmode=verify-full&sslrootcert={root}"), None),
+        (&named, format!("sslmode=verify-full&sslrootcert={root}"), Some(1)),
+        (&named, format!("sslmode=verify-full&sslrootcert={stranger}"), None),
+    ] {
+        assert_eq!(speaks(format!("{place}?{how}")).await.ok(), expected, "{how}");
+    }
+    plain.close().await;
+}

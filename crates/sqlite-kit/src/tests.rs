@@ -1,0 +1,178 @@
+use super::*;
+use sea_orm::{DbBackend, DbErr, QueryResult};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+use uuid::Uuid;
+
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("sqlite-kit-{name}-{}.db", std::process::id())))
+    }
+
+    fn open(&self, access: Access) -> Result<Connection, Fault> {
+        Connection::open(&self.opening(access))
+    }
+
+    fn opening(&self, access: Access) -> Opening {
+        Opening { path: self.0.clone(), access, cache_kib: 256, statements: 16, patience: Duration::ZERO }
+    }
+
+    fn modes(&self) -> Vec<u32> {
+        let mode = |suffix| Some(std::fs::metadata(beside(&self.0, suffix)).ok()?.permissions().mode() & 0o7777);
+        ["", "-wal", "-shm"].into_iter().filter_map(mode).collect()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for suffix in ["", "-wal", "-shm"] {
+            let _gone = std::fs::remove_file(beside(&self.0, suffix));
+        }
+    }
+}
+
+fn asked(sql: &str, values: Vec<Value>) -> Statement {
+    Statement::from_sql_and_values(DbBackend::Sqlite, sql, values)
+}
+
+fn row(connection: &Connection, sql: &str) -> QueryResult {
+    connection.query_one(&asked(sql, vec![])).unwrap().unwrap().into()
+}
+
+const TABLE: &str = "CREATE TABLE things (id uuid_text PRIMARY KEY, flag boolean NOT NULL, number bigint, name text, \
+                     content blob, odd datetime_text, CHECK (number < 100))";
+
+fn filled(place: &Place) -> Connection {
+    let connection = place.open(Access::Create).unwrap();
+    connection.batch(TABLE).unwrap();
+    let insert = "INSERT INTO things (id, flag, number, name, content) VALUES (?, ?, ?, ?, ?)";
+    for (id, number) in [(1, Some(7)), (2, None)] {
+        let values: Vec<Value> = vec![
+            Uuid::from_u128(id).into(),
+            (id == 1).into(),
+            number.map(i64::from).into(),
+            format!("thing {id}").into(),
+            vec![1_u8, 2].into(),
+        ];
+        assert_eq!(connection.execute(&asked(insert, values)).unwrap().rows_affected, 1);
+    }
+    connection
+}
+
+#[test]
+fn rows_are_read_by_name_and_by_their_place_in_the_statement() {
+    let place = Place::new("rows");
+    let connection = filled(&place);
+    // The names are not in the order of the places.
+    let found = row(&connection, "SELECT number, id, flag, name, content FROM things WHERE id IS NOT NULL ORDER BY id");
+    let in_order: (i64, Uuid, bool, String, Vec<u8>) = found.try_get_many_by_index().unwrap();
+    assert_eq!(in_order, (7, Uuid::from_u128(1), true, "thing 1".into(), vec![1, 2]));
+    assert!(found.try_get::<bool>("", "flag").unwrap());
+    assert_eq!(found.try_get::<Uuid>("", "id").unwrap(), Uuid::from_u128(1));
+    let nothing = row(&connection, "SELECT number, content FROM things WHERE number IS NULL");
+    let nothing: (Option<i64>, Option<Vec<u8>>) = nothing.try_get_many_by_index().unwrap();
+    assert_eq!(nothing, (None, Some(vec![1, 2])));
+    // Expressions are what they are stored as, and a column of a subquery is still that column.
+    let sums: (i64, Option<String>, Uuid, bool) = row(
+        &connection,
+        "SELECT SUM(number), MAX(name), MIN(id), (SELECT 1) IS NULL OR flag FROM (SELECT * FROM things LIMIT 1)",
+    )
+    .try_get_many_by_index::<(i64, Option<String>, Uuid, i64)>()
+    .map(|(sum, name, id, flag)| (sum, name, id, flag == 1))
+    .unwrap();
+    assert_eq!(sums, (7, Some("thing 1".into()), Uuid::from_u128(1), true));
+    let twice: (Uuid, Uuid) = row(&connection, "SELECT a.id, b.id FROM things a, things b WHERE a.id < b.id")
+        .try_get_many_by_index()
+        .unwrap();
+    assert_eq!(twice, (Uuid::from_u128(1), Uuid::from_u128(2)));
+}
+
+#[test]
+fn what_nobody_has_said_how_to_read_or_keep_is_refused() {
+    let place = Place::new("refused");
+    let connection = filled(&place);
+    let refused = |sql: &str| connection.query(&asked(sql, vec![])).unwrap_err().to_string();
+    assert!(refused("SELECT odd FROM things").contains("datetime_text"));
+    assert!(refused("SELECT AVG(number) FROM things").contains("Real"));
+    connection.batch("UPDATE things SET number = 'seven' WHERE number = 7").unwrap_err();
+    connection.batch("INSERT INTO things (id, flag) VALUES (X'01', 0)").unwrap();
+    assert!(refused("SELECT id FROM things WHERE length(id) = 1").contains("no UUID"));
+    connection.batch("UPDATE things SET flag = 3").unwrap();
+    assert!(refused("SELECT flag FROM things").contains("Flag"));
+    let wide = "SELECT a.*, b.*, a.* FROM things a, things b";
+    assert!(refused(wide).contains("two columns"));
+    assert!(connection.query(&asked("SELECT ?, ?", vec![1_i64.into()])).unwrap_err().to_string().contains("wants 2"));
+    let odd = connection.query(&asked("SELECT ?", vec![Value::Char(Some('x'))])).unwrap_err();
+    assert!(odd.to_string().contains("kept in SQLite"), "{odd}");
+}
+
+#[test]
+fn complaints_keep_their_code_on_their_way_through_entities() {
+    let place = Place::new("codes");
+    let connection = filled(&place);
+    let code = |sql: &str| {
+        let error = DbErr::from(connection.batch(sql).unwrap_err());
+        Fault::within(&error).unwrap().code()
+    };
+    assert_eq!(code("INSERT INTO things (id, flag) SELECT id, flag FROM things"), 1555);
+    assert_eq!(code("UPDATE things SET number = 100"), 275);
+    let other = place.open(Access::Write).unwrap();
+    connection.batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(other.batch("BEGIN IMMEDIATE").unwrap_err().primary(), 5);
+    assert!(place.open(Access::Read).unwrap().batch("DELETE FROM things").unwrap_err().spoils_connection());
+    assert_eq!(Place::new("none").open(Access::Read).unwrap_err().primary(), 14);
+}
+
+#[test]
+fn a_statement_ends_when_it_is_stopped_and_the_next_one_does_not() {
+    const LONG: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT COUNT(*) AS n FROM c";
+    let place = Place::new("stop");
+    let connection = filled(&place);
+    let stop = Stop::default();
+    std::thread::scope(|scope| {
+        let stopping = scope.spawn(|| stop.now());
+        let ended = connection.until(&stop, |connection| connection.query(&asked(LONG, vec![]))).unwrap_err();
+        assert_eq!(ended.primary(), 9);
+        stopping.join().unwrap();
+    });
+    let counted = connection.until(&Stop::default(), |connection| connection.query(&asked("SELECT 1", vec![])));
+    assert_eq!(counted.unwrap().len(), 1);
+    let never = connection.until(&stop, |_| -> Result<(), Fault> { panic!("it was stopped before it began") });
+    assert_eq!(never.unwrap_err().primary(), 9);
+}
+
+#[test]
+fn what_stands_beside_a_database_is_its_owners_alone() {
+    let place = Place::new("modes");
+    drop(filled(&place));
+    for suffix in ["", "-wal", "-shm"] {
+        std::fs::write(beside(&place.0, suffix), "").unwrap();
+        std::fs::set_permissions(beside(&place.0, suffix), std::fs::Permissions::from_mode(0o666)).unwrap();
+    }
+    let connection = place.open(Access::Create).unwrap();
+    connection.batch(TABLE).unwrap();
+    let _reader = place.open(Access::Read).unwrap();
+    assert_eq!(place.modes(), [0o600; 3]);
+}
+
+#[tokio::test]
+async fn a_commit_that_fails_where_nobody_can_be_told_is_told_at_the_end() {
+    use sea_orm::{ConnectionTrait, TransactionTrait};
+    let place = Place::new("proxied");
+    let (database, failure) = proxied(&place.opening(Access::Create)).await.unwrap();
+    database.execute_unprepared("CREATE TABLE a (id bigint PRIMARY KEY)").await.unwrap();
+    database
+        .execute_unprepared("CREATE TABLE b (a bigint REFERENCES a (id) DEFERRABLE INITIALLY DEFERRED)")
+        .await
+        .unwrap();
+    let transaction = database.begin().await.unwrap();
+    transaction.execute_unprepared("INSERT INTO b VALUES (1)").await.unwrap();
+    // The row refers to nothing, so the commit fails; the proxy cannot say so.
+    transaction.commit().await.unwrap();
+    let told = failure.told().unwrap_err();
+    assert_eq!(Fault::within(&told).unwrap().code(), 787);
+    assert!(database.execute_unprepared("SELECT 1").await.is_err());
+}
