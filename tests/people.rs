@@ -282,8 +282,10 @@ on_both_engines! {
             let again = company.ask(dialect, "POST", "users", &format!("{path_of}/invitation"), None).expect(200);
             let newer = again.data["invitationCode"].as_str().unwrap().to_owned();
             assert_eq!(server.accept(dialect, &code, PASSWORD).status, 401);
-            let missing = server.send(&Request::new("POST", path).json(&json!({"password": "short", "username": "no name"}))).expect(400);
-            for field in ["invitationCode", "password", "username"] {
+            server.send(&Request::new("POST", path).json(&json!({"password": PASSWORD}))).expect(401);
+            let missing = authorised(Request::new("POST", path), &newer).json(&json!({"password": "short", "username": "no name"}));
+            let missing = server.send(&missing).expect(400);
+            for field in ["password", "username"] {
                 assert!(missing.text.contains(field), "{}", missing.text);
             }
             // What the company calls them, until they say who they are.

@@ -257,7 +257,7 @@ on_both_engines! {
             let mail = fresh_email("invited");
             let code = company.invite(dialect, &mail, &company.permission("sales")).expect(201).data["invitationCode"].clone();
             for new in [weak[0], "Quillfeather Holdings", &mail] {
-                let request = Request::new("POST", path).json(&json!({"invitationCode": code, "password": new}));
+                let request = authorised(Request::new("POST", path), code.as_str().unwrap()).json(&json!({"password": new}));
                 let refused = Said::of(dialect, server.send(&request)).expect(400);
                 assert!(refused.errors.get("password").is_some(), "{}", refused.answer.text);
             }

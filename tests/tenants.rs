@@ -61,8 +61,9 @@ on_both_engines! {
         let invite = json!({"email": "second@example.test", "displayName": "Second", "memberships": [{"permissionId": company["permissionId"]}]});
         let code = ask("one.example", &owner, "/b/api/users", business, &invite).expect(201).json()["invitationCode"].clone();
         let accept = |host: &str| {
-            let body = json!({"invitationCode": code, "password": "the second user of a tenant"});
-            server.send(&at(host, Request::new("POST", "/a/api/Users/accept-invitation").json(&body))).status
+            let body = json!({"password": "the second user of a tenant"});
+            let request = authorised(Request::new("POST", "/a/api/Users/accept-invitation"), code.as_str().unwrap());
+            server.send(&at(host, request.json(&body))).status
         };
         assert_eq!(["two.example", "one.example", "one.example"].map(accept), [401, 200, 401]);
         // Each tenant has an installation's log of its own.

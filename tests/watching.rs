@@ -62,12 +62,13 @@ on_both_engines! {
             let path = format!("/{}", invited["id"].as_str().unwrap());
             let (again, invited) = ask(&company, "POST", "users", &format!("{path}/invitation"), None, 200);
             is(&again, "invitation_changed", &owner);
-            let accept = json!({"invitationCode": invited["invitationCode"], "password": PASSWORD});
+            let accept = json!({"password": PASSWORD});
             let request = Request::new("POST", "/b/api/auth/accept-invitation").header("X-Request-Id", "wrong");
-            server.send(&request.json(&json!({"invitationCode": "join_x", "password": PASSWORD}))).expect(401);
+            server.send(&authorised(request, "join_x").json(&accept)).expect(401);
             assert_eq!((&event(server, "wrong")["event"], &event(server, "wrong")["who"]), (&json!("invitation_refused"), &json!("stranger")));
             let request = Request::new("POST", "/a/api/Users/accept-invitation").header("X-Request-Id", "right");
-            server.send(&request.json(&accept)).expect(200);
+            let code = invited["invitationCode"].as_str().unwrap();
+            server.send(&authorised(request, code).json(&accept)).expect(200);
             let names: Vec<Value> = told(server, "right").iter().map(|one| one["event"].clone()).collect();
             assert_eq!(names, [json!("account_changed"), json!("invitation_accepted")]);
             assert!(told(server, "right").iter().all(|one| one["user"] == invited["id"]));

@@ -19,7 +19,7 @@ impl Server {
     /// Opens an account by a code, with a password that only its owner knows.
     pub fn accept(&self, dialect: Dialect, code: &str, password: &str) -> Answer {
         let (_, path) = ACCEPT.into_iter().find(|(known, _)| *known == dialect).expect("a path");
-        self.send(&Request::new("POST", path).json(&json!({"invitationCode": code, "password": password})))
+        self.send(&super::server::authorised(Request::new("POST", path), code).json(&json!({"password": password})))
     }
 }
 

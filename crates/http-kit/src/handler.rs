@@ -456,12 +456,14 @@ async fn try_accept<D: Dialect>(
     request: Request,
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
+    // Who brings it is nobody yet: the code is what lets them in.
+    let code = request::bearer(&parts.headers)?.to_owned();
     let bytes = body_of_anybody(shell, &parts, body).await?;
     let acceptance = ledger_core::resource::body::read_plain(bytes, check_acceptance).await?;
     let origin = origin::<D>(arrival);
     let ledger = shell.ledger.clone();
     let accepted = unhurried(shell.limits.request, Unavailable::CommitOutcomeUnknown, async move {
-        ledger.accept_invitation(acceptance, &origin).await
+        ledger.accept_invitation(code, acceptance, &origin).await
     })
     .await?;
     let payload = serde_json::to_string(&accepted).map_err(Error::internal)?;

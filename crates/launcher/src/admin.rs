@@ -77,11 +77,13 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
     }
     let secret = match &settings.token_secret {
         Some(secret) => secret.expose().as_bytes().to_vec(),
-        None => kept_secret(&settings.data.join("token-secret"), purpose)?,
+        None => kept_secret(&settings.data.join("token-secret"), purpose, ledger_core::ids::random_secret)?,
     };
+    // It begins as the token secret is: servers that share that one share this one. From then on it is a secret of its own,
+    // so that the other may change.
     let master = match &settings.master_key {
         Some(key) => key.expose().as_bytes().to_vec(),
-        None => kept_secret(&settings.data.join("master-key"), purpose)?,
+        None => kept_secret(&settings.data.join("master-key"), purpose, || Ok(secret.clone()))?,
     };
     let options = LedgerOptions {
         database: DatabaseOptions {
@@ -114,9 +116,13 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
     Ledger::open(options).await.map_err(|error| format!("cannot open {shown}: {}", explain(&error)))
 }
 
-/// A secret of this installation, made at the first start and readable by its owner alone. Who only reads makes none,
-/// and does with one that is nobody's.
-fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
+/// A secret of this installation, made at the first start and readable by its owner alone. Who only reads keeps none, and
+/// does with what would be made.
+fn kept_secret(
+    path: &Path,
+    purpose: Purpose,
+    make: impl FnOnce() -> ledger_core::error::Result<Vec<u8>>,
+) -> Result<Vec<u8>, String> {
     let cannot = |error: std::io::Error| format!("cannot keep a secret in {}: {error}", path.display());
     match std::fs::read(path) {
         Ok(secret) if secret.len() >= 32 => return Ok(secret),
@@ -124,7 +130,7 @@ fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(cannot(error)),
     }
-    let secret = ledger_core::ids::random_secret().map_err(|error| explain(&error))?;
+    let secret = make().map_err(|error| explain(&error))?;
     if purpose == Purpose::Reading {
         return Ok(secret);
     }

@@ -44,7 +44,7 @@ use crate::resource::business::{BusinessStatus, table as business};
 use crate::resource::extra::Media;
 use crate::resource::list::{self, Pagination};
 use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb};
-use crate::resource::user::{MembershipView, UserView};
+use crate::resource::user::{self as user_records, MembershipView, UserView};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile};
 use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
@@ -766,18 +766,15 @@ impl Ledger {
         let named = match (call.resource.scope, call.verb) {
             // One's own needs nobody's leave.
             (Scope::Installation, _) if call.resource.key.actions().is_empty() => return Ok(None),
-            (Scope::Administration, _) if principal.is_system_admin && principal.key.is_none() => return Ok(None),
-            (Scope::Administration, _) => {
+            (Scope::Administration, _) | (Scope::Installation, Verb::Create) => {
+                // The installation is its administrators', in person.
+                if principal.is_system_admin && principal.key.is_none() {
+                    return Ok(None);
+                }
                 return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
             }
             (Scope::Installation, Verb::List) => return Ok(None),
             (Scope::Installation, Verb::Extra(_)) if !names_record => return Ok(None),
-            (Scope::Installation, Verb::Create) if principal.is_system_admin && principal.key.is_none() => {
-                return Ok(None);
-            }
-            (Scope::Installation, Verb::Create) => {
-                return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
-            }
             (Scope::Installation, Verb::Get | Verb::Update | Verb::Delete | Verb::Extra(_)) => call.id.as_deref(),
             (Scope::Business, _) => call.business.as_deref(),
         };
@@ -827,6 +824,12 @@ impl Ledger {
         .await?;
         if let Some(password) = prepared.confirmed_by() {
             self.confirm(principal, password.to_owned(), call.origin.address).await?;
+        }
+        if let Some(first) = prepared.first_password() {
+            if !principal.is_system_admin || principal.key.is_some() {
+                return Err(user_records::only_the_operator());
+            }
+            self.settle(first, principal).await?;
         }
         if let Some(new) = prepared.new_password() {
             self.settle(new, principal).await?;

@@ -203,13 +203,15 @@ impl Document {
             tags: vec![self.tag_name::<D>("Authentication")],
             summary: Some("Accept an invitation with a new account".into()),
             description: Some(
-                "Opens an account for the address that the invitation was made for, with a password that only you know, \
-                 and makes it a member of the company; then log in. Whoever has an account already logs in and accepts \
+                "Send the code that you were given as the bearer token. Opens an account for the address that the \
+                 invitation was made for, with a password that only you know, and makes it a member of the company; then \
+                 log in. Whoever has an account already logs in and accepts \
                  the invitation there. A code that is wrong, used, withdrawn or too old is refused like one for an address \
                  that has an account. Wrong codes are counted like failed log-ins."
                     .into(),
             ),
             operation_id: Some(self.operation_id::<D>("acceptInvitation".into())),
+            security: vec![IndexMap::from([("bearerAuth".to_owned(), Vec::new())])],
             request_body: Some(ReferenceOr::Item(request_body(body, request))),
             responses: Some(self.responses::<D>(200, success, &failures)),
             extensions: IndexMap::from([("x-required-permission".to_owned(), Value::Null)]),

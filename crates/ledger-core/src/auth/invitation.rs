@@ -12,7 +12,7 @@ use super::{PLAIN, SentPassword, password, random_letters};
 use crate::access::{self, Action, membership};
 use crate::clock::Instant;
 use crate::error::{FieldErrors, Result};
-use crate::field::{Faults, Field, Label, Maybe, Text};
+use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::{BusinessId, UserId};
 use crate::resource::ResourceKey;
 use crate::resource::address::text;
@@ -156,13 +156,11 @@ pub(crate) async fn forget_all_of(connection: &impl ConnectionTrait, business: B
 
 // ── Accepting ──
 
-/// What a client sends to accept an invitation with a new account.
+/// What a client sends to accept an invitation with a new account. The code is the bearer token of the request.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields, rename = "InvitationAcceptance")]
 pub struct AcceptanceInput {
-    /// The code that you were given.
-    invitation_code: Field<Label<100>>,
     /// The password that you choose, 12 to 256 characters. Nobody else ever knows it.
     password: Field<SentPassword>,
     /// Name to show; what you were invited as when absent.
@@ -173,9 +171,8 @@ pub struct AcceptanceInput {
     locale: Maybe<Text<35>>,
 }
 
-/// A checked acceptance. The code and the password are never written anywhere.
+/// A checked acceptance. The password is never written anywhere.
 pub struct Acceptance {
-    pub(crate) code: String,
     pub(crate) password: String,
     pub(crate) display_name: Option<String>,
     pub(crate) username: Option<String>,
@@ -199,7 +196,6 @@ pub struct Accepted {
 
 pub fn check_acceptance(input: AcceptanceInput) -> Result<Acceptance, FieldErrors> {
     let mut faults = Faults::default();
-    let code = faults.required("invitationCode", input.invitation_code).into_inner();
     let sent = faults.required("password", input.password).into_inner();
     let display_name = text(&mut faults, "displayName", input.display_name);
     let username = text(&mut faults, "username", input.username);
@@ -214,19 +210,14 @@ pub fn check_acceptance(input: AcceptanceInput) -> Result<Acceptance, FieldError
     if errors.iter().all(|(field, _)| field != "password") {
         errors.extend(password::check_length("password", &sent).err().unwrap_or_default());
     }
-    if errors.is_empty() {
-        Ok(Acceptance { code, password: sent, display_name, username, locale })
-    } else {
-        Err(errors)
-    }
+    if errors.is_empty() { Ok(Acceptance { password: sent, display_name, username, locale }) } else { Err(errors) }
 }
 
 /// A body that accepts an invitation, and what is answered.
 pub fn acceptance_example() -> (Value, Value) {
     (
         json!({
-            "invitationCode": "join_k7m2q9x4w8n3b6v5c2z7t4r9y8p3h6j5", "password": "a ferry at first light",
-            "displayName": "Mira Sandoval", "username": "mira", "locale": "de-DE"
+            "password": "a ferry at first light", "displayName": "Mira Sandoval", "username": "mira", "locale": "de-DE"
         }),
         json!({
             "userId": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03", "email": "mira@harbour.example",

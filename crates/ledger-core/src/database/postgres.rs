@@ -108,7 +108,8 @@ impl Reads {
     }
 
     pub(crate) async fn snapshot(&self) -> Result<Session, DbErr> {
-        let lease = by(self.until, async { Ok(self.pool.snapshot().await?) }).await?;
+        // To connect takes a lot of room, and hardly ever happens.
+        let lease = Box::pin(by(self.until, async { Ok(self.pool.snapshot().await?) })).await?;
         Ok(Session { lease, until: self.until })
     }
 }

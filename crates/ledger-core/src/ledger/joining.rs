@@ -46,8 +46,8 @@ impl Ledger {
 
     /// Accepts an invitation with a new account. Whether the code is wrong or the address has an account already is not
     /// told apart, in time neither.
-    pub async fn accept_invitation(&self, acceptance: Acceptance, origin: &Origin) -> Result<Accepted> {
-        let Acceptance { code, password, display_name, username, locale } = acceptance;
+    pub async fn accept_invitation(&self, code: String, acceptance: Acceptance, origin: &Origin) -> Result<Accepted> {
+        let Acceptance { password, display_name, username, locale } = acceptance;
         let address = origin.address.unwrap_or(NOWHERE);
         // Each code has a count of its own, which says nothing of it.
         let network = throttle::network(address);

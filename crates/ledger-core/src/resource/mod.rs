@@ -45,6 +45,7 @@ pub mod user;
 pub mod verification;
 
 use crate::access::{Action, Business};
+use crate::auth::password::NewPassword;
 use crate::books::tables::DocumentKind;
 use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
@@ -340,6 +341,11 @@ pub trait Resource: Send + Sync + 'static {
     /// Whether a new record is only planned in the lane, and written with the rest of its batch.
     fn plans(_draft: &Self::Draft) -> bool {
         false
+    }
+
+    /// The password that an account of somebody else begins with, where it makes one.
+    fn first_password(_draft: &Self::Draft) -> Option<&NewPassword> {
+        None
     }
     /// The filters of a list, beside those that every list has.
     fn parameters() -> Vec<Parameter>;

@@ -83,6 +83,11 @@ pub(crate) trait Prepared: Send + Sync {
         None
     }
 
+    /// The password that an account of somebody else begins with. Only the operator gives one.
+    fn first_password(&self) -> Option<&NewPassword> {
+        None
+    }
+
     /// The code of the invitation that opens the company to the caller in which it happens.
     fn opened_by(&self) -> Option<&str> {
         None
@@ -98,6 +103,10 @@ impl<R: Resource> Prepared for PreparedCreate<R> {
 
     fn plans(&self) -> bool {
         R::plans(&self.0)
+    }
+
+    fn first_password(&self) -> Option<&NewPassword> {
+        R::first_password(&self.0)
     }
 }
 

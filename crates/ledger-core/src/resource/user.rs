@@ -6,6 +6,7 @@
 //! than they have, and that nothing of an account is told before its owner accepted.
 
 use crate::access::{Business, Seat, membership};
+use crate::auth::password::{Names, NewPassword};
 use crate::auth::user::{self as accounts, Column, Model, UserStatus};
 use crate::auth::{SentPassword, invitation, session, sign_in};
 use crate::books::audit::{AuditAction, Change};
@@ -31,6 +32,7 @@ use sea_orm::{ActiveModelTrait, ColumnTrait, Condition, EntityTrait, IntoActiveM
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 pub struct Users;
 
@@ -45,7 +47,9 @@ pub struct UserInput {
     username: Maybe<Text<100>>,
     /// Name to show. Until they accept it is the inviter's word for them, from then on theirs to change.
     display_name: Field<Label<200>>,
-    /// Refused: nobody sets a password for somebody else. They choose it when they accept, and change it in their account.
+    /// Left out by everybody but the operator: whoever is invited chooses their own when they accept, and changes it in
+    /// their account. An administrator of the installation may open a new account with its first password, as the command
+    /// `duet user add` does.
     password: Maybe<SentPassword>,
     /// Whether they may log in: `active` or `disabled`; as it is when absent, and `invited` until they accept. Ends every
     /// token the user holds.
@@ -130,6 +134,8 @@ pub struct Draft {
     status: Option<UserStatus>,
     locale: Option<String>,
     memberships: Option<Vec<(Option<RecordId>, RecordId)>>,
+    /// Only of the operator, and only for an account that is new.
+    password: Option<Arc<NewPassword>>,
 }
 
 impl Resource for Users {
@@ -159,6 +165,10 @@ impl Resource for Users {
         vec![action::<InviteAgain>()]
     }
 
+    fn first_password(draft: &Draft) -> Option<&NewPassword> {
+        draft.password.as_deref()
+    }
+
     fn example() -> serde_json::Value {
         json!({
             "email": "mira@harbour.example", "displayName": "Mira Sandoval", "status": "invited",
@@ -184,9 +194,7 @@ impl Resource for Users {
         let email = faults.required("email", input.email).into_inner();
         let username = text(&mut faults, "username", input.username);
         let display_name = faults.required("displayName", input.display_name).into_inner();
-        if faults.optional("password", input.password).is_some() {
-            faults.add("password", "must be left out: everybody chooses their own, when they accept");
-        }
+        let sent = faults.optional("password", input.password).map(SentPassword::into_inner);
         let status = faults.optional("status", input.status);
         let locale = text(&mut faults, "locale", input.locale);
         if locale.as_deref().is_some_and(|tag| !crate::rules::is_language_tag(tag)) {
@@ -207,10 +215,18 @@ impl Resource for Users {
                 errors.add(field, messages.join("; "));
             }
         }
+        let names = Names::of_person(&email, username.as_deref(), &display_name);
+        let password = match sent.map(|sent| NewPassword::of("password", sent, names)).transpose() {
+            Ok(password) => password.map(Arc::new),
+            Err(short) => {
+                errors.extend(short);
+                None
+            }
+        };
         if !errors.is_empty() {
             return Err(errors);
         }
-        Ok(Draft { email, username, display_name, status, locale, memberships })
+        Ok(Draft { email, username, display_name, status, locale, memberships, password })
     }
 
     async fn list(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<UserView>> {
@@ -230,6 +246,9 @@ impl Resource for Users {
             return Err(Error::field("memberships", "of other companies are made there"));
         }
         check_set(cx, set).await?;
+        if let Some(password) = &draft.password {
+            return open_account(cx, draft, password.hash()?.to_owned(), set).await;
+        }
         let waiting = wait_for(cx, draft).await?;
         let member =
             membership::ActiveModel { business_id: Set(business), user_id: Set(waiting.id), permission_id: Set(set) };
@@ -241,6 +260,9 @@ impl Resource for Users {
     }
 
     async fn update(cx: &Cx<'_>, id: RecordId, draft: &Draft) -> Result<UserView> {
+        if draft.password.is_some() {
+            return Err(only_the_operator());
+        }
         let row = rows::row::<Self>(cx, id).await?;
         cx.check_expectation(id, row.version)?;
         let before = rows::one_view::<Self>(cx, row.clone()).await?;
@@ -354,6 +376,63 @@ async fn check_owner_remains(cx: &Cx<'_>, business: BusinessId, except: UserId) 
     ))
 }
 
+/// What whoever is not the operator is told who would choose somebody else's password.
+pub(crate) fn only_the_operator() -> Error {
+    let why = "must be left out: everybody chooses their own, when they accept; who forgot theirs asks the operator";
+    Error::not_allowed("Nobody sets a password for somebody else", FieldErrors::one("password", why))
+}
+
+/// An account that the operator opens with its first password, for an address that nobody has an account with.
+async fn open_account(cx: &Cx<'_>, draft: &Draft, password_hash: String, set: RecordId) -> Result<UserView> {
+    let business = cx.business_id()?;
+    if draft.status.is_some_and(|status| status != UserStatus::Active) {
+        return Err(Error::field("status", "must be active, or left out, for an account that begins with a password"));
+    }
+    let row = Model {
+        email_key: accounts::key(&draft.email),
+        username: draft.username.clone(),
+        username_key: draft.username.as_deref().map(accounts::key),
+        password_hash,
+        status: UserStatus::Active,
+        locale: draft.locale.clone(),
+        search: accounts::search_text(&draft.email, draft.username.as_deref(), &draft.display_name),
+        ..person(cx, draft)?
+    };
+    let id = row.id;
+    accounts::insert_row(&cx.db, row).await?;
+    let member = membership::ActiveModel { business_id: Set(business), user_id: Set(id), permission_id: Set(set) };
+    membership::Entity::insert(member).exec_without_returning(&cx.db).await?;
+    let view = rows::get::<Users>(cx, RecordId(id.0)).await?;
+    note(cx, AuditAction::Created, None, Some(&view))?;
+    Ok(view)
+}
+
+/// Somebody new, who cannot log in yet.
+fn person(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
+    let id = UserId(cx.new_id());
+    Ok(Model {
+        id,
+        email: draft.email.trim().into(),
+        email_key: invitation::waiting_key(&draft.email, id),
+        username: None,
+        username_key: None,
+        display_name: draft.display_name.clone(),
+        password_hash: String::new(),
+        status: UserStatus::Invited,
+        token_version: 1,
+        is_system_admin: false,
+        locale: None,
+        must_change_password: false,
+        home_id: Some(cx.business_id()?),
+        search: accounts::search_text(&draft.email, None, &draft.display_name),
+        version: 1,
+        created_at: cx.now,
+        created_by: cx.user,
+        updated_at: cx.now,
+        updated_by: cx.user,
+    })
+}
+
 /// Somebody who is waited for. Whether their address is known to anybody else is not looked at.
 async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
     let mut faults = FieldErrors::default();
@@ -382,28 +461,7 @@ async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
             ),
         }));
     }
-    let id = UserId(cx.new_id());
-    let row = Model {
-        id,
-        email: draft.email.trim().into(),
-        email_key: invitation::waiting_key(&draft.email, id),
-        username: None,
-        username_key: None,
-        display_name: draft.display_name.clone(),
-        password_hash: String::new(),
-        status: UserStatus::Invited,
-        token_version: 1,
-        is_system_admin: false,
-        locale: None,
-        must_change_password: false,
-        home_id: Some(business),
-        search: accounts::search_text(&draft.email, None, &draft.display_name),
-        version: 1,
-        created_at: cx.now,
-        created_by: cx.user,
-        updated_at: cx.now,
-        updated_by: cx.user,
-    };
+    let row = person(cx, draft)?;
     accounts::Entity::insert(row.clone().into_active_model().reset_all()).exec_without_returning(&cx.db).await?;
     Ok(row)
 }
