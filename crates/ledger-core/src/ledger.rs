@@ -19,11 +19,11 @@ use crate::auth::{
     Credentials, Device, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, recovery,
     session, sign_in, totp,
 };
-use crate::books::audit::{AuditAction, Origin};
+use crate::books::audit::{self, AuditAction, Origin};
 use crate::books::desk::{Desk, Rehearsed};
 use crate::books::seal::heads::{self, SignedHead};
 use crate::books::seal::{Seals, writing};
-use crate::books::tables::{audit_log, books};
+use crate::books::tables::books;
 use crate::books::verify::{Check, Verdict};
 use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
@@ -308,19 +308,19 @@ impl Ledger {
             return Ok(());
         }
         if writing::has_seals(database, "users").await? {
-            tracing::error!(target: "security", "the signature of the installation was taken off; run duet verify");
+            security::tampered(None, "the signature of the installation was taken off");
             return Ok(());
         }
-        let unsigned = books::Entity::find().filter(books::Column::Signature.eq("")).all(database).await?;
+        // The installation's own come first: its log is told of those of the companies.
+        let unsigned = books::Entity::find().filter(books::Column::Signature.eq(""));
+        let unsigned = unsigned.order_by_asc(books::Column::BusinessId).all(database).await?;
         for row in unsigned {
             let business = row.business_id;
-            let of_company = audit_log::Column::BusinessId.eq(business);
-            let keyed = audit_log::Entity::find().filter(of_company).filter(audit_log::Column::Keyed.eq(true));
-            if keyed.limit(1).one(database).await?.is_some() {
-                tracing::error!(target: "security", %business, "the signature of the books was taken off; run duet verify");
+            if audit::any_keyed(database, business).await? {
+                security::tampered(Some(business), "the signature of the books was taken off");
                 continue;
             }
-            tracing::info!(target: "security", %business, "the books come under the master key");
+            tracing::info!(%business, "the books come under the master key");
             let stamp = (RecordId(self.clock.identifier()), self.clock.now());
             self.write(Some(business), move |transaction, desk| {
                 Box::pin(desk.seal_books(transaction, business, stamp))
@@ -663,7 +663,7 @@ impl Ledger {
             if found.is_some() {
                 self.wrong_keys.was_good(&digest);
             } else if self.wrong_keys.note(&network, &digest, self.clock.now()) {
-                tracing::info!(target: "security", ?address, "too many API keys were wrong");
+                Event::KeysHeldUp.tell(security::Who::Stranger, None, &Origin { address, ..Origin::default() });
             }
             found
         };

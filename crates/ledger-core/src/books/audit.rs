@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::ResourceKey;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use std::net::IpAddr;
 
@@ -215,6 +215,26 @@ pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVer
         }
     }
     Ok(AuditVerdict { ok: problems.is_empty(), records, head, problems })
+}
+
+/// The hash of a record, if it is there.
+pub(crate) async fn hash_at(
+    connection: &impl ConnectionTrait,
+    business: BusinessId,
+    sequence: i64,
+) -> Result<Option<String>> {
+    let found = audit_log::Entity::find()
+        .filter(audit_log::Column::BusinessId.eq(business))
+        .filter(audit_log::Column::Sequence.eq(sequence));
+    Ok(found.one(connection).await?.map(|row| row.hash))
+}
+
+/// Whether any record of a chain was made with the key.
+pub(crate) async fn any_keyed(connection: &impl ConnectionTrait, business: BusinessId) -> Result<bool> {
+    let keyed = audit_log::Entity::find()
+        .filter(audit_log::Column::BusinessId.eq(business))
+        .filter(audit_log::Column::Keyed.eq(true));
+    Ok(keyed.limit(1).one(connection).await?.is_some())
 }
 
 #[cfg(test)]

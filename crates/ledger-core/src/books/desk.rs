@@ -35,7 +35,7 @@ use crate::resource::ResourceKey;
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
 use crate::resource::{item, party};
-use crate::security::Told;
+use crate::security::{self, Told};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryFilter,
@@ -594,6 +594,8 @@ impl Desk {
         for table in TABLES.iter().filter(|table| matches!(table.whose, Whose::Company(_))) {
             *sums.of_table(table.name) = writing::seal_all(connection, &self.seals, table, Some(business)).await?;
         }
+        // Its log is told as well.
+        self.open_installation(connection).await?;
         let stood = {
             let mut inner = self.inner();
             let company =
@@ -685,7 +687,7 @@ impl Company {
     fn read(seals: &Seals, row: books::Model) -> Result<Self> {
         let is_signed = heads::is_signed(seals, &row);
         if !is_signed && !row.signature.is_empty() {
-            tracing::error!(target: "security", business = %row.business_id, "where the books stand is not what was signed; run duet verify");
+            security::tampered(Some(row.business_id), "where the books stand is not what was signed");
         }
         Ok(Self {
             version: row.version,

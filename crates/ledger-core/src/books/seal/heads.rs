@@ -5,11 +5,12 @@
 
 use super::sums::Sums;
 use super::{Seals, same};
-use crate::books::tables::{audit_log, books};
+use crate::books::audit;
+use crate::books::tables::books;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ConnectionTrait, EntityTrait};
 use serde::{Deserialize, Serialize};
 
 /// Where the audit log of a company stands, signed. Kept elsewhere, it proves later that nothing was cut off since.
@@ -110,14 +111,9 @@ pub(crate) async fn compare(
         findings.push(format!("the ledger went back from entry {} to entry {}", kept.entry_number, row.entry_number));
     }
     if at > 0 {
-        let found = audit_log::Entity::find()
-            .filter(audit_log::Column::BusinessId.eq(kept.business_id))
-            .filter(audit_log::Column::Sequence.eq(at))
-            .one(connection)
-            .await?;
-        match found {
+        match audit::hash_at(connection, kept.business_id, at).await? {
             None => findings.push(format!("record {at} of the audit log is gone")),
-            Some(found) if found.hash != kept.hash => {
+            Some(found) if found != kept.hash => {
                 findings.push(format!("record {at} of the audit log is another than it was"));
             }
             Some(_) => {}

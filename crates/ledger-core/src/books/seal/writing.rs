@@ -9,6 +9,7 @@ use super::sums::Moved;
 use super::tables::{Table, Whose, salt, table};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
+use crate::security;
 use sea_orm::sea_query::{Alias, CaseStatement, Condition, Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Iterable, ModelTrait, Statement, Value};
 use std::collections::{BTreeMap, HashSet};
@@ -33,7 +34,7 @@ pub(crate) async fn begin(connection: &impl ConnectionTrait) -> Result<String> {
     // Nobody else writes from here on. What is noted already, nobody of us wrote.
     let forgotten = connection.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?.rows_affected();
     if forgotten > 0 {
-        tracing::error!(target: "security", rows = forgotten, "rows were changed behind the server's back; run duet verify");
+        security::tampered(None, &format!("{forgotten} rows were changed behind the server's back"));
     }
     Ok(String::new())
 }
