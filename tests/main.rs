@@ -31,6 +31,7 @@ mod references;
 mod reliability;
 mod reports;
 mod retries;
+mod seals;
 mod security;
 mod settling;
 mod signin;

@@ -109,6 +109,11 @@ fn with_authenticator(server: &Server, email: &str) -> (String, u64, Vec<String>
     (secret, now, codes.iter().map(|code| code.as_str().unwrap().to_owned()).collect())
 }
 
+/// Somebody with a second factor, and codes to recover with.
+pub(crate) fn with_recovery_codes(server: &Server) {
+    with_authenticator(server, &added(server, &[]));
+}
+
 on_both_engines! {
     fn a_session_is_seen_and_ended_and_its_token_with_it(server) {
         for dialect in DIALECTS {

@@ -27,6 +27,10 @@ mod m0014_installation;
 mod m0017_invitations;
 mod m0019_sign_in;
 mod m0021_running_time;
+mod m0023_seals;
+mod m0024_no_replacing;
+pub mod schema;
+mod sealed;
 
 pub struct Migrator;
 
@@ -51,6 +55,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0017_invitations::Migration),
             Box::new(m0019_sign_in::Migration),
             Box::new(m0021_running_time::Migration),
+            Box::new(m0023_seals::Migration),
+            Box::new(m0024_no_replacing::Migration),
         ]
     }
 }
@@ -62,11 +68,21 @@ const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7302101117)";
 const WITHOUT_HURRY: &str =
     "SET lock_timeout = 0; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
 
+/// What rows are noted by in `touched` that migrations wrote: the server seals them.
+pub const BATCH: &str = "migrations";
+
 /// Brings the schema up to date. On PostgreSQL whoever does so holds the lock.
 pub async fn up(database: &DatabaseConnection) -> Result<(), DbErr> {
     // Asked first, for its words about a database from the future.
-    pending(database).await?;
-    Migrator::up(database, None).await
+    if pending(database).await? == 0 {
+        return Ok(());
+    }
+    // What somebody else wrote does not pass for what migrations write.
+    if has_table(database, "touched").await? {
+        database.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?;
+    }
+    Migrator::up(database, None).await?;
+    database.execute_unprepared(&format!("UPDATE touched SET batch = '{BATCH}' WHERE batch = ''")).await.map(drop)
 }
 
 /// Two processes may start on one empty PostgreSQL: the second waits here until the transaction of the first has ended.
@@ -80,22 +96,24 @@ pub async fn without_hurry(connection: &impl ConnectionTrait) -> Result<(), DbEr
     connection.execute_unprepared(WITHOUT_HURRY).await.map(|_| ())
 }
 
+/// Whether there is such a table.
+async fn has_table(database: &impl ConnectionTrait, table: &str) -> Result<bool, DbErr> {
+    let there = match database.get_database_backend() {
+        DbBackend::Postgres => format!(
+            "SELECT COUNT(*) AS tables FROM information_schema.tables \
+             WHERE table_schema = current_schema() AND table_name = '{table}'"
+        ),
+        _ => format!("SELECT COUNT(*) AS tables FROM sqlite_master WHERE type = 'table' AND name = '{table}'"),
+    };
+    let row = database.query_one_raw(Statement::from_string(database.get_database_backend(), there)).await?;
+    Ok(row.map(|row| row.try_get::<i64>("", "tables")).transpose()?.is_some_and(|tables| tables > 0))
+}
+
 /// How many migrations the database still lacks. It only looks.
 pub async fn pending(database: &impl ConnectionTrait) -> Result<usize, DbErr> {
-    let known = match database.get_database_backend() {
-        DbBackend::Postgres => {
-            "SELECT COUNT(*) AS tables FROM information_schema.tables \
-             WHERE table_schema = current_schema() AND table_name = 'seaql_migrations'"
-        }
-        _ => "SELECT COUNT(*) AS tables FROM sqlite_master WHERE type = 'table' AND name = 'seaql_migrations'",
-    };
     let ask = |sql: &str| Statement::from_string(database.get_database_backend(), sql);
-    let tables: i64 = match database.query_one_raw(ask(known)).await? {
-        Some(row) => row.try_get("", "tables")?,
-        None => 0,
-    };
     let mut lacking: Vec<String> = Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect();
-    if tables == 0 {
+    if !has_table(database, "seaql_migrations").await? {
         return Ok(lacking.len());
     }
     let mut strange = Vec::new();

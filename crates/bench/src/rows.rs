@@ -11,8 +11,10 @@ use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::money::Money;
 use sea_orm::sea_query::ValueType;
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
-use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySelect};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Query};
+use sea_orm::{
+    ConnectionTrait, DbBackend, EntityTrait, IdenStatic, IntoActiveModel, Iterable, ModelTrait, QuerySelect,
+};
 use std::collections::BTreeMap;
 
 /// A company that is only rows.
@@ -184,6 +186,7 @@ impl Rows {
             after: Some(view(&content)),
             previous_hash: "0".repeat(64),
             hash: "0".repeat(64),
+            keyed: true,
         });
         Ok(())
     }
@@ -191,9 +194,9 @@ impl Rows {
     /// Writes everything in a handful of statements.
     pub(crate) async fn write(self, connection: &impl ConnectionTrait, company: &Company, head: Head) -> Result<()> {
         let (days, months) = rollups(company, &self.lines);
-        insert::<documents::Entity>(connection, self.documents).await?;
-        insert::<entry_lines::Entity>(connection, self.lines).await?;
-        insert::<entries::Entity>(connection, self.entries).await?;
+        insert::<documents::Entity>(connection, self.documents, Sealed::Yes).await?;
+        insert::<entry_lines::Entity>(connection, self.lines, Sealed::No).await?;
+        insert::<entries::Entity>(connection, self.entries, Sealed::Yes).await?;
         {
             use account_days::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Date, Debit};
             let conflict = adding::<account_days::Entity>(
@@ -212,7 +215,7 @@ impl Rows {
             let rows = months.into_iter().map(IntoActiveModel::into_active_model);
             account_months::Entity::insert_many(rows).on_conflict(conflict).exec_without_returning(connection).await?;
         }
-        insert::<audit_log::Entity>(connection, self.audits).await?;
+        insert::<audit_log::Entity>(connection, self.audits, Sealed::No).await?;
         let id = literal(connection, company.id.0);
         let update = format!(
             "UPDATE books SET version = {}, entry_number = {}, audit_sequence = {} WHERE business_id = {id}",
@@ -233,16 +236,26 @@ fn adding<E: EntityTrait>(same: &[E::Column], sums: &[E::Column]) -> OnConflict 
     conflict
 }
 
-async fn insert<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
-where
-    E: EntityTrait,
-    E::ActiveModel: sea_orm::ActiveModelTrait<Entity = E>,
-    E::Model: IntoActiveModel<E::ActiveModel>,
-{
-    let mut rest = rows.into_iter();
-    while rest.len() > 0 {
-        let portion: Vec<_> = rest.by_ref().take(1_000).map(IntoActiveModel::into_active_model).collect();
-        E::insert_many(portion).exec_without_returning(connection).await?;
+/// Whether the rows of a table carry seals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sealed {
+    Yes,
+    No,
+}
+
+async fn insert<E: EntityTrait>(connection: &impl ConnectionTrait, rows: Vec<E::Model>, sealed: Sealed) -> Result<()> {
+    // As long as a seal is.
+    let seal = (sealed == Sealed::Yes).then(|| "0".repeat(44));
+    for portion in rows.chunks(1_000) {
+        let mut statement = Query::insert();
+        statement.into_table(E::default());
+        let columns = E::Column::iter().map(|column| Alias::new(column.as_str()));
+        statement.columns(columns.chain(seal.iter().map(|_| Alias::new("seal"))));
+        for row in portion {
+            let values = E::Column::iter().map(|column| row.get(column));
+            statement.values(values.chain(seal.iter().map(|seal| seal.as_str().into())).map(Expr::val))?;
+        }
+        connection.execute(&statement).await?;
     }
     Ok(())
 }

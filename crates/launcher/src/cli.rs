@@ -52,6 +52,12 @@ pub(crate) enum Command {
         /// Only this company
         #[arg(long, value_name = "ID")]
         business: Option<String>,
+        /// Compare with the heads of audit logs that this file keeps, and keep the new ones in it; best on another machine
+        #[arg(long, value_name = "FILE")]
+        anchor: Option<PathBuf>,
+        /// Compare with heads that were answered by audit-log/head: JSON, or a file of it
+        #[arg(long, value_name = "JSON|FILE")]
+        head: Option<String>,
         /// As JSON, for programs
         #[arg(long)]
         json: bool,
@@ -356,8 +362,9 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             };
             serve::with_ledger(&common.source(Vec::new()), purpose, |ledger, _| admin::user(ledger, command)).await
         }
-        Command::Verify { common, business, json } => {
-            let verify = |ledger, _| async move { verify::run(ledger, business, json).await };
+        Command::Verify { common, business, anchor, head, json } => {
+            let asked = verify::Asked { business, anchor, head, json };
+            let verify = |ledger, _| async move { verify::run(ledger, asked).await };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
         }
         Command::Log { common } => {

@@ -7,6 +7,7 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod admin;
+mod anchor;
 mod cli;
 mod compare;
 mod config;

@@ -1,56 +1,74 @@
 //! `duet verify`: the proof of the books on the terminal.
 
 use crate::admin::{explain, up_to_date};
+use crate::anchor::{self, Anchor};
 use ledger_core::books::verify::Check;
 use ledger_core::ids::BusinessId;
 use ledger_core::ledger::{Ledger, Proof};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+/// What is to be proved, and against what.
+pub(crate) struct Asked {
+    pub(crate) business: Option<String>,
+    pub(crate) anchor: Option<PathBuf>,
+    pub(crate) head: Option<String>,
+    pub(crate) json: bool,
+}
+
 /// Proves the books. What is wrong is an error that says all of it.
-pub(crate) async fn run(ledger: Arc<Ledger>, business: Option<String>, json: bool) -> Result<String, String> {
-    let only = match business {
+pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, String> {
+    let only = match asked.business {
         Some(text) => {
             Some(BusinessId::parse(&text).ok_or_else(|| format!("--business: {text} is no identifier of a company"))?)
         }
         None => None,
     };
     up_to_date(&ledger).await?;
+    let anchor = asked.anchor.as_deref().map(Anchor::open).transpose()?;
     let proofs = ledger.verify(only).await.map_err(|error| match error {
         ledger_core::error::Error::NotFound => "there is no such company".into(),
         other => explain(&other),
     })?;
-    let engine = ledger.verify_engine().await.map_err(|error| explain(&error))?;
-    let installation = match only {
-        Some(_) => None,
-        None => Some(ledger.verify_installation().await.map_err(|error| explain(&error))?),
-    };
-    let ok = installation.as_ref().is_none_or(|check| check.ok)
-        && proofs.iter().all(|proof| proof.verdict.ok)
-        && engine.as_ref().is_none_or(|check| check.ok);
-    let text = if json {
-        serde_json::json!({"ok": ok, "engine": engine, "installation": installation, "businesses": proofs}).to_string()
-    } else {
-        report(&proofs, [("the installation", installation.as_ref()), ("the database", engine.as_ref())])
-    };
-    if ok {
-        return Ok(text);
+    let database = ledger.verify_engine().await.map_err(|error| explain(&error))?;
+    let mut installation = ledger.verify_installation().await.map_err(|error| explain(&error))?;
+    let mut outside = Vec::new();
+    if let Some(heads) = &asked.head {
+        outside.extend(anchor::against(&ledger, heads, only).await?);
     }
-    crate::console::say(&text);
-    Err("the books are not as they were written; see the checks marked FAILED".into())
+    if let Some(anchor) = &anchor {
+        outside.extend(anchor.compare(&ledger, only).await?);
+    }
+    if asked.head.is_some() || anchor.is_some() {
+        installation.push(Check::of_heads(outside));
+    }
+    installation.extend(database);
+    let ok = proofs.iter().all(|proof| proof.verdict.ok) && installation.iter().all(|check| check.ok);
+    let text = if asked.json {
+        serde_json::json!({"ok": ok, "installation": installation, "businesses": proofs}).to_string()
+    } else {
+        report(&proofs, &installation)
+    };
+    if !ok {
+        crate::console::say(&text);
+        return Err("the books are not as they were written; see the checks marked FAILED".into());
+    }
+    if let Some(anchor) = anchor {
+        let companies: Vec<BusinessId> = proofs.iter().map(|proof| proof.business_id).collect();
+        anchor.advance(&ledger, &companies).await?;
+    }
+    Ok(text)
 }
 
-fn report(proofs: &[Proof], others: [(&str, Option<&Check>); 2]) -> String {
+fn report(proofs: &[Proof], installation: &[Check]) -> String {
     let mut lines = Vec::new();
     for proof in proofs {
         lines.push(format!("{}  {}", proof.business_id, proof.name));
         lines.extend(proof.verdict.checks.iter().flat_map(check_lines));
         lines.push(format!("  digest {}", proof.verdict.digest));
     }
-    for (name, check) in others {
-        let Some(check) = check else { continue };
-        lines.push(name.to_owned());
-        lines.extend(check_lines(check));
-    }
+    lines.push("the installation".into());
+    lines.extend(installation.iter().flat_map(check_lines));
     lines.join("\n")
 }
 

@@ -10,6 +10,7 @@ use crate::books::desk::{Desk, NewEntry};
 use crate::books::limits::{self, Tally};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::{Asker, Periods};
+use crate::books::seal::Seals;
 use crate::books::tables::{EntryRef, documents};
 use crate::clock::{Clock, Instant};
 use crate::database::{Db, Reads, Session};
@@ -53,6 +54,7 @@ pub struct Cx<'a> {
     pub user: UserId,
     pub now: Instant,
     pub point: Point,
+    pub(crate) seals: &'a Seals,
     key: Option<&'a KeyScope>,
     session: Option<RecordId>,
     keys: &'a Keys,
@@ -81,6 +83,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) expectation: &'a Expectation,
     pub(crate) origin: &'a Origin,
     pub(crate) point: Point,
+    /// What proves that the server wrote something.
+    pub(crate) seals: &'a Seals,
 }
 
 impl<'a> Cx<'a> {
@@ -97,12 +101,13 @@ impl<'a> Cx<'a> {
     }
 
     fn over(asked: Asked<'a>, db: Db<'a>, desk: Option<&'a Desk>) -> Self {
-        let Asked { user, key, session, keys, business, clock, expectation, origin, point } = asked;
+        let Asked { user, key, session, keys, business, clock, expectation, origin, point, seals } = asked;
         Self {
             db,
             user,
             now: clock.now(),
             point,
+            seals,
             key,
             session,
             keys,

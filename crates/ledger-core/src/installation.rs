@@ -3,14 +3,20 @@
 //! The row is made with the schema, by the first process that brings it up to date. Every later one must hold the same
 //! master key, or it stops: it could neither prove what was signed nor read what was hidden.
 
+use crate::books::seal::sums::Sums;
+use crate::books::seal::tables::{TABLES, Whose};
+use crate::books::seal::{Seals, same, writing};
+use crate::books::tables::books;
 use crate::clock::Instant;
 use crate::error::{Error, Result};
+use crate::ids::BusinessId;
 use crate::keys::{Keys, Purpose};
 use crate::ledger::hex;
 use ring::hmac;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;
+use sea_orm::{DbBackend, QuerySelect};
 
 /// There is one.
 const ID: i64 = 1;
@@ -26,6 +32,10 @@ pub struct Model {
     pub key_check: String,
     /// Hidden under the master key: whoever reads the database cannot try passwords on the fingerprints in it.
     pub fingerprint_key: String,
+    /// What the seals of the rows come to that belong to no company.
+    pub sums: String,
+    /// Over all of it; nothing until what is there is sealed.
+    pub signature: String,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -47,6 +57,8 @@ pub(crate) fn fresh(keys: &Keys, now: Instant) -> Result<Model> {
         made_at: now,
         key_check: keys.check()?,
         fingerprint_key: keys.hide(Purpose::Fingerprints, OWN, fingerprint_key.as_bytes())?,
+        sums: String::new(),
+        signature: String::new(),
     })
 }
 
@@ -57,6 +69,8 @@ pub(crate) async fn keep(connection: &impl ConnectionTrait, row: Model) -> Resul
         made_at: Set(row.made_at),
         key_check: Set(row.key_check),
         fingerprint_key: Set(row.fingerprint_key),
+        sums: Set(row.sums),
+        signature: Set(row.signature),
     };
     let unless_there = OnConflict::column(Column::Id).do_nothing().to_owned();
     Entity::insert(row).on_conflict(unless_there).exec_without_returning(connection).await?;
@@ -80,4 +94,94 @@ pub(crate) async fn read(connection: &impl ConnectionTrait, keys: &Keys) -> Resu
     }
     let fingerprints = keys.reveal(Purpose::Fingerprints, OWN, &row.fingerprint_key)?;
     Ok(Installation { fingerprints: hmac::Key::new(hmac::HMAC_SHA256, &fingerprints) })
+}
+
+/// What the companies are summed up as, whose books the installation keeps.
+pub(crate) const BOOKS: &str = "books";
+
+fn signature(seals: &Seals, row: &Model) -> String {
+    let mut signing = seals.sign("installation 1");
+    signing.feed(Some(&row.made_at.micros().to_string()));
+    for text in [&row.key_check, &row.fingerprint_key, &row.sums] {
+        signing.feed(Some(text));
+    }
+    signing.finish()
+}
+
+/// What is to be known of the seals of an installation.
+pub(crate) enum Sealed {
+    Signed(Sums),
+    /// Nothing was ever sealed here, or it was taken off.
+    Not,
+    Spoilt,
+}
+
+fn sealed(seals: &Seals, row: &Model) -> Result<Sealed> {
+    Ok(if row.signature.is_empty() {
+        Sealed::Not
+    } else if same(&signature(seals, row), &row.signature) {
+        Sealed::Signed(Sums::parse(&row.sums)?)
+    } else {
+        Sealed::Spoilt
+    })
+}
+
+pub(crate) async fn seals(connection: &impl ConnectionTrait, seals: &Seals) -> Result<Sealed> {
+    match Entity::find_by_id(ID).one(connection).await? {
+        Some(row) => sealed(seals, &row),
+        None => Ok(Sealed::Not),
+    }
+}
+
+/// Brings the sums up to date. What is not as it was signed is not signed again.
+pub(crate) async fn move_sums(connection: &impl ConnectionTrait, seals: &Seals, moved: &Sums) -> Result<()> {
+    let Some(row) = locked(connection).await? else { return Ok(()) };
+    match sealed(seals, &row)? {
+        Sealed::Signed(mut sums) => {
+            sums.move_by(moved);
+            sign(connection, seals, row, &sums).await
+        }
+        Sealed::Not | Sealed::Spoilt => Ok(()),
+    }
+}
+
+async fn locked(connection: &impl ConnectionTrait) -> Result<Option<Model>> {
+    let mut row = Entity::find_by_id(ID);
+    if connection.get_database_backend() == DbBackend::Postgres {
+        row = row.lock_exclusive();
+    }
+    Ok(row.one(connection).await?)
+}
+
+async fn sign(connection: &impl ConnectionTrait, seals: &Seals, row: Model, sums: &Sums) -> Result<()> {
+    let mut row = Model { sums: sums.to_text(), ..row };
+    row.signature = signature(seals, &row);
+    Entity::update_many()
+        .col_expr(Column::Sums, row.sums.into())
+        .col_expr(Column::Signature, row.signature.into())
+        .filter(Column::Id.eq(ID))
+        .exec(connection)
+        .await?;
+    Ok(())
+}
+
+/// Seals what belongs to no company, for the first time.
+pub(crate) async fn seal(connection: &impl ConnectionTrait, seals: &Seals) -> Result<()> {
+    let mut sums = Sums::default();
+    for table in TABLES.iter().filter(|table| table.whose == Whose::Installation) {
+        *sums.of_table(table.name) = writing::seal_all(connection, seals, table, None).await?;
+    }
+    for business in companies(connection).await? {
+        sums.of_table(BOOKS).add(seals, BOOKS, &business.to_string());
+    }
+    match locked(connection).await? {
+        Some(row) if row.signature.is_empty() => sign(connection, seals, row, &sums).await,
+        _ => Ok(()),
+    }
+}
+
+/// The companies that there are books of.
+pub(crate) async fn companies(connection: &impl ConnectionTrait) -> Result<Vec<BusinessId>> {
+    let ids = books::Entity::find().select_only().column(books::Column::BusinessId);
+    Ok(ids.into_tuple().all(connection).await?)
 }

@@ -19,8 +19,11 @@ use crate::auth::{
     Credentials, Device, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, recovery,
     session, sign_in, totp,
 };
-use crate::books::audit::{AuditAction, Origin};
+use crate::books::audit::{self, AuditAction, Origin};
 use crate::books::desk::{Desk, Rehearsed};
+use crate::books::seal::heads::{self, SignedHead};
+use crate::books::seal::{Seals, writing};
+use crate::books::tables::books;
 use crate::books::verify::{Check, Verdict};
 use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
@@ -32,7 +35,7 @@ use crate::feed::{Feed, Feeds};
 use crate::fingerprint::{self, Fingerprint};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::installation::{self, Installation};
+use crate::installation::{self, Installation, Sealed};
 use crate::keys::{Keys, Purpose};
 use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
@@ -87,6 +90,7 @@ pub struct Ledger {
     running: OnceCell<Running>,
     passwords: Passwords,
     keys: Keys,
+    seals: Seals,
     /// Known once the database was asked whether the master key is its own.
     installation: OnceCell<Installation>,
     /// Set once the schema was seen to be up to date.
@@ -242,10 +246,12 @@ impl Ledger {
         let shares = Shares::of(options.database.readers).within(options.database.pool_size.max(12));
         let readers = u32::try_from(shares.connections()).map_err(Error::internal)?;
         let database = Database::open(&DatabaseOptions { readers, ..options.database }).await?;
+        let seals = Seals::of(&options.keys)?;
         let fair = Fair::new(shares);
         fair.set_budget(options.read_time);
         Ok(Arc::new(Self {
-            lanes: Lanes::new(database.clone(), options.write_queue),
+            lanes: Lanes::new(database.clone(), seals.clone(), options.write_queue),
+            seals,
             database,
             clock: options.clock,
             tokens: Tokens::new(&options.tokens),
@@ -279,6 +285,11 @@ impl Ledger {
             .await?;
         }
         self.installation().await?;
+        self.seal_what_was_not().await?;
+        // What migrations noted is settled before anything else touches those rows: each seal goes once.
+        if writing::is_noted(&self.database.read, writing::MIGRATIONS).await? {
+            self.write(None, |transaction, desk| Box::pin(desk.settle_migrations(transaction))).await?;
+        }
         if sign_in::any_plain(&self.database.read).await? {
             let keys = self.keys.clone();
             self.write(None, move |transaction, _| {
@@ -288,6 +299,40 @@ impl Ledger {
             .await?;
         }
         Ok(())
+    }
+
+    /// Seals books that were kept before there were seals.
+    async fn seal_what_was_not(&self) -> Result<()> {
+        let database = &self.database.read;
+        if !matches!(installation::seals(database, &self.seals).await?, Sealed::Not) {
+            return Ok(());
+        }
+        if writing::has_seals(database, "users").await? {
+            security::tampered(None, "the signature of the installation was taken off");
+            return Ok(());
+        }
+        // The installation's own come first: its log is told of those of the companies.
+        let unsigned = books::Entity::find().filter(books::Column::Signature.eq(""));
+        let unsigned = unsigned.order_by_asc(books::Column::BusinessId).all(database).await?;
+        for row in unsigned {
+            let business = row.business_id;
+            if audit::any_keyed(database, business).await? {
+                security::tampered(Some(business), "the signature of the books was taken off");
+                continue;
+            }
+            tracing::info!(%business, "the books come under the master key");
+            let stamp = (RecordId(self.clock.identifier()), self.clock.now());
+            self.write(Some(business), move |transaction, desk| {
+                Box::pin(desk.seal_books(transaction, business, stamp))
+            })
+            .await?;
+        }
+        let seals = self.seals.clone();
+        self.write(None, move |transaction, _| {
+            let seals = seals.clone();
+            Box::pin(async move { installation::seal(transaction, &seals).await })
+        })
+        .await
     }
 
     /// What is secret in this installation. An error where the master key is not that of the database.
@@ -618,7 +663,7 @@ impl Ledger {
             if found.is_some() {
                 self.wrong_keys.was_good(&digest);
             } else if self.wrong_keys.note(&network, &digest, self.clock.now()) {
-                tracing::info!(target: "security", ?address, "too many API keys were wrong");
+                Event::KeysHeldUp.tell(security::Who::Stranger, None, &Origin { address, ..Origin::default() });
             }
             found
         };
@@ -880,10 +925,26 @@ impl Ledger {
 
     // ── Proof ──
 
-    /// What the engine itself says of its file; nothing where it has no such check.
-    pub async fn verify_engine(&self) -> Result<Option<Check>> {
-        let Some(findings) = self.database.check_file().await? else { return Ok(None) };
-        Ok(Some(Check::of_engine(findings)))
+    /// What the engine itself says of its file, where it has such a check, and whether the schema is what it should be.
+    pub async fn verify_engine(&self) -> Result<Vec<Check>> {
+        let mut checks = Vec::new();
+        checks.extend(self.database.check_file().await?.map(Check::of_engine));
+        checks.push(Check::of_schema(self.database.check_schema().await?));
+        Ok(checks)
+    }
+
+    /// The signed heads of these companies, to be kept elsewhere.
+    pub async fn heads(&self, of: &[BusinessId]) -> Result<Vec<SignedHead>> {
+        let mut found = Vec::new();
+        for business in of {
+            found.push(heads::head(&self.database.read, &self.seals, *business).await?);
+        }
+        Ok(found)
+    }
+
+    /// What is wrong with books that this head was kept of.
+    pub async fn verify_head(&self, kept: &SignedHead) -> Result<Vec<String>> {
+        heads::compare(&self.database.read, &self.seals, kept).await
     }
 
     // ── Administration ──
@@ -1097,6 +1158,7 @@ impl Write {
             expectation: &self.expectation,
             origin: &self.origin,
             point: Point::default(),
+            seals: &self.ledger.seals,
         };
         let cx = Cx::writing(asked, transaction, desk);
         if let Some(claim) = &self.claim

@@ -49,6 +49,8 @@ pub enum Event {
     },
     /// There were too many guesses.
     LogInHeldUp,
+    /// There were too many keys that nobody has.
+    KeysHeldUp,
     /// A password that should have confirmed something was wrong.
     ConfirmationFailed,
     /// A token or a key that is good for nothing, or no longer.
@@ -129,6 +131,7 @@ impl Event {
             Self::LoggedIn => "logged_in",
             Self::LogInFailed { .. } => "log_in_failed",
             Self::LogInHeldUp => "log_in_held_up",
+            Self::KeysHeldUp => "keys_held_up",
             Self::ConfirmationFailed => "confirmation_failed",
             Self::TokenRefused { .. } => "token_refused",
             Self::KeyMisused { .. } => "key_misused",
@@ -154,9 +157,11 @@ impl Event {
     fn written(self) -> Written {
         let of = |record: RecordId| Written { record: Some(record.to_string()), ..Written::default() };
         match self {
-            Self::LoggedIn | Self::LogInHeldUp | Self::ConfirmationFailed | Self::InvitationRefused => {
-                Written::default()
-            }
+            Self::LoggedIn
+            | Self::LogInHeldUp
+            | Self::KeysHeldUp
+            | Self::ConfirmationFailed
+            | Self::InvitationRefused => Written::default(),
             Self::LogInFailed { account } => {
                 Written { record: account.map(|account| account.to_string()), ..Written::default() }
             }
@@ -238,6 +243,19 @@ impl Event {
             _ => return None,
         })
     }
+}
+
+/// Says that something is not as the server wrote it. Who did it, and from where, nobody knows.
+pub(crate) fn tampered(business: Option<BusinessId>, why: &str) {
+    let business = business.map(|business| business.to_string());
+    tracing::error!(
+        target: TARGET,
+        event = "tampered",
+        who = "stranger",
+        business = business.as_deref(),
+        why,
+        "run duet verify"
+    );
 }
 
 /// An event that waits for the commit of what it tells.

@@ -1,10 +1,12 @@
 //! The audit log: who changed what, in a chain of hashes for each company.
 //!
 //! Each record's hash covers its own content and the hash before it, so that a record which is changed, taken
-//! out or put in later breaks the chain from there on. The chain's head stands in `books` as well, so that
-//! records cut off its end are missed too.
+//! out or put in later breaks the chain from there on. The hash is made with a key that is not in the database, so that
+//! nobody else can chain them anew; records from before there was a key are plain, and the first one after them holds
+//! them fast. The chain's head stands in `books` as well, signed, so that records cut off its end are missed too.
 
 use crate::books::digest::Digest;
+use crate::books::seal::{Seals, heads};
 use crate::books::tables::{audit_log, books};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -13,7 +15,7 @@ use crate::error::Result;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::ResourceKey;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use std::net::IpAddr;
 
@@ -28,6 +30,8 @@ wire_enum! {
         Posted = "posted",
         /// A document was taken back by a reversal.
         Voided = "voided",
+        /// The company's books came under the master key: from here on they are proved.
+        Sealed = "sealed",
     }
 }
 
@@ -71,6 +75,7 @@ impl Change {
 }
 
 pub(crate) fn row(
+    seals: &Seals,
     business: BusinessId,
     id: RecordId,
     (sequence, at, previous): (i64, Instant, &str),
@@ -95,15 +100,26 @@ pub(crate) fn row(
         after: change.after,
         previous_hash: previous.to_owned(),
         hash: String::new(),
+        keyed: true,
     };
-    row.hash = hash(&row);
+    row.hash = hash(seals, &row);
     row
 }
 
-/// A digest of every column.
-fn hash(row: &audit_log::Model) -> String {
+/// What links a record to the chain.
+fn hash(seals: &Seals, row: &audit_log::Model) -> String {
+    if row.keyed {
+        let mut signing = seals.sign("audit 1");
+        feed_all(row, |part| signing.feed(part));
+        return signing.finish();
+    }
     let mut digest = Digest::default();
-    let mut feed = |part: Option<&str>| digest.feed(part);
+    feed_all(row, |part| digest.feed(part));
+    digest.finish()
+}
+
+/// Every column.
+fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Option<&str>)) {
     feed(Some(&row.previous_hash));
     feed(Some(&row.business_id.to_string()));
     feed(Some(&row.sequence.to_string()));
@@ -120,7 +136,6 @@ fn hash(row: &audit_log::Model) -> String {
     feed(row.version_to.map(|version| version.to_string()).as_deref());
     feed(row.before.as_deref());
     feed(row.after.as_deref());
-    digest.finish()
 }
 
 /// What a walk along the chain came to.
@@ -151,22 +166,23 @@ pub struct AuditProblem {
 const PORTION: u64 = 200;
 const MOST_PROBLEMS: usize = 100;
 
-/// Walks the whole chain.
+/// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
 pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
+    let (connection, seals) = (&cx.db, cx.seals);
     let mut problems = Vec::new();
     let mut report = |sequence: i64, problem: &str| {
         if problems.len() < MOST_PROBLEMS {
             problems.push(AuditProblem { sequence, problem: problem.into() });
         }
     };
-    let (mut last, mut records, mut head) = (0_i64, 0_i64, String::new());
+    let (mut last, mut records, mut head, mut keyed) = (0_i64, 0_i64, String::new(), false);
     loop {
         let portion = audit_log::Entity::find()
             .filter(audit_log::Column::BusinessId.eq(business))
             .filter(audit_log::Column::Sequence.gt(last))
             .order_by_asc(audit_log::Column::Sequence)
             .limit(PORTION)
-            .all(&cx.db)
+            .all(connection)
             .await?;
         if portion.is_empty() {
             break;
@@ -178,25 +194,56 @@ pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVer
             } else if row.previous_hash != head {
                 report(row.sequence, "does not follow from the record before it");
             }
-            if hash(&row) != row.hash {
+            if hash(seals, &row) != row.hash {
                 report(row.sequence, "is not what was written");
+            } else if keyed && !row.keyed {
+                report(row.sequence, "is not under the key, and the one before it is");
             }
-            (last, records, head) = (row.sequence, records + 1, row.hash);
+            (last, records, keyed, head) = (row.sequence, records + 1, row.keyed, row.hash);
         }
     }
-    if let Some(row) = books::Entity::find_by_id(business).one(&cx.db).await? {
+    if let Some(row) = books::Entity::find_by_id(business).one(connection).await? {
         if row.audit_sequence != last {
             report(last + 1, "is missing: records were cut off the end");
         } else if row.audit_hash != head {
             report(last, "is not the record that the chain ended with");
+        } else if records > 0 && !keyed {
+            report(last, "is not under the key");
+        }
+        if !heads::is_signed(seals, &row) {
+            report(row.audit_sequence, "is where the books say that they stand, and that is not signed");
         }
     }
     Ok(AuditVerdict { ok: problems.is_empty(), records, head, problems })
 }
 
+/// The hash of a record, if it is there.
+pub(crate) async fn hash_at(
+    connection: &impl ConnectionTrait,
+    business: BusinessId,
+    sequence: i64,
+) -> Result<Option<String>> {
+    let found = audit_log::Entity::find()
+        .filter(audit_log::Column::BusinessId.eq(business))
+        .filter(audit_log::Column::Sequence.eq(sequence));
+    Ok(found.one(connection).await?.map(|row| row.hash))
+}
+
+/// Whether any record of a chain was made with the key.
+pub(crate) async fn any_keyed(connection: &impl ConnectionTrait, business: BusinessId) -> Result<bool> {
+    let keyed = audit_log::Entity::find()
+        .filter(audit_log::Column::BusinessId.eq(business))
+        .filter(audit_log::Column::Keyed.eq(true));
+    Ok(keyed.limit(1).one(connection).await?.is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn seals() -> Seals {
+        Seals::of(&crate::keys::Keys::of(b"key")).unwrap()
+    }
 
     fn sample() -> audit_log::Model {
         let change = Change {
@@ -209,14 +256,15 @@ mod tests {
             after: None,
         };
         let origin = Origin { dialect: Some("A"), ..Origin::default() };
-        row(BusinessId::default(), RecordId::default(), (1, Instant::default(), ""), &origin, change)
+        row(&seals(), BusinessId::default(), RecordId::default(), (1, Instant::default(), ""), &origin, change)
     }
 
     #[test]
     fn every_column_is_under_the_hash() {
         let whole = sample();
-        assert_eq!(hash(&whole), whole.hash);
-        let tampered: [fn(&mut audit_log::Model); 9] = [
+        assert_eq!(hash(&seals(), &whole), whole.hash);
+        let tampered: [fn(&mut audit_log::Model); 10] = [
+            |row| row.keyed = false,
             |row| row.sequence = 2,
             |row| row.at = Instant::from_micros(1),
             |row| row.dialect = Some("B".into()),
@@ -230,7 +278,17 @@ mod tests {
         for tamper in tampered {
             let mut row = whole.clone();
             tamper(&mut row);
-            assert_ne!(hash(&row), whole.hash, "{row:?}");
+            assert_ne!(hash(&seals(), &row), whole.hash, "{row:?}");
         }
+    }
+
+    #[test]
+    fn records_from_before_there_was_a_key_are_what_they_were() {
+        let plain = audit_log::Model { keyed: false, ..sample() };
+        // As it was made before.
+        assert_eq!(hash(&seals(), &plain), "01155f8244c957fb864f72528028d8b0f065aad9d70ca24f934230df12986df3");
+        let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();
+        assert_eq!(hash(&seals(), &plain), hash(&other, &plain));
+        assert_ne!(hash(&seals(), &sample()), hash(&other, &sample()));
     }
 }

@@ -9,12 +9,16 @@
 //!
 //! Rollups are not gathered: they follow from the lines, and are summed once when the batch is written.
 
-use crate::books::audit::{self, Change, Origin};
+use crate::books::audit::{self, AuditAction, Change, Origin};
 use crate::books::chart::Chart;
 use crate::books::limits::{Judged, Moves};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::Periods;
 use crate::books::posting::{Line, Posting};
+use crate::books::seal::sums::{Moved, Sums};
+use crate::books::seal::tables::{TABLES, Whose};
+use crate::books::seal::writing::{self, There};
+use crate::books::seal::{Seals, heads};
 use crate::books::tables::{
     DocumentKind, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log, books,
     document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves, open_items,
@@ -25,21 +29,27 @@ use crate::day::Day;
 use crate::error::{Error, Result, Unavailable};
 use crate::idempotency;
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::installation;
 use crate::money::Money;
+use crate::resource::ResourceKey;
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
 use crate::resource::{item, party};
-use crate::security::Told;
+use crate::security::{self, Told};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryFilter,
-    QuerySelect,
+    QuerySelect, Value,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[derive(Default)]
-pub(crate) struct Desk(Mutex<Inner>);
+pub(crate) struct Desk {
+    inner: Mutex<Inner>,
+    seals: Seals,
+    /// What this batch's own writes are known by.
+    batch: Mutex<String>,
+}
 
 /// As many companies as one lane remembers; the only lane of SQLite serves all of them.
 const MOST_COMPANIES: usize = 500;
@@ -58,12 +68,18 @@ struct Inner {
     told: Vec<Told>,
     /// What a rehearsal has posted so far; it is shown even when a query had it written before the end.
     rehearsed: Option<Vec<Rehearsed>>,
+    /// Companies whose books began since the last flush.
+    founded: Vec<BusinessId>,
 }
 
 /// What is remembered of one company.
 struct Company {
     version: i64,
     head: Head,
+    /// What the seals of its rows come to, without what is pending.
+    sums: Sums,
+    /// Whether its books were as they were signed. If not, they are not signed again: that would hide it.
+    is_signed: bool,
     facts: Facts,
     changed: bool,
 }
@@ -159,18 +175,31 @@ pub(crate) struct Rehearsed {
 }
 
 impl Desk {
+    pub(crate) fn new(seals: Seals) -> Self {
+        Self { inner: Mutex::default(), seals, batch: Mutex::default() }
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn batch(&self) -> MutexGuard<'_, String> {
+        self.batch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new transaction begins: versions are to be compared anew.
-    pub(crate) fn new_batch(&self) {
-        let mut inner = self.inner();
-        inner.confirmed.clear();
-        let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
-        if inner.companies.len() > MOST_COMPANIES || facts > MOST_FACTS {
-            inner.companies.clear();
+    pub(crate) async fn new_batch(&self, connection: &impl ConnectionTrait) -> Result<()> {
+        {
+            let mut inner = self.inner();
+            inner.confirmed.clear();
+            let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
+            if inner.companies.len() > MOST_COMPANIES || facts > MOST_FACTS {
+                inner.companies.clear();
+            }
         }
+        let batch = writing::begin(connection).await?;
+        *self.batch() = batch;
+        Ok(())
     }
 
     /// Forgets everything: what is in the database may not be what was thought.
@@ -198,25 +227,30 @@ impl Desk {
         let mut inner = self.inner();
         inner.confirmed.insert(business);
         if inner.companies.get(&business).is_none_or(|known| known.version != row.version) {
-            inner.companies.insert(business, Company::from(row));
+            inner.companies.insert(business, Company::read(&self.seals, row)?);
         }
         Ok(true)
     }
 
     /// Begins the books of a new company.
     pub(crate) async fn found(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<()> {
-        let row = books::Model {
+        let mut row = books::Model {
             business_id: business,
             version: 0,
             entry_number: 0,
             recorded_at: Instant::default(),
             audit_sequence: 0,
             audit_hash: String::new(),
+            sums: String::new(),
+            signature: String::new(),
         };
+        row.signature = heads::signature(&self.seals, &row);
         books::Entity::insert(row.clone().into_active_model()).exec_without_returning(connection).await?;
+        let company = Company::read(&self.seals, row)?;
         let mut inner = self.inner();
         inner.confirmed.insert(business);
-        inner.companies.insert(business, Company::from(row));
+        inner.companies.insert(business, company);
+        inner.founded.push(business);
         Ok(())
     }
 
@@ -521,66 +555,144 @@ impl Desk {
         let mut guard = self.inner();
         guard.told.extend(Told::of(business, origin, &change));
         if let Some(change) = change.for_the_installation(business) {
-            guard.append(BusinessId::INSTALLATION, (id, now), origin, change)?;
+            guard.append(&self.seals, BusinessId::INSTALLATION, (id, now), origin, change)?;
         }
-        guard.append(business, (id, now), origin, change)
+        guard.append(&self.seals, business, (id, now), origin, change)
     }
 
     // ── Writing ──
 
     /// Writes what is pending, in a handful of statements.
     pub(crate) async fn flush(&self, connection: &impl ConnectionTrait) -> Result<()> {
-        let (pending, heads) = {
+        let mut moved = self.put_down(connection).await?;
+        self.sign(connection, &mut moved).await
+    }
+
+    /// Writes what is pending, and seals what was written otherwise. Nothing is committed without it.
+    pub(crate) async fn finish(&self, connection: &impl ConnectionTrait) -> Result<()> {
+        let mut moved = self.put_down(connection).await?;
+        let batch = self.batch().clone();
+        writing::settle(connection, (&self.seals, &mut moved), &batch).await?;
+        self.sign(connection, &mut moved).await
+    }
+
+    /// Seals what migrations wrote.
+    pub(crate) async fn settle_migrations(&self, connection: &impl ConnectionTrait) -> Result<()> {
+        let mut moved = Moved::default();
+        writing::settle(connection, (&self.seals, &mut moved), writing::MIGRATIONS).await?;
+        self.sign(connection, &mut moved).await
+    }
+
+    /// Seals the books of a company that were kept before there were seals. The audit log tells what stood there.
+    pub(crate) async fn seal_books(
+        &self,
+        connection: &impl ConnectionTrait,
+        business: BusinessId,
+        (id, now): (RecordId, Instant),
+    ) -> Result<()> {
+        let mut sums = Sums::default();
+        for table in TABLES.iter().filter(|table| matches!(table.whose, Whose::Company(_))) {
+            *sums.of_table(table.name) = writing::seal_all(connection, &self.seals, table, Some(business)).await?;
+        }
+        // Its log is told as well.
+        self.open_installation(connection).await?;
+        let stood = {
+            let mut inner = self.inner();
+            let company =
+                inner.companies.get_mut(&business).ok_or_else(|| Error::internal("the books are not open"))?;
+            (company.sums, company.is_signed, company.changed) = (sums, true, true);
+            if company.head.audit_sequence == 0 && company.head.entry_number == 0 {
+                return Ok(());
+            }
+            serde_json::json!({
+                "auditSequence": company.head.audit_sequence,
+                "auditHash": company.head.audit_hash,
+                "entryNumber": company.head.entry_number,
+            })
+        };
+        let change = Change {
+            action: AuditAction::Sealed,
+            resource: ResourceKey::Businesses,
+            id: RecordId(business.0),
+            version_from: None,
+            version_to: None,
+            before: None,
+            after: Some(serde_json::json!({"sealed": stood}).to_string()),
+        };
+        self.record(business, id, now, &Origin::default(), change)
+    }
+
+    /// Writes what is pending. What that did to the sums of the seals is answered.
+    async fn put_down(&self, connection: &impl ConnectionTrait) -> Result<Moved> {
+        let (pending, founded, counters) = {
             let mut inner = self.inner();
             inner.flushes += 1;
-            let pending = std::mem::take(&mut inner.pending);
-            let changed = inner.companies.iter_mut().filter(|(_, company)| company.changed);
-            let heads: Vec<_> = changed
-                .map(|(&id, company)| {
-                    company.changed = false;
-                    company.version += 1;
-                    let counters = company.head.counters.iter_mut().filter(|(_, counter)| counter.changed);
-                    let counters: Vec<number_counters::Model> = counters
-                        .map(|((series, period), counter)| {
-                            counter.changed = false;
-                            number_counters::Model {
-                                business_id: id,
-                                series_id: *series,
-                                period: period.clone(),
-                                last: counter.last,
-                                last_date: counter.last_date,
-                            }
-                        })
-                        .collect();
-                    (id, company.version, company.head.clone(), counters)
-                })
-                .collect();
-            (pending, heads)
+            let counters: Vec<_> = inner.companies.iter_mut().flat_map(|(id, company)| company.counted(*id)).collect();
+            (std::mem::take(&mut inner.pending), std::mem::take(&mut inner.founded), counters)
         };
-        pending.write(connection).await?;
-        for (business, version, head, counters) in heads {
-            write_counters(connection, counters).await?;
+        let mut moved = Moved::default();
+        for business in founded {
+            moved.of(None).of_table(installation::BOOKS).add(&self.seals, installation::BOOKS, &business.to_string());
+        }
+        pending.write(connection, (&self.seals, &mut moved)).await?;
+        insert_all::<number_counters::Entity>(connection, (&self.seals, &mut moved), counters, There::Replace).await?;
+        Ok(moved)
+    }
+
+    /// Brings the sums up to date, and signs where the books stand now.
+    async fn sign(&self, connection: &impl ConnectionTrait, moved: &mut Moved) -> Result<()> {
+        let of_installation = moved.0.remove(&None);
+        let mut of_companies: Vec<_> = moved.0.drain().collect();
+        // In one order, so that two processes that lock several of them do not wait for each other.
+        of_companies.sort_by_key(|(company, _)| *company);
+        for (business, sums) in of_companies {
+            let Some(business) = business else { continue };
+            if !self.open(connection, business).await? {
+                return Err(Error::internal("a row was written of a company that has no books"));
+            }
+            if let Some(company) = self.inner().companies.get_mut(&business) {
+                company.sums.move_by(&sums);
+                company.changed = true;
+            }
+        }
+        let heads: Vec<books::Model> = {
+            let mut inner = self.inner();
+            let changed = inner.companies.iter_mut().filter(|(_, company)| company.changed);
+            changed.map(|(id, company)| company.next(&self.seals, *id)).collect()
+        };
+        for row in heads {
             let update = books::Entity::update_many()
-                .col_expr(books::Column::Version, version.into())
-                .col_expr(books::Column::EntryNumber, head.entry_number.into())
-                .col_expr(books::Column::RecordedAt, head.recorded_at.into())
-                .col_expr(books::Column::AuditSequence, head.audit_sequence.into())
-                .col_expr(books::Column::AuditHash, head.audit_hash.into())
-                .filter(books::Column::BusinessId.eq(business))
-                .filter(books::Column::Version.eq(version - 1));
+                .col_expr(books::Column::Version, row.version.into())
+                .col_expr(books::Column::EntryNumber, row.entry_number.into())
+                .col_expr(books::Column::RecordedAt, row.recorded_at.into())
+                .col_expr(books::Column::AuditSequence, row.audit_sequence.into())
+                .col_expr(books::Column::AuditHash, row.audit_hash.into())
+                .col_expr(books::Column::Sums, row.sums.into())
+                .col_expr(books::Column::Signature, row.signature.into())
+                .filter(books::Column::BusinessId.eq(row.business_id))
+                .filter(books::Column::Version.eq(row.version - 1));
             if update.exec(connection).await?.rows_affected != 1 {
                 // Someone wrote these books meanwhile: begin again, from what they are now.
                 return Err(Error::Unavailable(Unavailable::Overloaded));
             }
         }
-        Ok(())
+        match of_installation {
+            Some(sums) => installation::move_sums(connection, &self.seals, &sums).await,
+            None => Ok(()),
+        }
     }
 }
 
-impl From<books::Model> for Company {
-    fn from(row: books::Model) -> Self {
-        Self {
+impl Company {
+    fn read(seals: &Seals, row: books::Model) -> Result<Self> {
+        let is_signed = heads::is_signed(seals, &row);
+        if !is_signed && !row.signature.is_empty() {
+            security::tampered(Some(row.business_id), "where the books stand is not what was signed");
+        }
+        Ok(Self {
             version: row.version,
+            sums: if is_signed { Sums::parse(&row.sums)? } else { Sums::default() },
+            is_signed,
             head: Head {
                 entry_number: row.entry_number,
                 recorded_at: row.recorded_at,
@@ -590,7 +702,43 @@ impl From<books::Model> for Company {
             },
             facts: Facts::default(),
             changed: false,
+        })
+    }
+
+    /// The counters that moved since they were written.
+    fn counted(&mut self, business: BusinessId) -> Vec<number_counters::Model> {
+        let moved = self.head.counters.iter_mut().filter(|(_, counter)| counter.changed);
+        let row = |((series, period), counter): (&(RecordId, String), &mut Counter)| {
+            counter.changed = false;
+            number_counters::Model {
+                business_id: business,
+                series_id: *series,
+                period: period.clone(),
+                last: counter.last,
+                last_date: counter.last_date,
+            }
+        };
+        moved.map(row).collect()
+    }
+
+    /// Where the books stand next.
+    fn next(&mut self, seals: &Seals, business: BusinessId) -> books::Model {
+        self.changed = false;
+        self.version += 1;
+        let mut row = books::Model {
+            business_id: business,
+            version: self.version,
+            entry_number: self.head.entry_number,
+            recorded_at: self.head.recorded_at,
+            audit_sequence: self.head.audit_sequence,
+            audit_hash: self.head.audit_hash.clone(),
+            sums: self.sums.to_text(),
+            signature: String::new(),
+        };
+        if self.is_signed {
+            row.signature = heads::signature(seals, &row);
         }
+        row
     }
 }
 
@@ -618,6 +766,7 @@ fn line_row(business: BusinessId, entry: EntryRef, position: i64, line: &Line) -
 impl Inner {
     fn append(
         &mut self,
+        seals: &Seals,
         business: BusinessId,
         (id, now): (RecordId, Instant),
         origin: &Origin,
@@ -628,6 +777,7 @@ impl Inner {
         company.head.audit_sequence += 1;
         company.head.recorded_at = Ord::max(company.head.recorded_at, now);
         let row = audit::row(
+            seals,
             business,
             id,
             (company.head.audit_sequence, company.head.recorded_at, &company.head.audit_hash),
@@ -697,33 +847,38 @@ impl Pending {
         self.standings.truncate(standings);
     }
 
-    async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
-        insert_all::<documents::Entity>(connection, self.documents).await?;
+    async fn write(self, connection: &impl ConnectionTrait, (seals, moved): (&Seals, &mut Moved)) -> Result<()> {
+        use There::Refuse;
+        insert_all::<documents::Entity>(connection, (seals, moved), self.documents, Refuse).await?;
         let (days, months, parties) = rollups(&self.lines)?;
         // Lines first; the row in `entries` seals them.
-        insert_all::<entry_lines::Entity>(connection, self.lines).await?;
-        insert_all::<entries::Entity>(connection, self.entries).await?;
+        let mut of_entries: HashMap<(BusinessId, i64), Vec<Vec<Value>>> = HashMap::new();
+        for line in &self.lines {
+            of_entries.entry((line.business_id, line.entry_number)).or_default().push(writing::values(line));
+        }
+        insert_plain::<entry_lines::Entity>(connection, self.lines).await?;
+        insert_entries(connection, (seals, moved), self.entries, of_entries).await?;
         add_days(connection, days).await?;
         add_months(connection, months).await?;
         add_parties(connection, parties).await?;
-        insert_all::<document_lines::Entity>(connection, self.document_lines).await?;
-        insert_all::<open_items::Entity>(connection, self.open_items).await?;
-        insert_all::<open_item_moves::Entity>(connection, self.open_item_moves).await?;
-        insert_all::<allocations::Entity>(connection, self.allocations).await?;
-        insert_all::<stock_lines::Entity>(connection, self.stock_lines).await?;
-        insert_all::<stock_moves::Entity>(connection, self.stock_moves).await?;
-        insert_all::<progress_moves::Entity>(connection, self.progress_moves).await?;
-        insert_all::<document_links::Entity>(connection, self.links).await?;
+        insert_all::<document_lines::Entity>(connection, (seals, moved), self.document_lines, Refuse).await?;
+        insert_all::<open_items::Entity>(connection, (seals, moved), self.open_items, Refuse).await?;
+        insert_all::<open_item_moves::Entity>(connection, (seals, moved), self.open_item_moves, Refuse).await?;
+        insert_all::<allocations::Entity>(connection, (seals, moved), self.allocations, Refuse).await?;
+        insert_all::<stock_lines::Entity>(connection, (seals, moved), self.stock_lines, Refuse).await?;
+        insert_all::<stock_moves::Entity>(connection, (seals, moved), self.stock_moves, Refuse).await?;
+        insert_all::<progress_moves::Entity>(connection, (seals, moved), self.progress_moves, Refuse).await?;
+        insert_all::<document_links::Entity>(connection, (seals, moved), self.links, Refuse).await?;
         for standing in self.standings {
-            standing.write(connection).await?;
+            standing.write(connection, (seals, moved)).await?;
         }
-        insert_all::<audit_log::Entity>(connection, self.audits).await?;
+        insert_plain::<audit_log::Entity>(connection, self.audits).await?;
         idempotency::write(connection, self.keys).await
     }
 }
 
 impl Standing {
-    async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
+    async fn write(self, connection: &impl ConnectionTrait, (seals, moved): (&Seals, &mut Moved)) -> Result<()> {
         match self {
             Self::Open { business, id, open, base_open } => {
                 open_items::Entity::update_many()
@@ -753,23 +908,10 @@ impl Standing {
                     .await?;
             }
             Self::Progress(row) => {
-                use progress::Column::{BusinessId, LineId};
-                let rest = progress::Column::iter().filter(|column| !matches!(column, BusinessId | LineId));
-                progress::Entity::insert(row.into_active_model())
-                    .on_conflict(OnConflict::columns([BusinessId, LineId]).update_columns(rest).to_owned())
-                    .exec_without_returning(connection)
-                    .await?;
+                insert_all::<progress::Entity>(connection, (seals, moved), vec![row], There::Replace).await?;
             }
             Self::Stock(state) => {
-                use stock::Column::{BusinessId, ItemId, KnownCost, LastDate, LastSequence, Layers, Quantity, Value};
-                stock::Entity::insert(state.into_active_model())
-                    .on_conflict(
-                        OnConflict::columns([BusinessId, ItemId])
-                            .update_columns([Quantity, Value, LastDate, LastSequence, KnownCost, Layers])
-                            .to_owned(),
-                    )
-                    .exec_without_returning(connection)
-                    .await?;
+                insert_all::<stock::Entity>(connection, (seals, moved), vec![state], There::Replace).await?;
             }
             Self::Cost { business, item, date, sequence, cost } => {
                 stock_lines::Entity::update_many()
@@ -803,7 +945,36 @@ fn portions<T>(rows: Vec<T>, columns: usize) -> Vec<Vec<T>> {
     portions
 }
 
-async fn insert_all<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
+/// Writes rows with their seals.
+async fn insert_all<E: EntityTrait>(
+    connection: &impl ConnectionTrait,
+    (seals, moved): (&Seals, &mut Moved),
+    rows: Vec<E::Model>,
+    there: There,
+) -> Result<()> {
+    for portion in portions(rows, E::Column::iter().count() + 1) {
+        writing::insert::<E>(connection, (seals, moved), &portion, &[], there).await?;
+    }
+    Ok(())
+}
+
+/// Entries, whose seals are over their lines as well.
+async fn insert_entries(
+    connection: &impl ConnectionTrait,
+    (seals, moved): (&Seals, &mut Moved),
+    rows: Vec<entries::Model>,
+    mut lines: HashMap<(BusinessId, i64), Vec<Vec<Value>>>,
+) -> Result<()> {
+    for portion in portions(rows, entries::Column::iter().count() + 1) {
+        let own = portion.iter().map(|row| lines.remove(&(row.business_id, row.number)).unwrap_or_default());
+        let own: Vec<_> = own.collect();
+        writing::insert::<entries::Entity>(connection, (seals, moved), &portion, &own, There::Refuse).await?;
+    }
+    Ok(())
+}
+
+/// Writes rows that something else proves.
+async fn insert_plain<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
 where
     E: EntityTrait,
     E::ActiveModel: ActiveModelTrait<Entity = E>,
@@ -820,13 +991,13 @@ where
 type Rollups = (Vec<account_days::Model>, Vec<account_months::Model>, Vec<party_balances::Model>);
 
 #[derive(Default, Clone, Copy)]
-struct Sums {
+struct Turnover {
     debit: i64,
     credit: i64,
     currency: i64,
 }
 
-impl Sums {
+impl Turnover {
     fn add(&mut self, line: &entry_lines::Model) -> Option<()> {
         let amount = line.amount.units();
         let side = if amount < 0 { &mut self.credit } else { &mut self.debit };
@@ -838,9 +1009,9 @@ impl Sums {
 
 /// What the lines add to each day, month and party, in an order that every process shares.
 fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
-    let mut days: BTreeMap<(BusinessId, RecordId, &str, Day), Sums> = BTreeMap::new();
-    let mut months: BTreeMap<(BusinessId, RecordId, &str, String), Sums> = BTreeMap::new();
-    let mut parties: BTreeMap<(BusinessId, RecordId, RecordId, &str), Sums> = BTreeMap::new();
+    let mut days: BTreeMap<(BusinessId, RecordId, &str, Day), Turnover> = BTreeMap::new();
+    let mut months: BTreeMap<(BusinessId, RecordId, &str, String), Turnover> = BTreeMap::new();
+    let mut parties: BTreeMap<(BusinessId, RecordId, RecordId, &str), Turnover> = BTreeMap::new();
     for line in lines {
         let (business, account, currency) = (line.business_id, line.account_id, line.currency.as_str());
         let mut added = days.entry((business, account, currency, line.date)).or_default().add(line);
@@ -927,18 +1098,6 @@ async fn add_parties(connection: &impl ConnectionTrait, rows: Vec<party_balances
     use party_balances::Column::{AccountId, Amount, BusinessId, Currency, CurrencyAmount, PartyId};
     let same = [BusinessId, PartyId, AccountId, Currency];
     add_all::<party_balances::Entity>(connection, rows, &same, &[Amount, CurrencyAmount]).await
-}
-
-async fn write_counters(connection: &impl ConnectionTrait, rows: Vec<number_counters::Model>) -> Result<()> {
-    use number_counters::Column::{BusinessId, Last, LastDate, Period, SeriesId};
-    if rows.is_empty() {
-        return Ok(());
-    }
-    number_counters::Entity::insert_many(rows.into_iter().map(IntoActiveModel::into_active_model))
-        .on_conflict(OnConflict::columns([BusinessId, SeriesId, Period]).update_columns([Last, LastDate]).to_owned())
-        .exec_without_returning(connection)
-        .await?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! - [`posting`]: lines that balance; nothing else can be built.
 //! - [`desk`]: what a lane remembers between batches and what it is about to write.
 //! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
+//! - [`seal`]: how every row is known to have been written by the server.
 //! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
 //! - [`balances`]: figures from the rollups. [`audit`]: who changed what. [`verify`]: proof of all of it.
 
@@ -19,6 +20,7 @@ pub(crate) mod periods;
 pub(crate) mod portions;
 pub(crate) mod posting;
 pub(crate) mod progress;
+pub mod seal;
 pub(crate) mod stock;
 pub(crate) mod sums;
 pub mod tables;

@@ -155,6 +155,10 @@ table! {
         pub recorded_at: Instant,
         pub audit_sequence: i64,
         pub audit_hash: String,
+        /// The sums of the seals of every table.
+        pub sums: String,
+        /// Over all of it.
+        pub signature: String,
     }
 }
 
@@ -581,5 +585,7 @@ table! {
         pub after: Option<String>,
         pub previous_hash: String,
         pub hash: String,
+        /// Whether the hash is under the key; those from before there was one are plain.
+        pub keyed: bool,
     }
 }

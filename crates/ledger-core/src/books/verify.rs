@@ -4,6 +4,7 @@
 //! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
 
 mod progress;
+mod seals;
 mod subledgers;
 
 use crate::aside;
@@ -18,7 +19,7 @@ use crate::currency;
 use crate::cx::Cx;
 use crate::database::stored::AsJson;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
@@ -67,12 +68,27 @@ pub struct Check {
 impl Check {
     /// The engine's own check of its file.
     pub(crate) fn of_engine(found: Vec<String>) -> Self {
+        Self::none("V13", "The database file is whole", found)
+    }
+
+    /// What differs from the schema that the migrations make.
+    pub(crate) fn of_schema(found: Vec<String>) -> Self {
+        Self::none("V16", "The schema is what the migrations made", found)
+    }
+
+    /// What is not as a head says that was kept elsewhere.
+    pub fn of_heads(found: Vec<String>) -> Self {
+        Self::none("V17", "Nothing went back behind the heads that were kept", found)
+    }
+
+    /// A check that finds nothing.
+    fn none(id: &str, name: &str, found: Vec<String>) -> Self {
         let mut findings = Findings::default();
         let count = found.len();
         for finding in found {
             findings.add(finding);
         }
-        Self::of("V13", "The database file is whole", count, 0, findings)
+        Self::of(id, name, count, 0, findings)
     }
 }
 
@@ -368,6 +384,24 @@ fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {
 
 /// Runs every check on the company in scope.
 pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
+    let rows = seals::of_company(cx).await?;
+    match recompute(cx).await {
+        Ok(verdict) => {
+            let Verdict { ok, mut checks, digest } = verdict;
+            let ok = ok && rows.ok;
+            checks.push(rows);
+            Ok(Verdict { ok, checks, digest })
+        }
+        // What was spoilt cannot even be read: the rows say where.
+        Err(Error::Internal(why)) if !rows.ok => {
+            tracing::warn!(%why, "the books cannot be recomputed");
+            Ok(Verdict { ok: false, checks: vec![rows], digest: String::new() })
+        }
+        Err(other) => Err(other),
+    }
+}
+
+async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     let mut walk = Walk::along(cx).await?;
     let head = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
     let last = head.as_ref().map_or(0, |head| head.entry_number);
@@ -553,8 +587,13 @@ async fn numbers(cx: &Cx<'_>) -> Result<Check> {
     Ok(Check::of("V6", "Numbers are given without a gap and once", given, expected, findings))
 }
 
+/// The checks of what belongs to no company.
+pub(crate) async fn installation(cx: &Cx<'_>) -> Result<Vec<Check>> {
+    Ok(vec![audit_chain(cx, BusinessId::INSTALLATION).await?, seals::of_installation(cx).await?])
+}
+
 /// The chain of a company, or of the installation.
-pub(crate) async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
+async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
     let verdict = audit::verify(cx, business).await?;
     let mut findings = Findings::default();
     for problem in &verdict.problems {

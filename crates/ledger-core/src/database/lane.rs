@@ -16,6 +16,7 @@
 //!   not known, and the caller is told exactly that.
 
 use crate::books::desk::Desk;
+use crate::books::seal::Seals;
 use crate::database::{Committing, Database, LaneEnd, Session, Writer};
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
@@ -73,6 +74,7 @@ const ATTEMPTS: usize = 4;
 /// All lanes of one database. `T` is what commands answer.
 pub(crate) struct Lanes<T> {
     database: Database,
+    seals: Seals,
     queue: usize,
     open: Mutex<Option<Open<T>>>,
 }
@@ -83,9 +85,10 @@ struct Open<T> {
 }
 
 impl<T: Send + 'static> Lanes<T> {
-    pub(crate) fn new(database: Database, queue: usize) -> Self {
+    pub(crate) fn new(database: Database, seals: Seals, queue: usize) -> Self {
         Self {
             database,
+            seals,
             queue: queue.max(1),
             open: Mutex::new(Some(Open { senders: HashMap::new(), ends: Vec::new() })),
         }
@@ -120,7 +123,12 @@ impl<T: Send + 'static> Lanes<T> {
         open.senders.retain(|_, sender| !sender.is_closed());
         open.ends.retain_mut(goes_on);
         let (sender, receiver) = mpsc::channel(self.queue);
-        open.ends.push(self.database.run_lane(serve(self.database.writer(), company, receiver))?);
+        open.ends.push(self.database.run_lane(serve(
+            self.database.writer(),
+            Desk::new(self.seals.clone()),
+            company,
+            receiver,
+        ))?);
         open.senders.insert(company, sender.clone());
         Ok(sender)
     }
@@ -165,10 +173,10 @@ async fn waiting<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, company: 
 
 async fn serve<T: Send + 'static>(
     mut writer: Writer,
+    desk: Desk,
     company: Option<BusinessId>,
     mut queue: mpsc::Receiver<Command<T>>,
 ) {
-    let desk = Desk::default();
     let mut batch = Vec::with_capacity(BATCH);
     while waiting(&mut queue, &mut batch, company).await > 0 {
         let outcomes = commit(&mut writer, &desk, company, &batch).await;
@@ -264,7 +272,6 @@ async fn attempt_batch<T>(
         Ok(transaction) => transaction,
         Err(error) => return Attempt::Refused(error.into()),
     };
-    desk.new_batch();
     match run_all(&transaction, desk, company, batch, together).await {
         Ok(Ran { outcomes, kept: true }) => match writer.commit(transaction).await {
             Committing::Committed => Attempt::Settled(outcomes),
@@ -303,6 +310,7 @@ async fn run_all<T>(
     batch: &[Command<T>],
     together: Together,
 ) -> Result<Ran<T>> {
+    desk.new_batch(transaction).await?;
     if let Some(company) = company {
         desk.open(transaction, company).await?;
     }
@@ -319,7 +327,7 @@ async fn run_all<T>(
         ran.outcomes.push(outcome);
     }
     if ran.kept {
-        desk.flush(transaction).await?;
+        desk.finish(transaction).await?;
     }
     Ok(ran)
 }

@@ -14,6 +14,7 @@ mod postgres;
 mod sqlite;
 pub mod stored;
 
+use migrations::schema;
 pub use openly::unverified_host;
 pub use postgres_kit::Patience;
 use postgres_kit::Standing;
@@ -188,6 +189,16 @@ impl Database {
             Engine::Sqlite(_) => sqlite::check_file(&self.read).await.map(Some),
             Engine::Postgres(_) => Ok(None),
         }
+    }
+
+    /// Where the schema is not what the migrations make.
+    pub(crate) async fn check_schema(&self) -> Result<Vec<String>, DbErr> {
+        let found = schema::parts(&self.read).await?;
+        let expected = match &self.engine {
+            Engine::Sqlite(engine) => engine.expected_schema().await?,
+            Engine::Postgres(engine) => engine.expected_schema().await?,
+        };
+        Ok(schema::differences(&expected, &found))
     }
 
     /// Whether the database answers.

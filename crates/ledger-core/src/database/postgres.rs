@@ -3,8 +3,9 @@
 //! Owns: what each is used for, and that the schema is changed by one process at a time.
 
 use super::{Committing, DatabaseOptions};
+use migrations::schema::{self, Parts};
 use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Server, Standing, Target};
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -75,6 +76,17 @@ impl Engine {
         lock.rollback().await?;
         lock.close().await;
         Ok(())
+    }
+
+    /// What the migrations make, made beside what is there and taken back.
+    pub(crate) async fn expected_schema(&self) -> Result<Parts, DbErr> {
+        let (database, failure) = postgres_kit::proxied(self.0.target(), MIGRATION).await?;
+        migrations::without_hurry(&database).await?;
+        let transaction = database.begin().await?;
+        let expected = schema::expected_on_postgres(&transaction).await;
+        transaction.rollback().await?;
+        failure.told()?;
+        expected
     }
 
     pub(crate) async fn close(&self) {

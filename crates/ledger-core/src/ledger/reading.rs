@@ -5,14 +5,12 @@ use crate::access::{self, Business, KeyScope, Principal, Seat};
 use crate::books::audit::Origin;
 use crate::books::export::{Journal, JournalFormat};
 use crate::books::verify;
-use crate::clock::Clock;
 use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result, Unavailable};
 use crate::fair::{Kind, Present, Who};
 use crate::feed::{Feed, Portions, Round};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::keys::Keys;
 use crate::resource::ResourceKey;
 use crate::resource::business::table as business;
 use crate::resource::extra::{Media, Produced, Weight};
@@ -69,6 +67,7 @@ impl Question {
             expectation: &Expectation::Unsaid,
             origin: &self.call.origin,
             point: self.query.point,
+            seals: &self.ledger.seals,
         }
     }
 
@@ -184,8 +183,7 @@ impl Ledger {
         for company in companies {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
-            let verdict =
-                verify::run(&Cx::reading_within(of_ourselves(&facts, &self.clock, &self.keys), &snapshot)).await;
+            let verdict = verify::run(&Cx::reading_within(self.of_ourselves(&facts), &snapshot)).await;
             snapshot.end().await?;
             proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
         }
@@ -203,13 +201,29 @@ impl Ledger {
         loop {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, id, Seat::owner()).await?;
-            let portion =
-                journal.next(&Cx::reading_within(of_ourselves(&facts, &self.clock, &self.keys), &snapshot)).await;
+            let portion = journal.next(&Cx::reading_within(self.of_ourselves(&facts), &snapshot)).await;
             snapshot.end().await?;
             match portion? {
                 Some(text) => keep(&text)?,
                 None => return Ok(()),
             }
+        }
+    }
+
+    /// What is asked by the program itself, with all rights.
+    fn of_ourselves<'a>(&'a self, facts: &'a Business) -> Asked<'a> {
+        const NOBODY: &Origin = &Origin { user: None, key: None, address: None, dialect: None, request_id: None };
+        Asked {
+            user: UserId::default(),
+            key: None,
+            session: None,
+            keys: &self.keys,
+            business: Some(facts),
+            clock: &self.clock,
+            expectation: &Expectation::Unsaid,
+            origin: NOBODY,
+            point: Point::default(),
+            seals: &self.seals,
         }
     }
 }
@@ -227,20 +241,4 @@ async fn feed(question: Arc<Question>, media: Media, portions: Box<dyn Portions>
         })
     });
     Feed::begin(place, media, portions, round).await
-}
-
-/// What is asked by the program itself, with all rights.
-fn of_ourselves<'a>(facts: &'a Business, clock: &'a Clock, keys: &'a Keys) -> Asked<'a> {
-    const NOBODY: &Origin = &Origin { user: None, key: None, address: None, dialect: None, request_id: None };
-    Asked {
-        user: UserId::default(),
-        key: None,
-        session: None,
-        keys,
-        business: Some(facts),
-        clock,
-        expectation: &Expectation::Unsaid,
-        origin: NOBODY,
-        point: Point::default(),
-    }
 }

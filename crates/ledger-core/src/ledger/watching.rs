@@ -67,11 +67,11 @@ impl Ledger {
         outcome
     }
 
-    /// Proves the chain of the installation's own log.
-    pub async fn verify_installation(&self) -> Result<Check> {
+    /// Proves what belongs to no company: the chain of the installation's own log, the people, and that no company is gone.
+    pub async fn verify_installation(&self) -> Result<Vec<Check>> {
         let snapshot = self.database.snapshot().await?;
         let origin = Origin::default();
-        let checked = verify::audit_chain(&self.of_nobody(&origin, &snapshot), BusinessId::INSTALLATION).await;
+        let checked = verify::installation(&self.of_nobody(&origin, &snapshot)).await;
         snapshot.end().await?;
         checked
     }
@@ -106,6 +106,7 @@ impl Ledger {
             expectation: &Expectation::Unsaid,
             origin,
             point: Point::default(),
+            seals: &self.seals,
         };
         Cx::reading_within(asked, snapshot)
     }

@@ -5,6 +5,7 @@
 
 use crate::access::Action;
 use crate::books::audit::{self, AuditAction, AuditVerdict};
+use crate::books::seal::heads::{self, SignedHead};
 use crate::books::tables::audit_log::{self as table, Column};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -87,7 +88,8 @@ pub struct AuditRecord {
     after: Option<RecordJson>,
     /// The hash of the record before it in the chain.
     previous_hash: String,
-    /// SHA-256 over this record and the hash before it.
+    /// HMAC-SHA-256 over this record and the hash before it, under a key that is not in the database; SHA-256 in
+    /// records from before there was one.
     hash: String,
 }
 
@@ -202,6 +204,30 @@ impl Resource for AuditLog {
                         || json!({"ok": true, "records": 42, "head": example()["hash"], "problems": []}),
                     )
                 }),
+            },
+            Extra {
+                name: "Head",
+                segment: "head",
+                on: On::Collection,
+                action: Action::View,
+                answers: None,
+                summary: "Get the signed head of the audit log",
+                description: "Where the audit log and the ledger stand now, signed by the server. Keep it elsewhere: \
+                              `duet verify --head` proves with it later that nothing was cut off or written anew.",
+                does: Does::Reads(Reading::json::<SignedHead>(
+                    |cx, _, _| {
+                        Box::pin(
+                            async move { Produced::json(&heads::head(&cx.db, cx.seals, cx.business_id()?).await?) },
+                        )
+                    },
+                    || {
+                        json!({
+                            "businessId": "019a9f6e-6c00-7000-8000-000000000001", "sequence": 42,
+                            "hash": example()["hash"], "entryNumber": 17,
+                            "signature": "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
+                        })
+                    },
+                )),
             },
             Extra {
                 name: "Export",

@@ -11,6 +11,7 @@ pub(crate) use writer::{Transaction, Writer};
 
 use super::{DatabaseOptions, Purpose};
 use claim::Claim;
+use migrations::schema::{self, Parts};
 use readers::Readers;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 use sqlite_kit::{Access, Connection, Fault, Opening};
@@ -151,6 +152,15 @@ impl Engine {
         // What could not be told at its time comes first: the rest only follows from it.
         failure.told()?;
         done
+    }
+
+    /// What the migrations make, made in memory.
+    pub(crate) async fn expected_schema(&self) -> Result<Parts, DbErr> {
+        let memory = Opening { path: ":memory:".into(), access: Access::Write, ..self.writing.clone() };
+        let (empty, failure) = sqlite_kit::proxied(&memory).await?;
+        let expected = schema::expected_on_sqlite(&empty).await;
+        failure.told()?;
+        expected
     }
 
     pub(crate) async fn close(&self) {

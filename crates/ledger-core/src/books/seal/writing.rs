@@ -1,0 +1,239 @@
+//! Rows on their way into tables that are sealed.
+//!
+//! What is planned is written with its seal. What is written otherwise, triggers note in `touched`, with the seal that
+//! the row had; before a batch is committed, these rows are read again and sealed. So nothing can be written and not be
+//! sealed, wherever it is written from, and the sums lose each seal that went and gain each that came, once.
+
+use super::Seals;
+use super::sums::Moved;
+use super::tables::{Table, Whose, salt, table};
+use crate::error::{Error, Result};
+use crate::ids::BusinessId;
+use crate::security;
+use sea_orm::sea_query::{Alias, CaseStatement, Condition, Expr, ExprTrait, OnConflict, Query};
+use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Iterable, ModelTrait, Statement, Value};
+use std::collections::{BTreeMap, HashSet};
+use uuid::Uuid;
+
+/// As many rows as are sealed again at once.
+const PORTION: usize = 64;
+
+/// Begins a batch: from here on, what is noted as touched is its own. Answers the batch's name.
+pub(crate) async fn begin(connection: &impl ConnectionTrait) -> Result<String> {
+    let engine = connection.get_database_backend();
+    if engine == DbBackend::Postgres {
+        let batch = crate::ledger::hex(&crate::ids::random_bytes::<16>()?);
+        let name = Statement::from_sql_and_values(
+            engine,
+            "SELECT set_config('duet.batch', $1, true)",
+            [batch.as_str().into()],
+        );
+        connection.execute_raw(name).await?;
+        return Ok(batch);
+    }
+    // Nobody else writes from here on. What is noted already, nobody of us wrote.
+    let forgotten = connection.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?.rows_affected();
+    if forgotten > 0 {
+        security::tampered(None, &format!("{forgotten} rows were changed behind the server's back"));
+    }
+    Ok(String::new())
+}
+
+/// The values of a row, in the order of its table's columns.
+pub(crate) fn values<M: ModelTrait>(row: &M) -> Vec<Value> {
+    <M::Entity as EntityTrait>::Column::iter().map(|column| row.get(column)).collect()
+}
+
+/// What to do where a row is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum There {
+    Refuse,
+    Replace,
+}
+
+/// Writes rows with their seals. `beside` are the rows of another table that belong to each of them, by its place.
+pub(crate) async fn insert<E: EntityTrait>(
+    connection: &impl ConnectionTrait,
+    (seals, moved): (&Seals, &mut Moved),
+    rows: &[E::Model],
+    beside: &[Vec<Vec<Value>>],
+    there: There,
+) -> Result<()> {
+    let table = table(E::default().table_name())?;
+    let salt = salt()?;
+    let mut statement = Query::insert();
+    statement.into_table(Alias::new(table.name));
+    statement.columns(table.columns.iter().map(|column| column.name).chain(["seal"]).map(Alias::new));
+    for (place, row) in rows.iter().enumerate() {
+        let values = values(row);
+        let seal = table.seal(seals, &salt, &values, beside.get(place).map_or(&[], Vec::as_slice))?;
+        moved.of(table.company(&values)).of_table(table.name).add(seals, table.name, &seal);
+        let row = values.into_iter().chain([seal.into()]).map(Expr::val);
+        statement.values(row).map_err(Error::internal)?;
+    }
+    if there == There::Replace {
+        let same: Vec<&str> = table.names().map(|column| column.name).collect();
+        let rest = table.columns.iter().map(|column| column.name).chain(["seal"]).filter(|name| !same.contains(name));
+        let rest: Vec<Alias> = rest.map(Alias::new).collect();
+        statement
+            .on_conflict(OnConflict::columns(same.iter().copied().map(Alias::new)).update_columns(rest).to_owned());
+    }
+    connection.execute(&statement).await?;
+    Ok(())
+}
+
+/// A row that a batch has written: the seals that it had, none of which counts any more.
+type Touched = BTreeMap<(String, Option<BusinessId>, String), HashSet<String>>;
+
+/// What the notes of migrations are known by, once they ran.
+pub(crate) const MIGRATIONS: &str = migrations::BATCH;
+
+/// Seals what was touched without its seal.
+pub(crate) async fn settle(
+    connection: &impl ConnectionTrait,
+    (seals, moved): (&Seals, &mut Moved),
+    batch: &str,
+) -> Result<()> {
+    let own = Condition::all().add(Expr::col(Alias::new("batch")).eq(batch));
+    let mut noted = Query::select();
+    noted.from(Alias::new("touched")).cond_where(own.clone());
+    for column in ["relation", "business_id", "key", "old"] {
+        noted.column(Alias::new(column));
+    }
+    let mut touched = Touched::new();
+    for row in connection.query_all(&noted).await? {
+        let company = row.try_get::<Option<Uuid>>("", "business_id")?.map(BusinessId);
+        let olds = touched.entry((row.try_get("", "relation")?, company, row.try_get("", "key")?)).or_default();
+        let old: String = row.try_get("", "old")?;
+        if !old.is_empty() {
+            olds.insert(old);
+        }
+    }
+    if touched.is_empty() {
+        return Ok(());
+    }
+    for ((name, company, _), olds) in &touched {
+        let table = table(name)?;
+        for old in olds {
+            moved.of(*company).of_table(table.name).take(seals, table.name, old);
+        }
+    }
+    let salt = salt()?;
+    let keys: Vec<_> = touched.keys().collect();
+    for of_table in keys.chunk_by(|left, right| left.0 == right.0) {
+        for portion in of_table.chunks(PORTION) {
+            seal_again(connection, (seals, &salt), moved, portion, &touched).await?;
+        }
+    }
+    connection.execute(Query::delete().from_table(Alias::new("touched")).cond_where(own)).await?;
+    Ok(())
+}
+
+type Noted = (String, Option<BusinessId>, String);
+
+async fn seal_again(
+    connection: &impl ConnectionTrait,
+    (seals, salt): (&Seals, &str),
+    moved: &mut Moved,
+    keys: &[&Noted],
+    touched: &Touched,
+) -> Result<()> {
+    let Some((name, _, _)) = keys.first() else { return Ok(()) };
+    let table = table(name)?;
+    if table.grows_only {
+        return Err(Error::internal(format!("a row of {name}, which grows only, was written without its seal")));
+    }
+    let mut wanted = Condition::any();
+    for (_, company, key) in keys {
+        wanted = wanted.add(named(table, *company, key)?);
+    }
+    let found = table.rows(connection, table.select().cond_where(wanted)).await?;
+    let mut seal_of = Vec::new();
+    for row in found {
+        let values = row.values.ok_or_else(|| Error::internal(format!("a row of {name} cannot be read")))?;
+        let (company, key) = (table.company(&values), table.key_text(&values));
+        let noted = (name.clone(), company, key);
+        let olds = touched.get(&noted);
+        // One that was written again with its seal, after it was touched, is sealed.
+        if row.seal.is_empty() || olds.is_some_and(|olds| olds.contains(&row.seal)) {
+            let seal = table.seal(seals, salt, &values, &[])?;
+            moved.of(company).of_table(table.name).add(seals, table.name, &seal);
+            seal_of.push((named(table, company, &noted.2)?, seal));
+        }
+    }
+    write_seals(connection, table, seal_of).await
+}
+
+/// The row that a note is about.
+fn named(table: &Table, company: Option<BusinessId>, key: &str) -> Result<Condition> {
+    let values = table.key_values(key).ok_or_else(|| Error::internal("a key that was noted cannot be read"))?;
+    let company = match table.whose {
+        Whose::Company(_) => Some(Value::from(company.map(|company| company.0))),
+        Whose::Installation => None,
+    };
+    let mut named = Condition::all();
+    for (column, value) in table.names().zip(company.into_iter().chain(values)) {
+        named = named.add(Expr::col(Alias::new(column.name)).eq(value));
+    }
+    Ok(named)
+}
+
+async fn write_seals(connection: &impl ConnectionTrait, table: &Table, seals: Vec<(Condition, String)>) -> Result<()> {
+    if seals.is_empty() {
+        return Ok(());
+    }
+    let (mut case, mut those) = (CaseStatement::new(), Condition::any());
+    for (row, seal) in seals {
+        case = case.case(row.clone(), seal);
+        those = those.add(row);
+    }
+    let case = case.finally(Expr::col(Alias::new("seal")));
+    let mut update = Query::update();
+    update.table(Alias::new(table.name)).value(Alias::new("seal"), case).cond_where(those);
+    connection.execute(&update).await?;
+    Ok(())
+}
+
+/// Seals every row of a table that has no seal yet, portion by portion, and adds all of them up.
+pub(crate) async fn seal_all(
+    connection: &impl ConnectionTrait,
+    seals: &Seals,
+    table: &'static Table,
+    company: Option<BusinessId>,
+) -> Result<super::sums::Sum> {
+    let salt = salt()?;
+    let mut sum = super::sums::Sum::default();
+    let mut walk = super::proof::Rows::of(table, company);
+    while let Some(portion) = walk.next(connection).await? {
+        let mut seal_of = Vec::new();
+        for (row, beside) in portion {
+            let values =
+                row.values.ok_or_else(|| Error::internal(format!("a row of {} cannot be read", table.name)))?;
+            let salt = if table.grows_only { "" } else { &salt };
+            let seal = table.seal(seals, salt, &values, &beside)?;
+            sum.add(seals, table.name, &seal);
+            if !table.grows_only {
+                seal_of.push((named(table, table.company(&values), &table.key_text(&values))?, seal));
+            }
+        }
+        let mut rest = seal_of.into_iter().peekable();
+        while rest.peek().is_some() {
+            write_seals(connection, table, rest.by_ref().take(PORTION).collect()).await?;
+        }
+    }
+    Ok(sum)
+}
+
+/// Whether any row of a table is sealed.
+pub(crate) async fn has_seals(connection: &impl ConnectionTrait, table: &'static str) -> Result<bool> {
+    let mut select = Query::select();
+    select.expr(Expr::val(1)).from(Alias::new(table)).and_where(Expr::col(Alias::new("seal")).ne("")).limit(1);
+    Ok(connection.query_one(&select).await?.is_some())
+}
+
+/// Whether anything is noted of a batch.
+pub(crate) async fn is_noted(connection: &impl ConnectionTrait, batch: &str) -> Result<bool> {
+    let mut select = Query::select();
+    select.expr(Expr::val(1)).from(Alias::new("touched")).and_where(Expr::col(Alias::new("batch")).eq(batch)).limit(1);
+    Ok(connection.query_one(&select).await?.is_some())
+}

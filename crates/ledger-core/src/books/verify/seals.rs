@@ -1,0 +1,66 @@
+//! Whether every row is what the server wrote last, and whether there are no others.
+
+use super::{Check, Findings};
+use crate::books::seal::sums::{Sum, Sums};
+use crate::books::seal::{heads, proof};
+use crate::books::tables::books;
+use crate::cx::Cx;
+use crate::error::Result;
+use crate::installation::{self, Sealed};
+use crate::resource::business::table as businesses;
+use sea_orm::EntityTrait;
+use std::collections::HashSet;
+
+const ROWS: &str = "Every row is what was written last";
+
+fn check(proof: proof::Proof, mut findings: Findings) -> Check {
+    for finding in proof.findings {
+        findings.add(finding);
+    }
+    Check::of("V15", ROWS, proof.rows, proof.sealed, findings)
+}
+
+/// The rows of the company in scope.
+pub(super) async fn of_company(cx: &Cx<'_>) -> Result<Check> {
+    let business = cx.business_id()?;
+    let mut findings = Findings::default();
+    let signed = match books::Entity::find_by_id(business).one(&cx.db).await? {
+        Some(row) => heads::sums(cx.seals, &row)?,
+        None => None,
+    };
+    if signed.is_none() {
+        findings.add("where the books stand is not signed".into());
+    }
+    let proof = proof::run(cx, Some(business), &signed.unwrap_or_default()).await?;
+    Ok(check(proof, findings))
+}
+
+/// The rows that belong to no company, and that no company is gone.
+pub(super) async fn of_installation(cx: &Cx<'_>) -> Result<Check> {
+    let (connection, seals) = (&cx.db, cx.seals);
+    let mut findings = Findings::default();
+    let signed = match installation::seals(connection, seals).await? {
+        Sealed::Signed(sums) => sums,
+        Sealed::Not | Sealed::Spoilt => {
+            findings.add("the installation is not signed".into());
+            Sums::default()
+        }
+    };
+    let there: HashSet<_> = businesses::Entity::find().all(connection).await?.into_iter().map(|row| row.id).collect();
+    let mut companies = Sum::default();
+    for row in books::Entity::find().all(connection).await? {
+        companies.add(seals, installation::BOOKS, &row.business_id.to_string());
+        let written = heads::sums(seals, &row)?.is_none_or(|sums| sums.of("businesses").count == 1);
+        if written != there.contains(&row.business_id) {
+            findings.add(format!("the company {} was taken out, or put in", row.business_id));
+        }
+    }
+    if companies != signed.of(installation::BOOKS) {
+        findings.add(format!(
+            "{} companies have books, {} began them",
+            companies.count,
+            signed.of(installation::BOOKS).count
+        ));
+    }
+    Ok(check(proof::run(cx, None, &signed).await?, findings))
+}
