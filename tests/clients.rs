@@ -71,7 +71,7 @@ fn hold(steps: &[Step], answers: &Value) {
     for (step, answer) in steps.iter().zip(answers) {
         let (what, text) =
             (format!("{} {}", step.request.method, step.request.path), answer[1].as_str().unwrap_or_default());
-        assert_eq!(answer[0], step.status, "{what}: {:.300}", text);
+        assert_eq!(answer[0], step.status, "{what}: {text:.300}");
         if let Some(wanted) = &step.text {
             assert!(text == wanted, "{what}: {} of {} characters", text.len(), wanted.len());
         }

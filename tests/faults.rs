@@ -275,6 +275,8 @@ fn a_disk_that_takes_nothing_at_any_write_loses_nothing() {
 /// A write of which the disk takes a part, wherever in the log it ends.
 #[test]
 fn a_write_that_ends_short_loses_nothing() {
+    // A page of the log and what stands before it.
+    const FRAME: u64 = 24 + 4096;
     let server = prepared();
     let company = server.company();
     company.party(json!({"code": "TAKEN"}));
@@ -286,7 +288,6 @@ fn a_write_that_ends_short_loses_nothing() {
         assert!(set.expect("prlimit").success());
     };
     let size = || std::fs::metadata(log_of(&server)).expect("a log").len();
-    const FRAME: u64 = 24 + 4096;
     // Within the head of a page's frame, at its end, within the page, a few pages on; at last beyond the batch.
     for (round, beyond) in
         [1, 23, 24, 25, 1_000, FRAME - 1, FRAME, 3 * FRAME + 700, 9 * FRAME + 12].into_iter().enumerate()

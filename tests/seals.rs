@@ -95,13 +95,13 @@ impl Place {
                 secret: vec![7; 32],
                 issuer: "test".into(),
                 audience: "test".into(),
-                lifetime: Duration::from_secs(60),
+                lifetime: Duration::from_mins(1),
             },
             keys: Keys::of(MASTER.as_bytes()),
             write_queue: 8,
             answer_bytes: 1 << 20,
             remembered_bytes: 1 << 20,
-            read_time: Duration::from_secs(600),
+            read_time: Duration::from_mins(10),
             clock: Clock::system(),
         };
         let ledger = runtime.block_on(Ledger::open(options)).unwrap();
@@ -355,8 +355,11 @@ fn is_apart(table: &str, column: &str) -> bool {
     all.any(|apart| apart == (table, column))
 }
 
+/// A table, its columns with their types, and its key.
+type Table = (String, Vec<(String, String)>, Vec<String>);
+
 /// A row that is taken out is missed; so is one that is put in beside it.
-fn every_row_is_missed(place: &Place, sealed: &[(String, Vec<(String, String)>, Vec<String>)]) {
+fn every_row_is_missed(place: &Place, sealed: &[Table]) {
     for (table, columns, row) in sealed {
         let found = place.within(table, columns, row).split_once(" WHERE ").unwrap().1.to_owned();
         place.run(&format!("DELETE FROM \"{table}\" WHERE {found}"));
@@ -479,7 +482,9 @@ fn each_hand_is_seen(engine: Engine) {
     for (what, statements) in HANDS {
         let statements: Vec<String> =
             statements.replace("{b}", &own).replace("{nil}", &nil).split("; ").map(str::to_owned).collect();
-        statements.iter().for_each(|statement| place.run(statement));
+        for statement in statements {
+            place.run(statement);
+        }
         assert!(!place.wrong().is_nothing(), "{what}: nothing is said of it");
         let tables = statements.iter().filter_map(|statement| {
             let words = statement.strip_prefix("UPDATE ").or(statement.strip_prefix("DELETE FROM "));
@@ -715,7 +720,7 @@ fn chain_plainly(place: &Place, business: &str, until: usize) -> String {
                 None => digest.update(b"-:"),
             }
         }
-        let hash: String = digest.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash: String = digest.finish().as_ref().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
         place.run(&format!(
             "UPDATE audit_log SET previous_hash = '{previous}', hash = '{hash}', keyed = false \
              WHERE business_id = {business} AND sequence = {sequence}"

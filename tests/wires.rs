@@ -242,7 +242,7 @@ fn killed_under_load(engine: Engine) {
     let (id, token) = (company.id.clone(), company.token.clone());
     let url = server.database_url().to_owned();
     let again = server.restarted();
-    let company = Company { server: &again, token, id, ..again.company() };
+    let company = Company { server: &again, token, id };
     let behind = Behind::of(&url);
     let acknowledged = acknowledged.into_inner().unwrap();
     let there = behind.journals();

@@ -61,7 +61,7 @@ impl Memory {
     /// Half for pages of the database, a quarter for answers, an eighth for who may do what; what lanes remember of
     /// companies is bounded by its number, and takes the rest.
     fn of(caches: usize) -> Self {
-        let page_cache_kib = u32::try_from(caches / 2 >> 10).unwrap_or(u32::MAX);
+        let page_cache_kib = u32::try_from((caches / 2) >> 10).unwrap_or(u32::MAX);
         Self { answers: caches / 4, remembered: caches / 8, page_cache_kib }
     }
 }

@@ -108,7 +108,7 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
 /// The settings of what serves: requests may take most of the grace, and the books have the rest of it.
 fn serving(settings: &Settings) -> Settings {
     let rest = (settings.shutdown_grace / 4).min(Duration::from_secs(5));
-    Settings { shutdown_grace: settings.shutdown_grace - rest, ..settings.clone() }
+    Settings { shutdown_grace: settings.shutdown_grace.abs_diff(rest), ..settings.clone() }
 }
 
 /// Brings the books of an installation to where they can be served.

@@ -187,14 +187,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let statement_timeout = reader.duration("Database:StatementTimeout");
     let write_timeout = reader.duration("Database:WriteTimeout");
     let minutes = reader.number("JwtSettings:ExpirationMinutes", 1, 1440);
-    let token_secret = reader.text("JwtSettings:Secret");
-    if token_secret.as_ref().is_some_and(|secret| secret.len() < 32) {
-        reader.refuse("JwtSettings:Secret", "at least 32 bytes");
-    }
-    let master_key = reader.text("Security:MasterKey");
-    if master_key.as_ref().is_some_and(|key| key.len() < 32) {
-        reader.refuse("Security:MasterKey", "at least 32 bytes");
-    }
+    let [token_secret, master_key] = ["JwtSettings:Secret", "Security:MasterKey"].map(|key| secret(reader, key));
     let body_limit = reader.size("Limits:Body");
     let header_timeout = reader.duration("Limits:Header");
     let body_idle = reader.duration("Limits:BodyIdle");
@@ -239,8 +232,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         statement_timeout: statement_timeout?,
         write_timeout: write_timeout?,
         token_lifetime: Duration::from_mins(u64::from(minutes?)),
-        token_secret: token_secret.map(Secret),
-        master_key: master_key.map(Secret),
+        token_secret,
+        master_key,
         token_issuer: reader.text("JwtSettings:Issuer")?,
         token_audience: reader.text("JwtSettings:Audience")?,
         bootstrap_email: reader.text("Bootstrap:Email"),
@@ -267,6 +260,15 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         trusted_proxies,
         shutdown_grace: shutdown_grace?,
     })
+}
+
+/// What others are made of or signed with.
+fn secret(reader: &mut Reader<'_>, key: &str) -> Option<Secret> {
+    let given = reader.text(key);
+    if given.as_ref().is_some_and(|secret| secret.len() < 32) {
+        reader.refuse(key, "at least 32 bytes");
+    }
+    given.map(Secret)
 }
 
 fn retiring(reader: &mut Reader<'_>, letter: &str) -> Retiring {
