@@ -483,7 +483,7 @@ fn each_hand_is_seen(engine: Engine) {
         let statements: Vec<String> =
             statements.replace("{b}", &own).replace("{nil}", &nil).split("; ").map(str::to_owned).collect();
         for statement in statements {
-            place.run(statement);
+            place.run(&statement);
         }
         assert!(!place.wrong().is_nothing(), "{what}: nothing is said of it");
         let tables = statements.iter().filter_map(|statement| {
