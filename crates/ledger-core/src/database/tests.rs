@@ -121,6 +121,28 @@ async fn who_only_reads_makes_nothing() {
 /// The columns of each table, with the types that are declared.
 type Declared = BTreeMap<String, BTreeMap<String, String>>;
 
+/// What a batch notes of its writes: read by hand, and as this says.
+mod touched {
+    use crate::ids::BusinessId;
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "touched")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub key: String,
+        pub relation: String,
+        pub business_id: Option<BusinessId>,
+        pub old: String,
+        pub batch: String,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
 /// How a column is read whose table declares this type.
 type Reads = fn(Option<&str>) -> Option<Kind>;
 
@@ -174,6 +196,8 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         crate::idempotency::Entity,
         crate::installation::Entity,
         crate::remembered::table::Entity,
+        crate::running::Entity,
+        touched::Entity,
         crate::usage::table::Entity,
         account::table::Entity,
         account_days::Entity,
