@@ -482,8 +482,8 @@ fn each_hand_is_seen(engine: Engine) {
     for (what, statements) in HANDS {
         let statements: Vec<String> =
             statements.replace("{b}", &own).replace("{nil}", &nil).split("; ").map(str::to_owned).collect();
-        for statement in statements {
-            place.run(&statement);
+        for statement in &statements {
+            place.run(statement);
         }
         assert!(!place.wrong().is_nothing(), "{what}: nothing is said of it");
         let tables = statements.iter().filter_map(|statement| {
