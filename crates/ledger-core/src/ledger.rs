@@ -1057,7 +1057,6 @@ impl Ledger {
                 let ids = ids.clone();
                 Box::pin(async move {
                     desk.open_installation(transaction).await?;
-                    desk.open_installation(transaction).await?;
                     let ended = api_key::end(transaction, (user, business), now).await?;
                     for (change, id) in ended.into_iter().zip(ids.iter()) {
                         desk.record(business, *id, now, &Origin::default(), change)?;
