@@ -315,8 +315,9 @@ on_both_engines! {
                 let path = operations.path(verb).replace("{id}", id);
                 let (key, action) = operations.needs(verb);
                 let permission = operations.permission(verb);
-                let is_own = key.actions().is_empty();
-                let is_open = is_own || (operations.key.stem() == "businesses" && verb == Verb::List);
+                let is_administrators = operations.key.stem() == "installationLog";
+                let is_own = key.actions().is_empty() && !is_administrators;
+                let is_open = key.actions().is_empty() || (operations.key.stem() == "businesses" && verb == Verb::List);
                 for dialect in DIALECTS {
                     let send = |company: &Company<'_>| {
                         let request = company.request_for(dialect, method, operations, &path);
@@ -339,6 +340,10 @@ on_both_engines! {
                     }
                     // Whoever has it is let in; what they say may still be wrong. What ends sessions ends one of its own.
                     if !is_company || method == "GET" {
+                        if is_administrators {
+                            let owner = Company { token: server.login(&somebody, "a person with a password"), ..company.clone() };
+                            assert_eq!(send(&owner).status, 403, "{path}: an owner is no administrator of the installation");
+                        }
                         let own = if is_own { server.login(&somebody, "a person with a password") } else { company.token.clone() };
                         let owner = send(&Company { token: own, ..company.clone() }).status;
                         assert!(!matches!(owner, 401 | 403), "{permission} {method} {path}: {owner}");

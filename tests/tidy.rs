@@ -149,7 +149,18 @@ fn the_top_level_is_as_the_readme_draws_it() {
         .filter(|name| !name.starts_with('.') && !matches!(name.as_str(), "target" | "data"))
         .collect();
     names.sort();
-    let expected =
-        ["Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "config", "crates", "migrations", "openapi", "tests"];
+    let expected = [
+        "CHANGELOG.md",
+        "Cargo.lock",
+        "Cargo.toml",
+        "LICENSE",
+        "README.md",
+        "SECURITY.md",
+        "config",
+        "crates",
+        "migrations",
+        "openapi",
+        "tests",
+    ];
     assert_eq!(names, expected);
 }

@@ -465,6 +465,15 @@ impl Ledger {
         throttle::check(&self.database.door, guess, self.clock.now()).await
     }
 
+    /// The same where nothing stands in for the wait that strangers have brought about.
+    async fn standing_now(&self, guess: &Guess) -> Result<Standing> {
+        let standing = self.standing(guess).await?;
+        match standing.wait {
+            Some(wait) => Err(Error::RateLimited { retry_after_seconds: wait }),
+            None => Ok(standing),
+        }
+    }
+
     async fn second_factor(&self, user: UserId, code: Option<&str>) -> Result<Factor> {
         let signed = sign_in::find(&self.database.door, user).await?.filter(|signed| signed.totp_on);
         let Some(signed) = signed else { return Ok(Factor::NotAsked) };
@@ -483,7 +492,7 @@ impl Ledger {
         let network = throttle::network(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
         let guess = self.guess(Some(user.id), &user.email, &network)?;
         let turn = self.passwords.turn(Who::user(user.id)).await?;
-        let standing = self.standing(&guess).await?;
+        let standing = self.standing_now(&guess).await?;
         if self.passwords.verify(&turn, password, Some(user.password_hash)).await? {
             return Ok(());
         }

@@ -7,7 +7,7 @@
 //! taken back, each by itself. Whoever may post 100 may also change 90 to 95; neither is more than 100.
 //!
 //! What is in another currency counts at what the books say or at the company's own rate, whichever is more: a rate that
-//! somebody chose makes nothing small. Where the company has no rate at all, there is nothing to hold it against.
+//! somebody chose makes nothing small. Where the company has no rate at all, whoever has a limit is refused.
 
 use crate::books::desk::NewEntry;
 use crate::books::posting::Line;
@@ -144,7 +144,7 @@ fn larger(one: Money, other: Money) -> Option<Money> {
     Some(Ord::max(size(one)?, size(other)?))
 }
 
-/// An amount in the company's currency at its own rate for the day. Nothing where it has none, or needs none.
+/// An amount in the company's currency at its own rate for the day. Nothing where it needs none.
 async fn at_known_rate<'l>(
     cx: &Cx<'_>,
     rates: &mut HashMap<&'l str, Option<crate::money::Rate>>,
@@ -162,7 +162,14 @@ async fn at_known_rate<'l>(
         rates.insert(currency, rate);
         rate
     };
-    let Some(rate) = rate else { return Ok(None) };
+    let Some(rate) = rate else {
+        let base = &business.base_currency;
+        let why = format!(
+            "needs an exchange rate of the company for you: what {currency} is worth in {base}, which your limit is in \
+             (maxDocumentAmount), is not known here"
+        );
+        return Err(beyond(FieldErrors::one("currency", why)));
+    };
     let exact = amount.decimal().checked_mul(rate.decimal()).ok_or_else(too_much)?;
     Rounding::HalfEven.money(exact, business.currency_decimals).map(Some).map_err(|_| too_much())
 }

@@ -371,6 +371,26 @@ async fn a_read_that_nobody_waits_for_ends_inside_the_engine() {
     assert!(held.query_one_raw(one).await.is_err());
 }
 
+/// Two readers, and more snapshots that do not begin than there are readers: none of them is lost by it.
+#[tokio::test]
+async fn a_snapshot_that_does_not_begin_costs_no_reader() {
+    let place = Place::new("unlent");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    database.migrate().await.unwrap();
+    let away = place.path().with_extension("away");
+    std::fs::rename(place.path(), &away).unwrap();
+    for _ in 0..5 {
+        assert!(database.read.snapshot().await.is_err());
+    }
+    std::fs::rename(&away, place.path()).unwrap();
+    let held = [database.read.snapshot().await.unwrap(), database.read.snapshot().await.unwrap()];
+    for snapshot in held {
+        assert!(snapshot.query_one_raw(asked("SELECT count AS n FROM access_changes")).await.unwrap().is_some());
+        snapshot.end().await.unwrap();
+    }
+    database.close().await;
+}
+
 #[tokio::test]
 async fn a_snapshot_sees_what_was_there_when_it_began() {
     let place = Place::new("snapshot");

@@ -34,7 +34,7 @@ impl Ledger {
         let account = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
         let network = throttle::network(address.unwrap_or(NOWHERE));
         let guess = self.guess(None, &format!("invitation to {}", account.email), &network)?;
-        let standing = self.standing(&guess).await?;
+        let standing = self.standing_now(&guess).await?;
         if let Some(found) = invitation::find(&self.database.read, code, self.clock.now()).await? {
             return Ok(found.business_id);
         }
@@ -54,7 +54,7 @@ impl Ledger {
         let guess = self.guess(None, &format!("invitation {}", invitation::digest(&code)), &network)?;
         let turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
         let now = self.clock.now();
-        let standing = self.standing(&guess).await?;
+        let standing = self.standing_now(&guess).await?;
         let wrong = (standing.known, Wrong::Password);
         let found = invitation::find(&self.database.read, &code, now).await?;
         let mut names = Names::default()
@@ -63,13 +63,14 @@ impl Ledger {
         if let Some(found) = &found {
             names = names.and_all(self.names_of(Some(found.user_id), Some(found.business_id)).await?.each());
         }
-        // Whoever guesses waits for the same work.
-        let password_hash = self.passwords.hash(&turn, "password", password, names).await?;
+        // Whoever guesses waits for the same work, and has guessed whatever the password is like.
+        let hashed = self.passwords.hash(&turn, "password", password, names).await;
         let Some(found) = found else {
             Event::InvitationRefused.tell(Teller::Stranger, None, origin);
             self.note_failure(guess, wrong).await?;
             return Err(REFUSED);
         };
+        let password_hash = hashed?;
         let (id, business) = (UserId(self.clock.identifier()), found.business_id);
         let rows = [self.clock.identifier(), self.clock.identifier()].map(RecordId);
         let own = RecordId(self.clock.identifier());

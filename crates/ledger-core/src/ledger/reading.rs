@@ -137,19 +137,22 @@ impl Ledger {
         let portions = resource.portions(verb, &query);
         let known = business.as_ref().and_then(|business| self.question(principal, &call, business));
         let id = named_record(&call)?;
-        let who = Who { company: business.as_ref().map(|business| business.id), caller: principal.caller() };
+        let company = business.as_ref().map(|business| business.id);
+        // What is of no company is asked by each for themselves: nobody's questions stand in another one's line.
+        let line = company.unwrap_or(BusinessId(principal.user.0));
+        let who = Who { company: Some(line), caller: principal.caller() };
         let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
         let session = principal.session;
         let question = Arc::new(Question { ledger, user, key, session, business, call, query, id, who });
         if let Some((media, begin)) = portions {
             let operation = resource.operation_id(verb);
-            Event::Exported { operation }.tell(principal.who(), who.company, &question.call.origin);
+            Event::Exported { operation }.tell(principal.who(), company, &question.call.origin);
             return feed(question, media, begin()).await.map(Answer::Portions);
         }
         if resource.key == ResourceKey::DialectUsage {
             self.write_usage().await?;
         }
-        let reply = match (resource.weight(verb), who.company, resource.is_asked_alike(verb)) {
+        let reply = match (resource.weight(verb), company, resource.is_asked_alike(verb)) {
             (Weight::Brief, ..) => question.brief().await?,
             (Weight::Dear, ..) => question.dear().await?,
             (Weight::Proof, Some(company), true) => {

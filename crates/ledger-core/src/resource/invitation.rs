@@ -199,11 +199,12 @@ pub(crate) async fn open(
     now: Instant,
 ) -> Result<(Accepted, Vec<Change>)> {
     let waiting = accounts::find(connection, found.user_id).await?.ok_or(REFUSED)?;
-    if accounts::find_by_name(connection, &waiting.email, crate::auth::LoginName::Email).await?.is_some() {
-        return Err(REFUSED);
-    }
+    // First what says nothing of the address.
     if let Some(username) = &new.username {
         accounts::check_username_free(connection, username, waiting.id).await?;
+    }
+    if accounts::find_by_name(connection, &waiting.email, crate::auth::LoginName::Email).await?.is_some() {
+        return Err(REFUSED);
     }
     let waited_for = membership::Entity::find().filter(membership::Column::UserId.eq(waiting.id)).count(connection);
     let alone = waited_for.await? == 1;

@@ -91,6 +91,11 @@ impl Engine {
         };
         if let Some(first) = first {
             share_memory(&first, |all| all + budget_kib)?;
+            if asked.purpose == Purpose::Serving {
+                // A log that somebody left may be in memory alone, after a sync that failed: all of it goes to the disk
+                // before anything new is chained behind it.
+                first.batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
+            }
             *engine.first() = Some(first);
         }
         Ok(engine)

@@ -237,11 +237,21 @@ impl Reader {
         done
     }
 
-    /// Serves a snapshot until that ends.
-    fn lend(&mut self, stop: &Stop, begun: oneshot::Sender<Result<Arc<Lent>, Fault>>) {
-        let (questions, asked) = mpsc::channel();
+    /// Serves a snapshot until that ends. One that does not begin is lent to nobody.
+    fn lend(&mut self, stop: &Stop, until: Option<Instant>, begun: oneshot::Sender<Result<Snapshot, Fault>>) {
         // The first row that is read fixes what the snapshot sees.
-        let fixed = self.run(stop, |connection| connection.batch("BEGIN; SELECT COUNT(*) FROM sqlite_master"));
+        match self.run(stop, |connection| connection.batch("BEGIN; SELECT COUNT(*) FROM sqlite_master")) {
+            Ok(()) => self.serve_snapshot(until, begun),
+            Err(fault) => drop(begun.send(Err(fault))),
+        }
+        // Whatever could not be ended is let go with its connection.
+        self.connection = self.connection.take().filter(|connection| {
+            connection.is_autocommit() || connection.batch("ROLLBACK").is_ok() && connection.is_autocommit()
+        });
+    }
+
+    fn serve_snapshot(&mut self, until: Option<Instant>, begun: oneshot::Sender<Result<Snapshot, Fault>>) {
+        let (questions, asked) = mpsc::channel();
         let (since, over) = (Instant::now(), AtomicBool::new(false));
         let lent = Arc::new(Lent { questions, since, asked: Mutex::default(), over });
         let closed = {
@@ -250,19 +260,13 @@ impl Reader {
             state.closed
         };
         self.lent = Some(lent.clone());
-        let taken = begun.send(fixed.map(|()| lent.clone())).is_ok();
-        while taken
-            && !closed
-            && let Ok(Some(job)) = asked.recv()
-        {
+        // Whether somebody takes it or nobody does: it says itself that it has ended when it is let go.
+        let _nobody_waits = begun.send(Ok(Snapshot { lent: lent.clone(), until }));
+        while !closed && let Ok(Some(job)) = asked.recv() {
             job(self);
         }
         self.lent = None;
         self.pool.state().lent.retain(|one| !Arc::ptr_eq(one, &lent));
-        // Whatever could not be ended is let go with its connection.
-        self.connection = self.connection.take().filter(|connection| {
-            connection.is_autocommit() || connection.batch("ROLLBACK").is_ok() && connection.is_autocommit()
-        });
     }
 }
 
@@ -316,19 +320,16 @@ impl Reads {
 
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, DbErr> {
         let (begun, told) = oneshot::channel();
-        let readers = self.readers.clone();
+        let (readers, until) = (self.readers.clone(), self.until);
         let lent = move |reader: &mut Reader, stop: &Stop| {
-            reader.lend(stop, begun);
+            reader.lend(stop, until, begun);
             Ok(())
         };
         let wait = answered(self.until, |job| readers.submit(job), lent);
         // The thread is busy with the snapshot until that ends; what begins it is told apart.
         tokio::select! {
             biased;
-            begun = told => {
-                let lent = begun.map_err(|_| Fault::given_up())??;
-                Ok(Snapshot { lent, until: self.until })
-            }
+            begun = told => Ok(begun.map_err(|_| Fault::given_up())??),
             ended = wait => Err(ended.err().unwrap_or_else(|| Fault::ours("a snapshot ended before it began").into())),
         }
     }

@@ -99,6 +99,10 @@ impl Writer {
             let held = Arc::new(Held { connection, spoilt: Mutex::default(), ending: self.ending });
             self.connection.insert(held).clone()
         };
+        // Whoever is to see the commit is there before it: afterwards it would be too late to refuse.
+        if self.witness.is_none() {
+            self.witness = Some(self.engine.witness()?);
+        }
         // A deferred transaction that read first cannot become a writer after someone else's commit.
         let begun = {
             let connection = held.connection();
