@@ -51,7 +51,9 @@ fn absent(folder: &str, words: &[&str], except: &[&str]) {
 
 #[test]
 fn the_core_knows_nothing_of_http() {
-    absent("crates/ledger-core/src", &["axum", "aide::", "hyper", "http::", "StatusCode"], &[]);
+    for folder in ["crates/words/src", "crates/ledger-core/src"] {
+        absent(folder, &["axum", "aide::", "hyper", "http::", "StatusCode"], &[]);
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The chart of accounts as postings are judged by it, and the charts that new companies begin with.
 
-use crate::database::stored::{AsJson, wire_enum};
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::resource::account::{AccountStatus, AccountType, table as accounts};
 use crate::resource::business::table as businesses;
+use crate::stored::AsJson;
+use crate::wire_enum;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 

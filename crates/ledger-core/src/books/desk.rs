@@ -1020,7 +1020,7 @@ fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
         if let Some(party) = line.party_id {
             added = added.and(parties.entry((business, party, account, currency)).or_default().add(line));
         }
-        added.ok_or_else(too_large)?;
+        added.ok_or_else(Error::too_large)?;
     }
     let days = days.into_iter().map(|((business_id, account_id, currency, date), sums)| account_days::Model {
         business_id,
@@ -1050,10 +1050,6 @@ fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
             currency_amount: Money::from_units(sums.currency),
         });
     Ok((days.collect(), months.collect(), parties.collect()))
-}
-
-pub(crate) fn too_large() -> Error {
-    Error::conflict("amount_too_large", "The sums of the books would grow larger than they can be kept")
 }
 
 /// Adds to the sums of rows that may be there already.

@@ -9,7 +9,6 @@ use crate::books::tables::{documents, number_counters};
 use crate::clock::Instant;
 use crate::currency::{CountryCode, CurrencyCode};
 use crate::cx::Cx;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
@@ -24,6 +23,8 @@ use crate::resource::{
     About, Resource, ResourceKey, Scope, account, api_key, exchange_rate, fiscal_year, item, lock, number_series,
     party, payment_term, permission, tax_code,
 };
+use crate::stored::AsJson;
+use crate::wire_enum;
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
@@ -453,7 +454,7 @@ impl Resource for Businesses {
         row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
         row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
         row.set(Column::Tags, AsJson(address::tags(&mut faults, input.tags)));
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         let searched = [Some(&name), legal_name.as_ref(), tax_number.as_ref(), registration_number.as_ref()];
         row.set(Column::Search, address::search_text(&searched));
         faults.finish(row)

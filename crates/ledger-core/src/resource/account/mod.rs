@@ -11,7 +11,6 @@ use crate::books::chart::{Blueprint, SystemRole};
 use crate::clock::Instant;
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -23,6 +22,8 @@ use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, business, document, reference};
+use crate::stored::AsJson;
+use crate::wire_enum;
 use figures::{Figures, tree};
 use rules::{Wanted, check_parent, check_use, is_used};
 use schemars::JsonSchema;
@@ -355,7 +356,7 @@ impl Resource for Accounts {
         let description = text(&mut faults, "description", input.description);
         row.set(Column::Search, address::search_text(&[Some(&code), Some(&name), description.as_ref()]));
         row.set(Column::Code, code);
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         row.set(Column::Name, name);
         row.set(Column::Type, r#type);
         row.set(Column::Class, r#type.class());
@@ -516,7 +517,7 @@ pub(crate) async fn plant(
             id,
             code: blueprint.code.into(),
             name: blueprint.name.into(),
-            name_key: crate::rules::search_key(blueprint.name),
+            name_key: crate::texts::search_key(blueprint.name),
             r#type: blueprint.r#type,
             class: blueprint.r#type.class(),
             parent_id: blueprint.parent.and_then(|code| ids.get(code).copied()),
@@ -531,7 +532,7 @@ pub(crate) async fn plant(
             status: AccountStatus::Active,
             external_id: None,
             tags: AsJson(Vec::new()),
-            search: crate::rules::search_key(&format!("{} {}", blueprint.code, blueprint.name)),
+            search: crate::texts::search_key(&format!("{} {}", blueprint.code, blueprint.name)),
             version: 1,
             created_at: cx.now,
             created_by: cx.user,

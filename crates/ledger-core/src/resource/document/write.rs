@@ -22,7 +22,6 @@ use crate::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entries, entry_lines, open_items,
 };
 use crate::cx::Cx;
-use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
@@ -32,6 +31,7 @@ use crate::resource::address;
 use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
+use crate::stored::AsJson;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;

@@ -693,7 +693,7 @@ impl<'s> Following<'s> {
                 } else {
                     Money::ZERO
                 });
-            cost = billed_cost.and_then(|billed| cost.checked_add(billed)).ok_or_else(crate::books::desk::too_large)?;
+            cost = billed_cost.and_then(|billed| cost.checked_add(billed)).ok_or_else(Error::too_large)?;
         }
         Ok(Some(cost))
     }

@@ -2,12 +2,12 @@
 
 use super::figures::{Discount, LineFigures};
 use crate::books::progress;
-use crate::database::stored::wire_enum;
 use crate::field::{Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
 use crate::resource::address::text;
 use crate::resource::tax_code::TaxKind;
+use crate::wire_enum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
