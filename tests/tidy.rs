@@ -51,9 +51,14 @@ fn absent(folder: &str, words: &[&str], except: &[&str]) {
 
 #[test]
 fn the_core_knows_nothing_of_http() {
-    for folder in ["crates/words/src", "crates/ledger-core/src"] {
+    for folder in ["crates/words/src", "crates/rules/src", "crates/ledger-core/src"] {
         absent(folder, &["axum", "aide::", "hyper", "http::", "StatusCode"], &[]);
     }
+}
+
+#[test]
+fn rules_ask_nobody() {
+    absent("crates/rules/src", &["async ", "Entity", "ConnectionTrait", "tokio", "Clock"], &[]);
 }
 
 #[test]

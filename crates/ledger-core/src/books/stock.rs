@@ -8,7 +8,6 @@
 use crate::books::desk::{NewEntry, Standing};
 use crate::books::limits::Moves;
 use crate::books::periods::Module;
-use crate::books::posting::{Line, Posting, Subject};
 use crate::books::progress;
 use crate::books::tables::{DocumentKind, EntryKind, Layer, StockKind, documents, stock, stock_lines, stock_moves};
 use crate::cx::Cx;
@@ -20,6 +19,7 @@ use crate::resource::business::StockPolicy;
 use crate::resource::document::Leaving;
 use crate::resource::item::{self, CostMethod, NegativeStock};
 use crate::stored::AsJson;
+use rules::posting::{Line, Posting, Subject};
 use rust_decimal::Decimal;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap, HashSet};

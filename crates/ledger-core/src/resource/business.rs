@@ -25,6 +25,7 @@ use crate::resource::{
 };
 use crate::stored::AsJson;
 use crate::wire_enum;
+use rules::tax::TaxRounding;
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
@@ -160,17 +161,6 @@ wire_enum! {
         HalfUp = "halfUp",
         /// To the even neighbour.
         HalfEven = "halfEven",
-    }
-}
-
-wire_enum! {
-    /// Where tax is rounded.
-    pub enum TaxRounding {
-        /// Once for all lines of a tax code; the lines share what comes of it.
-        #[default]
-        Document = "document",
-        /// On each line by itself.
-        Line = "line",
     }
 }
 
@@ -607,7 +597,7 @@ impl Master for Businesses {
         draft.replace(Column::ChartTemplate, row.chart_template);
         let mut held = row.system_accounts.0.clone();
         held.extend(named.clone());
-        check_suitable(&Chart::load(&cx.db, row.id).await?, &named)?;
+        check_suitable(&crate::books::chart::load(&cx.db, row.id).await?, &named)?;
         draft.replace(Column::SystemAccounts, AsJson(held));
         Ok(())
     }

@@ -8,7 +8,7 @@
 
 mod complete;
 mod convert;
-pub(crate) mod figures;
+pub(crate) use rules::tax::figures;
 mod follow;
 mod judge;
 mod kinds;
