@@ -4,5 +4,6 @@
 
 pub mod account;
 pub mod chart;
+pub mod left;
 pub mod posting;
 pub mod tax;
