@@ -5,4 +5,5 @@
 pub mod account;
 pub mod chart;
 pub mod posting;
+pub mod stock;
 pub mod tax;
