@@ -36,6 +36,7 @@ mod security;
 mod settling;
 mod signin;
 mod stock;
+mod tampering;
 mod tenants;
 mod tidy;
 mod tls;

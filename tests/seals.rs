@@ -8,6 +8,7 @@ use crate::harness::{Company, Dialect, Engine, Options, Server};
 use ledger_core::auth::TokenOptions;
 use ledger_core::clock::Clock;
 use ledger_core::database::{DatabaseOptions, Purpose};
+use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-const MASTER: &str = "a master key that nobody else has, for tests";
+pub(crate) const MASTER: &str = "a master key that nobody else has, for tests";
 
 /// Tables of which nothing is proved, and why.
 const EXCUSED: &[(&str, &str)] = &[
@@ -53,23 +54,23 @@ const COLUMNS_OTHERWISE: &[(&str, &str, &[&str])] =
 const EXCUSED_COLUMNS: &[(&str, &str, &str)] =
     &[("sessions", "seen_at", "noted now and then; it ends no session and keeps none")];
 
-struct Place {
-    runtime: Runtime,
-    ledger: Arc<Ledger>,
+pub(crate) struct Place {
+    pub(crate) runtime: Runtime,
+    pub(crate) ledger: Arc<Ledger>,
     database: DatabaseConnection,
 }
 
 /// What the proof says is wrong: the checks that fail, and the tables that they name.
 #[derive(Debug, Default)]
-struct Wrong {
+pub(crate) struct Wrong {
     checks: BTreeSet<String>,
-    tables: BTreeSet<String>,
+    pub(crate) tables: BTreeSet<String>,
     /// What cannot even be proved.
     error: Option<String>,
 }
 
 impl Wrong {
-    fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         self.checks.is_empty() && self.error.is_none()
     }
 
@@ -79,7 +80,7 @@ impl Wrong {
 }
 
 impl Place {
-    fn of(server: &Server) -> Self {
+    pub(crate) fn of(server: &Server) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let options = LedgerOptions {
             database: DatabaseOptions {
@@ -110,7 +111,7 @@ impl Place {
         Self { runtime, ledger, database }
     }
 
-    fn is_postgres(&self) -> bool {
+    pub(crate) fn is_postgres(&self) -> bool {
         self.database.get_database_backend() == DbBackend::Postgres
     }
 
@@ -119,7 +120,7 @@ impl Place {
         done.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
-    fn texts(&self, sql: &str) -> Vec<String> {
+    pub(crate) fn texts(&self, sql: &str) -> Vec<String> {
         let asked = Statement::from_string(self.database.get_database_backend(), sql);
         let rows =
             self.runtime.block_on(self.database.query_all_raw(asked)).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -128,7 +129,7 @@ impl Place {
             .collect()
     }
 
-    fn wrong(&self) -> Wrong {
+    pub(crate) fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::default();
         let proved = self.runtime.block_on(async {
             let companies = self.ledger.verify(None).await;
@@ -149,6 +150,15 @@ impl Place {
             wrong.tables.extend(tables.map(|(table, _)| table.to_owned()));
         }
         wrong
+    }
+
+    /// The tables that the proof of one company finds something wrong with.
+    pub(crate) fn wrong_of(&self, company: &Company<'_>) -> BTreeSet<String> {
+        let business = BusinessId::parse(&company.id).unwrap();
+        let proofs = self.runtime.block_on(self.ledger.verify(Some(business))).unwrap();
+        let checks = proofs.into_iter().flat_map(|proof| proof.verdict.checks).filter(|check| !check.ok);
+        let tables = checks.flat_map(|check| check.findings).filter_map(|one| Some(one.split_once(": ")?.0.to_owned()));
+        tables.collect()
     }
 
     fn tables(&self) -> Vec<String> {
@@ -281,7 +291,7 @@ fn populated(server: &Server) -> Vec<Company<'_>> {
     companies
 }
 
-fn start(engine: Engine) -> Option<Server> {
+pub(crate) fn start(engine: Engine) -> Option<Server> {
     let custom = json!({"Security": {"MasterKey": MASTER}}).to_string();
     Server::start(engine, Options { custom: Some(custom), ..Options::default() })
 }

@@ -5,9 +5,11 @@
 //! breaks the sum of all seals of its table, which the books carry under their signature ([`sums`]).
 //!
 //! - [`writing`]: rows that are written with their seals, and those that triggers saw written without.
+//! - [`noted`]: what these rows were before, so that nobody's tampering is sealed with what is changed next.
 //! - [`proof`]: every seal and every sum again, from the rows as they are.
 
 pub(crate) mod heads;
+mod noted;
 pub(crate) mod proof;
 pub(crate) mod sums;
 pub(crate) mod tables;

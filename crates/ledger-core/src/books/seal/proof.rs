@@ -94,7 +94,7 @@ async fn lines_of(
         .order_by(Alias::new("entry_number"), Order::Asc)
         .order_by(Alias::new("position"), Order::Asc);
     let mut lines: BTreeMap<i64, Beside> = BTreeMap::new();
-    let place = LINES.columns.iter().position(|column| column.name == "entry_number").unwrap_or_default();
+    let place = LINES.place("entry_number")?;
     for row in connection.query_all(&select).await? {
         // A line that cannot be read is missing from the seal of its entry.
         let Some(values) = LINES.read(&row) else { continue };

@@ -3,7 +3,7 @@
 //! A table that is made later is listed here, beside its migration; one that is neither here nor excused turns a test
 //! red. So does a column that is neither under the seal nor excused.
 
-use super::{Seals, same};
+use super::{Seals, noted, same};
 use crate::access::membership;
 use crate::auth::{invitation, recovery, session, sign_in, user};
 use crate::books::tables::{
@@ -195,6 +195,12 @@ impl Table {
         self.columns.iter().map(|column| value(column).ok()).collect()
     }
 
+    /// Where a column is.
+    pub(crate) fn place(&self, name: &str) -> Result<usize> {
+        let place = self.columns.iter().position(|column| column.name == name);
+        place.ok_or_else(|| Error::internal(format!("{} has no column {name}", self.name)))
+    }
+
     /// The company that a row belongs to.
     pub(crate) fn company(&self, values: &[Value]) -> Option<BusinessId> {
         match self.whose {
@@ -219,12 +225,7 @@ impl Table {
     /// The values of a key as triggers write it.
     pub(crate) fn key_values(&self, text: &str) -> Option<Vec<Value>> {
         let parts = text.splitn(self.key.len().max(1), '/');
-        let value = |(place, part): (&usize, &str)| match self.columns[*place].kind {
-            Kind::Uuid => Uuid::parse_str(part).ok().map(Value::from),
-            Kind::Number => part.parse::<i64>().ok().map(Value::from),
-            Kind::Flag => None,
-            Kind::Text => Some(Value::from(part)),
-        };
+        let value = |(place, part): (&usize, &str)| noted::read_back(self.columns[*place].kind, part);
         self.key.iter().zip(parts).map(value).collect()
     }
 
