@@ -7,12 +7,10 @@
 //! Only a lane has a `Writer`, which begins and commits. All of SQLite stands in `sqlite`, all of PostgreSQL in
 //! `postgres`.
 
-pub(crate) mod fault;
 pub(crate) mod lane;
 mod openly;
 mod postgres;
 mod sqlite;
-pub mod stored;
 
 use migrations::schema;
 pub use openly::unverified_host;

@@ -298,7 +298,10 @@ async fn a_read_that_is_held_does_not_let_the_log_grow_without_bounds() {
     assert!(longest < 3 * BUDGET, "the log grew to {longest} bytes");
     let refused = held.query_one_raw(count()).await.map(|_| ()).unwrap_err();
     assert!(
-        matches!(fault::explain(&refused), crate::error::Error::Unavailable(crate::error::Unavailable::Outgrown)),
+        matches!(
+            crate::fault::explain(&refused),
+            crate::error::Error::Unavailable(crate::error::Unavailable::Outgrown)
+        ),
         "{refused}"
     );
     drop(held);
