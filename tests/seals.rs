@@ -66,7 +66,7 @@ pub(crate) struct Wrong {
     checks: BTreeSet<String>,
     pub(crate) tables: BTreeSet<String>,
     /// What cannot even be proved.
-    error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 impl Wrong {
@@ -74,13 +74,18 @@ impl Wrong {
         self.checks.is_empty() && self.error.is_none()
     }
 
-    fn has(&self, checks: &[&str]) -> bool {
+    pub(crate) fn has(&self, checks: &[&str]) -> bool {
         self.error.is_some() || checks.iter().any(|check| self.checks.contains(*check))
     }
 }
 
 impl Place {
     pub(crate) fn of(server: &Server) -> Self {
+        Self::under(server, MASTER.as_bytes())
+    }
+
+    /// The same books, as whoever has this master key sees them.
+    pub(crate) fn under(server: &Server, master: &[u8]) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let options = LedgerOptions {
             database: DatabaseOptions {
@@ -98,7 +103,7 @@ impl Place {
                 audience: "test".into(),
                 lifetime: Duration::from_mins(1),
             },
-            keys: Keys::of(MASTER.as_bytes()),
+            keys: Keys::of(master),
             write_queue: 8,
             answer_bytes: 1 << 20,
             remembered_bytes: 1 << 20,
@@ -115,7 +120,7 @@ impl Place {
         self.database.get_database_backend() == DbBackend::Postgres
     }
 
-    fn run(&self, sql: &str) {
+    pub(crate) fn run(&self, sql: &str) {
         let done = self.runtime.block_on(self.database.execute_unprepared(sql));
         done.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
@@ -184,7 +189,7 @@ impl Place {
     }
 
     /// Takes off what guards the tables, for this connection's own doings.
-    fn unguard(&self) {
+    pub(crate) fn unguard(&self) {
         if self.is_postgres() {
             return self.run("SET session_replication_role = replica");
         }
@@ -249,14 +254,14 @@ impl Place {
     }
 
     /// Keeps every table as it is now.
-    fn keep(&self, under: &str) {
+    pub(crate) fn keep(&self, under: &str) {
         for table in self.tables().iter().filter(|table| !table.starts_with("kept_")) {
             self.run(&format!("CREATE TABLE kept_{under}_{table} AS SELECT * FROM \"{table}\""));
         }
     }
 
     /// Puts a table back as it was kept.
-    fn put_back(&self, under: &str, table: &str) {
+    pub(crate) fn put_back(&self, under: &str, table: &str) {
         self.run(&format!("DELETE FROM \"{table}\""));
         self.run(&format!("INSERT INTO \"{table}\" SELECT * FROM kept_{under}_{table}"));
     }
@@ -279,7 +284,7 @@ impl Place {
 }
 
 /// Books in which every table has something.
-fn populated(server: &Server) -> Vec<Company<'_>> {
+pub(crate) fn populated(server: &Server) -> Vec<Company<'_>> {
     let mut companies: Vec<Company<'_>> = crate::audit::every_kind_of_books(server).into();
     let all = server.company();
     for operations in creatable().filter(|one| one.key.stem() != "businesses") {

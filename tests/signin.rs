@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
-const PASSWORD: &str = "a person with a password";
+pub(crate) const PASSWORD: &str = "a person with a password";
 const ANOTHER: &str = "lanterns over the harbour";
 
 /// What somebody asks of their own account.
@@ -25,7 +25,7 @@ fn status(server: &Server, dialect: Dialect, token: &str) -> u16 {
 }
 
 /// A log-in from an address, as a trusted proxy tells it.
-fn login_from(server: &Server, dialect: Dialect, address: &str, credentials: &Value) -> Said {
+pub(crate) fn login_from(server: &Server, dialect: Dialect, address: &str, credentials: &Value) -> Said {
     let (path, field) = match dialect {
         Dialect::A => ("/a/api/Users/login", "credential"),
         Dialect::B => ("/b/api/auth/login", "email"),
@@ -47,7 +47,7 @@ fn trusting(engine: Engine) -> Server {
 }
 
 /// Adds somebody by the command line, and answers their address.
-fn added(server: &Server, more: &[&str]) -> String {
+pub(crate) fn added(server: &Server, more: &[&str]) -> String {
     let email = fresh_email("added");
     let mut words = vec!["user", "add", "--email", &email, "--password-stdin"];
     words.extend(more);
@@ -95,7 +95,7 @@ fn step(server: &Server, email: &str) -> u64 {
 }
 
 /// Turns a second factor on. The secret, the step whose code is spent, and the recovery codes.
-fn with_authenticator(server: &Server, email: &str) -> (String, u64, Vec<String>) {
+pub(crate) fn with_authenticator(server: &Server, email: &str) -> (String, u64, Vec<String>) {
     let now = step(server, email);
     let token = server.login(email, PASSWORD);
     let body = json!({"currentPassword": PASSWORD});

@@ -7,8 +7,9 @@
 
 use super::Seals;
 use super::noted::{self, Note};
-use super::sums::Moved;
-use super::tables::{Table, Whose, salt, table};
+use super::proof::Rows;
+use super::sums::{Moved, Sum};
+use super::tables::{Row, Table, Whose, salt, table};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::security;
@@ -127,7 +128,7 @@ async fn seal_again(
     }
     let mut found = HashMap::new();
     for row in table.rows(connection, table.select().cond_where(wanted)).await? {
-        let values = row.values.ok_or_else(|| Error::internal(format!("a row of {name} cannot be read")))?;
+        let values = row.values.ok_or_else(|| unreadable(table))?;
         found.insert((table.company(&values), table.key_text(&values)), (values, row.seal));
     }
     let mut seal_of = Vec::new();
@@ -186,25 +187,30 @@ async fn write_seals(connection: &impl ConnectionTrait, table: &Table, seals: Ve
     Ok(())
 }
 
-/// Seals every row of a table that has no seal yet, portion by portion, and adds all of them up.
+/// Seals every row of a table, portion by portion, and adds all of them up. `eras` is what they are sealed under until
+/// now, where they are and it is not known yet that they are right. What grows only keeps the seal that it has.
 pub(crate) async fn seal_all(
     connection: &impl ConnectionTrait,
-    seals: &Seals,
+    (seals, eras): (&Seals, Option<&[Seals]>),
     table: &'static Table,
     company: Option<BusinessId>,
-) -> Result<super::sums::Sum> {
+) -> Result<Sum> {
     let salt = salt()?;
-    let mut sum = super::sums::Sum::default();
-    let mut walk = super::proof::Rows::of(table, company);
+    let mut sum = Sum::default();
+    let mut walk = Rows::of(table, company);
     while let Some(portion) = walk.next(connection).await? {
         let mut seal_of = Vec::new();
         for (row, beside) in portion {
-            let values =
-                row.values.ok_or_else(|| Error::internal(format!("a row of {} cannot be read", table.name)))?;
-            let salt = if table.grows_only { "" } else { &salt };
-            let seal = table.seal(seals, salt, &values, &beside)?;
-            sum.add(seals, table.name, &seal);
-            if !table.grows_only {
+            if let Some(eras) = eras {
+                check(table, eras, &row, &beside)?;
+            }
+            let values = row.values.ok_or_else(|| unreadable(table))?;
+            if table.grows_only {
+                let seal = if row.seal.is_empty() { table.seal(seals, "", &values, &beside)? } else { row.seal };
+                sum.add(seals, table.name, &seal);
+            } else {
+                let seal = table.seal(seals, &salt, &values, &beside)?;
+                sum.add(seals, table.name, &seal);
                 seal_of.push((named(table, table.company(&values), &table.key_text(&values))?, seal));
             }
         }
@@ -214,6 +220,45 @@ pub(crate) async fn seal_all(
         }
     }
     Ok(sum)
+}
+
+/// An error where a row of a table is not what was written.
+pub(crate) async fn check_all(
+    connection: &impl ConnectionTrait,
+    eras: &[Seals],
+    table: &'static Table,
+    company: Option<BusinessId>,
+) -> Result<()> {
+    let mut walk = Rows::of(table, company);
+    while let Some(portion) = walk.next(connection).await? {
+        for (row, beside) in portion {
+            check(table, eras, &row, &beside)?;
+        }
+    }
+    Ok(())
+}
+
+fn check(table: &Table, eras: &[Seals], row: &Row, beside: &[Vec<Value>]) -> Result<()> {
+    let values = row.values.as_deref().ok_or_else(|| unreadable(table))?;
+    let is_older = table.grows_only && row.seal.is_empty();
+    if is_older || table.fits_any(eras, (&row.seal, values), beside)? {
+        return Ok(());
+    }
+    Err(Error::internal(format!("{}: {} is not what was written", table.name, table.key_text(values))))
+}
+
+fn unreadable(table: &Table) -> Error {
+    Error::internal(format!("a row of {} cannot be read", table.name))
+}
+
+/// Forgets what this batch noted of its writes: all of it is sealed.
+pub(crate) async fn forget_notes(connection: &impl ConnectionTrait) -> Result<()> {
+    let batch = match connection.get_database_backend() {
+        DbBackend::Postgres => "current_setting('duet.batch', true)",
+        _ => "''",
+    };
+    connection.execute_unprepared(&format!("DELETE FROM touched WHERE batch = {batch}")).await?;
+    Ok(())
 }
 
 /// Whether any row of a table is sealed.
