@@ -142,6 +142,7 @@ mod tests {
         let sealed = |row: &[Value]| table.seal(&seals, &salt().unwrap(), row, &[]).unwrap();
         let (first, second) = (counter(1, "a"), counter(5, "b"));
         let (one, two) = (sealed(&first), sealed(&second));
+        assert_ne!(sealed(&first), one, "the same row, written again, has another seal");
         let found = |notes: &[Note], now: Option<&[Value]>| -> Vec<String> {
             let mut all: Vec<String> =
                 spoilt(&seals, table, notes, now).unwrap().into_iter().map(str::to_owned).collect();

@@ -291,3 +291,22 @@ pub(crate) fn salt() -> Result<String> {
     salt.truncate(SALT);
     Ok(salt)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Keys;
+
+    #[test]
+    fn the_seal_of_a_row_is_no_other_tables() {
+        let seals = Seals::of(&Keys::of(b"key")).unwrap();
+        let own = Table::of::<number_counters::Entity>(Some(number_counters::Column::BusinessId), &[]);
+        let id = Uuid::from_u128(7);
+        let row: Vec<Value> = vec![id.into(), id.into(), "2026".into(), 1_i64.into(), "2026-01-01".into()];
+        let seal = own.seal(&seals, &salt().unwrap(), &row, &[]).unwrap();
+        assert!(own.fits(&seals, &seal, &row, &[]).unwrap());
+        // The very same columns, of another name.
+        let other = Table { name: "other", ..own };
+        assert!(!other.fits(&seals, &seal, &row, &[]).unwrap());
+    }
+}
