@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
-const PASSWORD: &str = "a person with a password";
+pub(crate) const PASSWORD: &str = "a person with a password";
 const ANOTHER: &str = "lanterns over the harbour";
 
 /// What somebody asks of their own account.
@@ -25,7 +25,7 @@ fn status(server: &Server, dialect: Dialect, token: &str) -> u16 {
 }
 
 /// A log-in from an address, as a trusted proxy tells it.
-fn login_from(server: &Server, dialect: Dialect, address: &str, credentials: &Value) -> Said {
+pub(crate) fn login_from(server: &Server, dialect: Dialect, address: &str, credentials: &Value) -> Said {
     let (path, field) = match dialect {
         Dialect::A => ("/a/api/Users/login", "credential"),
         Dialect::B => ("/b/api/auth/login", "email"),
@@ -47,7 +47,7 @@ fn trusting(engine: Engine) -> Server {
 }
 
 /// Adds somebody by the command line, and answers their address.
-fn added(server: &Server, more: &[&str]) -> String {
+pub(crate) fn added(server: &Server, more: &[&str]) -> String {
     let email = fresh_email("added");
     let mut words = vec!["user", "add", "--email", &email, "--password-stdin"];
     words.extend(more);
@@ -95,7 +95,7 @@ fn step(server: &Server, email: &str) -> u64 {
 }
 
 /// Turns a second factor on. The secret, the step whose code is spent, and the recovery codes.
-fn with_authenticator(server: &Server, email: &str) -> (String, u64, Vec<String>) {
+pub(crate) fn with_authenticator(server: &Server, email: &str) -> (String, u64, Vec<String>) {
     let now = step(server, email);
     let token = server.login(email, PASSWORD);
     let body = json!({"currentPassword": PASSWORD});
@@ -157,6 +157,19 @@ on_both_engines! {
             assert_eq!(status(server, dialect, &tokens[3]), 401);
             assert_eq!(list(&server.login(&email, PASSWORD)).len(), 1);
         }
+    }
+
+    fn sessions_whose_time_is_over_are_forgotten(server) {
+        let server = &Server::start(server.engine, Options::default()).unwrap();
+        let email = added(server, &[]);
+        let kept = || texts(server, "SELECT CAST(made_at AS TEXT) FROM sessions").len();
+        let tokens = [server.login(&email, PASSWORD), server.login(&email, PASSWORD)];
+        let before = kept();
+        behind_the_back(server, &["UPDATE sessions SET ends_at = made_at".into()]).unwrap();
+        let listed = own(server, Dialect::B, &tokens[0], "GET", "/sessions", None).expect(200).data;
+        assert_eq!(listed["items"], json!([]));
+        server.login(&email, PASSWORD);
+        assert_eq!((before >= 2, kept()), (true, 1));
     }
 
     fn what_changes_an_account_ends_its_sessions(server) {

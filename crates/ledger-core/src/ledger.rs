@@ -2,6 +2,7 @@
 
 mod joining;
 mod reading;
+mod resealing;
 #[cfg(test)]
 mod tests;
 mod watching;
@@ -50,6 +51,7 @@ use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
 pub use reading::{Errand, ReadCall, WriteCall};
+pub use resealing::{Progress, Resealed};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -337,7 +339,12 @@ impl Ledger {
 
     /// What is secret in this installation. An error where the master key is not that of the database.
     async fn installation(&self) -> Result<&Installation> {
-        self.installation.get_or_try_init(|| installation::read(&self.database.read, &self.keys)).await
+        let read = || async {
+            let read = installation::read(&self.database.read, &self.keys).await?;
+            self.seals.learn(read.former.clone());
+            Ok(read)
+        };
+        self.installation.get_or_try_init(read).await
     }
 
     /// How long these books were served.
@@ -944,6 +951,7 @@ impl Ledger {
 
     /// The signed heads of these companies, to be kept elsewhere.
     pub async fn heads(&self, of: &[BusinessId]) -> Result<Vec<SignedHead>> {
+        self.installation().await?;
         let mut found = Vec::new();
         for business in of {
             found.push(heads::head(&self.database.read, &self.seals, *business).await?);
@@ -953,6 +961,7 @@ impl Ledger {
 
     /// What is wrong with books that this head was kept of.
     pub async fn verify_head(&self, kept: &SignedHead) -> Result<Vec<String>> {
+        self.installation().await?;
         heads::compare(&self.database.read, &self.seals, kept).await
     }
 

@@ -134,6 +134,8 @@ mod touched {
         pub relation: String,
         pub business_id: Option<BusinessId>,
         pub old: String,
+        pub was: String,
+        pub step: i64,
         pub batch: String,
     }
 
