@@ -16,6 +16,7 @@ mod fair;
 mod faults;
 mod findings;
 mod goods_model;
+mod guesses;
 mod harness;
 mod journals;
 mod limits;

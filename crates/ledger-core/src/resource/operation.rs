@@ -64,6 +64,14 @@ pub(crate) enum Done {
     Deleted(RecordId),
 }
 
+/// How a caller proves once more that it is them.
+pub(crate) struct Confirmation<'w> {
+    pub(crate) password: &'w str,
+    /// A code of the authenticator, or a recovery code, where those who have a second factor are asked for it. What was
+    /// given, if anything was.
+    pub(crate) code: Option<Option<&'w str>>,
+}
+
 /// A write that passed its checks and waits for the lane.
 pub(crate) trait Prepared: Send + Sync {
     fn run<'c>(&'c self, cx: &'c Cx<'c>, id: Option<RecordId>) -> BoxFuture<'c, Result<Done>>;
@@ -73,8 +81,8 @@ pub(crate) trait Prepared: Send + Sync {
         false
     }
 
-    /// The password that the caller confirms it with.
-    fn confirmed_by(&self) -> Option<&str> {
+    /// What the caller confirms it with.
+    fn confirmed_by(&self) -> Option<Confirmation<'_>> {
         None
     }
 
