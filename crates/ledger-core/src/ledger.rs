@@ -8,7 +8,7 @@ mod tests;
 mod watching;
 
 use self::watching::Watch;
-use crate::access::{self, Business, KeyScope, Principal, Role, membership};
+use crate::access::{self, Business, KeyScope, Principal, Proved, Role, membership};
 use crate::answers::{self, Answers, Known};
 use crate::aside;
 use crate::auth::password::{Names, NewPassword, Passwords, Who};
@@ -483,6 +483,19 @@ impl Ledger {
             is_system_admin: user.is_system_admin,
             expires_at: ends.unwrap_or_else(|| self.clock.now().plus(Duration::from_hours(24))),
         })
+    }
+
+    /// Whose a request is, for those who share out places: in the company that it names only where the caller is one of its
+    /// members.
+    pub async fn proved(&self, principal: &Principal, named: Option<BusinessId>) -> Proved {
+        let company = match named {
+            Some(id) if principal.key_in(id).is_ok() => {
+                let member = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await;
+                member.is_ok().then_some(id)
+            }
+            Some(_) | None => principal.key.as_ref().map(|key| key.business),
+        };
+        Proved::of(principal, company)
     }
 
     /// The session of a token, if it is still good.

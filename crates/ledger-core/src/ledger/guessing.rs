@@ -16,7 +16,7 @@ use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::ids::{RecordId, UserId};
 use crate::keys::{Keys, Purpose};
-use crate::resource::operation::Confirmation;
+use crate::resource::operation::{Confirmation, SecondFactor};
 use crate::security::Event;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -154,9 +154,10 @@ impl Ledger {
             failed();
             return Err(Error::field("currentPassword", "is not your password"));
         }
-        let code = match said.code {
-            Some(code) if self.has_second_factor(user.id).await? => code,
-            Some(_) | None => return self.given_back(counted, Ok(())).await,
+        let is_asked = matches!(said.factor, SecondFactor::Asked(_)) && self.has_second_factor(user.id).await?;
+        let code = match said.factor {
+            SecondFactor::Asked(code) if is_asked => code,
+            SecondFactor::Asked(_) | SecondFactor::NotAsked => return self.given_back(counted, Ok(())).await,
         };
         let Some(code) = code else {
             let missing = "is required: a code of your authenticator, or one of your recovery codes";
@@ -269,9 +270,10 @@ async fn judge(
         return Ok(Factor::HeldUp);
     }
     if let Some(digest) = recovery::digest(&keys.signing(Purpose::SignIn)?, user, code) {
-        let is_good = match uses {
-            true => recovery::spend(transaction, user, &digest).await?,
-            false => recovery::is_good(transaction, user, &digest).await?,
+        let is_good = if uses {
+            recovery::spend(transaction, user, &digest).await?
+        } else {
+            recovery::is_good(transaction, user, &digest).await?
         };
         if is_good {
             return Ok(Factor::Right);

@@ -67,9 +67,14 @@ pub(crate) enum Done {
 /// How a caller proves once more that it is them.
 pub(crate) struct Confirmation<'w> {
     pub(crate) password: &'w str,
-    /// A code of the authenticator, or a recovery code, where those who have a second factor are asked for it. What was
-    /// given, if anything was.
-    pub(crate) code: Option<Option<&'w str>>,
+    pub(crate) factor: SecondFactor<'w>,
+}
+
+/// Whether those who have a second factor are asked for it.
+pub(crate) enum SecondFactor<'w> {
+    NotAsked,
+    /// A code of the authenticator, or a recovery code, if one was given.
+    Asked(Option<&'w str>),
 }
 
 /// A write that passed its checks and waits for the lane.

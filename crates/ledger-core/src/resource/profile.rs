@@ -16,7 +16,7 @@ use crate::resource::address::text;
 use crate::resource::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
 use crate::resource::invitation::AcceptInvitation;
 use crate::resource::list::{ListQuery, Page, Parameter};
-use crate::resource::operation::{Confirmation, ResourceOperations, Verb};
+use crate::resource::operation::{Confirmation, ResourceOperations, SecondFactor, Verb};
 use crate::resource::rows::read_only;
 use crate::resource::user::{MembershipView, memberships};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
@@ -170,7 +170,7 @@ impl Act for ChangePassword {
     }
 
     fn confirmed_by(words: &Passwords) -> Option<Confirmation<'_>> {
-        Some(Confirmation { password: &words.current, code: None })
+        Some(Confirmation { password: &words.current, factor: SecondFactor::NotAsked })
     }
 
     fn new_password(words: &Passwords) -> Option<&NewPassword> {
@@ -227,7 +227,7 @@ impl Act for BeginTotp {
     }
 
     fn confirmed_by(words: &String) -> Option<Confirmation<'_>> {
-        Some(Confirmation { password: words, code: None })
+        Some(Confirmation { password: words, factor: SecondFactor::NotAsked })
     }
 
     async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
@@ -326,7 +326,7 @@ struct Proof {
 
 impl Proof {
     fn confirmation(&self) -> Confirmation<'_> {
-        Confirmation { password: &self.password, code: Some(self.code.as_deref()) }
+        Confirmation { password: &self.password, factor: SecondFactor::Asked(self.code.as_deref()) }
     }
 }
 
