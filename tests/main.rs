@@ -17,6 +17,7 @@ mod faults;
 mod findings;
 mod goods_model;
 mod guessing;
+mod guesses;
 mod harness;
 mod journals;
 mod limits;

@@ -103,6 +103,7 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         max_connections: 4096,
         anonymous_connections: 3072,
         connections_per_address: 2048,
+        connections_per_account: 2048,
         write_queue: 1024,
         requests_per_minute: 30_000,
         log_budget: 256 << 20,
