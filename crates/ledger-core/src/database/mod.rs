@@ -12,13 +12,14 @@ pub(crate) mod lane;
 mod openly;
 mod postgres;
 mod sqlite;
+mod standing;
 pub mod stored;
 
 use migrations::schema;
 pub use openly::unverified_host;
 pub use postgres_kit::Patience;
-use postgres_kit::Standing;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
+use standing::{Part, Standing};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +62,7 @@ pub enum Purpose {
 #[derive(Debug, Clone)]
 pub struct Database {
     engine: Engine,
+    standing: Arc<Standing>,
     /// What is read outside a transaction.
     pub(crate) read: Reads,
     /// What lets requests in: connections of its own, which no other question takes.
@@ -120,16 +122,17 @@ pub(crate) enum Db<'a> {
 
 impl Database {
     pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
+        let standing = Arc::new(Standing::default());
         if let Some(path) = sqlite_kit::file_of(&options.url) {
             sqlite::outlive_limits()?;
-            let engine = Arc::new(sqlite::Engine::open(path, options)?);
+            let engine = Arc::new(sqlite::Engine::open(path, options, standing.clone())?);
             let (read, door) = (Reads::Sqlite(engine.reads()), Reads::Sqlite(engine.door()));
-            return Ok(Self { engine: Engine::Sqlite(engine), read, door });
+            return Ok(Self { engine: Engine::Sqlite(engine), standing, read, door });
         }
         if postgres_kit::is_postgres(&options.url) {
-            let engine = postgres::Engine::open(options).await?;
+            let engine = postgres::Engine::open(options, standing.clone()).await?;
             let (read, door) = (Reads::Postgres(engine.reads()), Reads::Postgres(engine.door()));
-            return Ok(Self { engine: Engine::Postgres(engine), read, door });
+            return Ok(Self { engine: Engine::Postgres(engine), standing, read, door });
         }
         Err(DbErr::Custom("the database URL must begin with sqlite: or postgres://".into()))
     }
@@ -157,10 +160,10 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(_) => {
                 let handle = tokio::runtime::Handle::current();
-                let thread = std::thread::Builder::new().name("lane".into()).spawn(move || handle.block_on(whole));
+                let thread = supervise::thread("lane", move || handle.block_on(whole));
                 thread.map_err(|error| DbErr::Custom(format!("no thread for the write lane: {error}")))?;
             }
-            Engine::Postgres(_) => drop(tokio::spawn(whole)),
+            Engine::Postgres(_) => drop(supervise::once("lane", whole)),
         }
         Ok(ended)
     }
@@ -201,10 +204,33 @@ impl Database {
         Ok(schema::differences(&expected, &found))
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers whoever wants in.
     pub async fn ping(&self) -> Result<(), DbErr> {
-        let backend = self.door.get_database_backend();
-        self.door.query_one_raw(Statement::from_string(backend, "SELECT 1")).await.map(drop)
+        Self::ask(&self.door).await
+    }
+
+    /// Something that is in the database itself.
+    async fn ask(reads: &Reads) -> Result<(), DbErr> {
+        let backend = reads.get_database_backend();
+        let sql = match backend {
+            DbBackend::Sqlite => "SELECT COUNT(*) AS n FROM sqlite_master",
+            _ => "SELECT 1 AS n",
+        };
+        reads.query_one_raw(Statement::from_string(backend, sql)).await.map(drop)
+    }
+
+    /// Whether what is written does not come to its end. Then somebody is to try.
+    pub(crate) fn writes_fail(&self) -> bool {
+        self.standing.is_ill(Part::Writing)
+    }
+
+    /// Reads again where reads failed: if that comes to its end, it is known from then on.
+    pub(crate) async fn read_again(&self) {
+        if self.standing.is_ill(Part::Reading)
+            && let Ok(Err(error)) = timeout(GLANCE, Self::ask(&self.read)).await
+        {
+            tracing::debug!(%error, "reads fail still");
+        }
     }
 
     /// An error at once where it is known that no write can come to its end.
@@ -217,17 +243,13 @@ impl Database {
 
     /// Why the database cannot serve now, where it cannot. It waits for nobody who may not answer.
     pub async fn readiness(&self) -> Result<(), &'static str> {
-        const SILENT: &str = "the database does not answer";
+        self.standing.check()?;
         match &self.engine {
             Engine::Sqlite(_) => match timeout(GLANCE, self.ping()).await {
                 Ok(Ok(())) => Ok(()),
-                Ok(Err(_)) | Err(_) => Err(SILENT),
+                Ok(Err(_)) | Err(_) => Err("the database does not answer"),
             },
-            Engine::Postgres(engine) => match engine.standing() {
-                Standing::Here => Ok(()),
-                Standing::Away => Err(SILENT),
-                Standing::CommitsWait => Err("commits wait for a standby of the database"),
-            },
+            Engine::Postgres(engine) => engine.reached(),
         }
     }
 
@@ -343,14 +365,16 @@ fn of_another() -> DbErr {
 /// More rows than any question may come to: what is longer is read in portions, or summed by the database.
 const MANY_ROWS: usize = 20_000;
 
-/// What came to too many rows is told to the operator, and refused where it can still be mended.
+/// So many are read of what comes to more; then it is known.
+const ROWS_READ: usize = MANY_ROWS + 1;
+
+/// A question without a bound is a fault of ours, and refused wherever it is met: rows are held in memory until they are
+/// answered, and memory that nobody bounds is everybody's. Its rows are not read to their end, so that it costs no more
+/// than one that is within its bound.
 fn bounded(sql: &str, rows: Vec<QueryResult>) -> Result<Vec<QueryResult>, DbErr> {
     if rows.len() > MANY_ROWS {
         let sql: String = sql.chars().take(500).collect();
-        if cfg!(debug_assertions) {
-            return Err(DbErr::Custom(format!("a question came to {} rows: {sql}", rows.len())));
-        }
-        tracing::warn!(rows = rows.len(), sql, "a question came to very many rows, which are all held in memory");
+        return Err(DbErr::Custom(format!("a question came to more than {MANY_ROWS} rows: {sql}")));
     }
     Ok(rows)
 }
