@@ -51,7 +51,14 @@ fn absent(folder: &str, words: &[&str], except: &[&str]) {
 
 #[test]
 fn the_core_knows_nothing_of_http() {
-    absent("crates/ledger-core/src", &["axum", "aide::", "hyper", "http::", "StatusCode"], &[]);
+    for folder in ["crates/words/src", "crates/rules/src", "crates/ledger-core/src"] {
+        absent(folder, &["axum", "aide::", "hyper", "http::", "StatusCode"], &[]);
+    }
+}
+
+#[test]
+fn rules_ask_nobody() {
+    absent("crates/rules/src", &["async ", "Entity", "ConnectionTrait", "tokio", "Clock"], &[]);
 }
 
 #[test]

@@ -14,7 +14,6 @@ use crate::books::chart::Chart;
 use crate::books::limits::{Judged, Moves};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::Periods;
-use crate::books::posting::{Line, Posting};
 use crate::books::seal::sums::{Moved, Sums};
 use crate::books::seal::tables::{TABLES, Whose};
 use crate::books::seal::writing::{self, There};
@@ -36,6 +35,7 @@ use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
 use crate::resource::{item, party};
 use crate::security::{self, Told};
+use rules::posting::{Line, Posting};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryFilter,
@@ -271,7 +271,7 @@ impl Desk {
         if let Some(chart) = self.fact(business, |facts| &facts.chart) {
             return Ok(chart);
         }
-        let chart = Arc::new(Chart::load(connection, business).await?);
+        let chart = Arc::new(crate::books::chart::load(connection, business).await?);
         self.learn(business, |facts| facts.chart = Some(chart.clone()));
         Ok(chart)
     }
@@ -1020,7 +1020,7 @@ fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
         if let Some(party) = line.party_id {
             added = added.and(parties.entry((business, party, account, currency)).or_default().add(line));
         }
-        added.ok_or_else(too_large)?;
+        added.ok_or_else(Error::too_large)?;
     }
     let days = days.into_iter().map(|((business_id, account_id, currency, date), sums)| account_days::Model {
         business_id,
@@ -1050,10 +1050,6 @@ fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
             currency_amount: Money::from_units(sums.currency),
         });
     Ok((days.collect(), months.collect(), parties.collect()))
-}
-
-pub(crate) fn too_large() -> Error {
-    Error::conflict("amount_too_large", "The sums of the books would grow larger than they can be kept")
 }
 
 /// Adds to the sums of rows that may be there already.

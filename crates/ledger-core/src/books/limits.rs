@@ -10,13 +10,13 @@
 //! somebody chose makes nothing small. Where the company has no rate at all, whoever has a limit is refused.
 
 use crate::books::desk::NewEntry;
-use crate::books::posting::Line;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rounding};
 use crate::resource::exchange_rate;
+use rules::posting::Line;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! The books of a company: what its write lane knows, and how a posting reaches the ledger.
 //!
-//! - [`posting`]: lines that balance; nothing else can be built.
+//! - What balances is [`rules::posting::Posting`]; nothing else can be built.
 //! - [`desk`]: what a lane remembers between batches and what it is about to write.
 //! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
 //! - [`seal`]: how every row is known to have been written by the server.
@@ -18,7 +18,6 @@ pub(crate) mod numbering;
 pub(crate) mod open_items;
 pub(crate) mod periods;
 pub(crate) mod portions;
-pub(crate) mod posting;
 pub(crate) mod progress;
 pub mod seal;
 pub(crate) mod stock;

@@ -5,7 +5,7 @@
 //! Refuses: to decide what may follow what.
 
 use crate::books::balances::sum;
-use crate::books::desk::{Desk, Standing, too_large};
+use crate::books::desk::{Desk, Standing};
 use crate::books::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
 use crate::cx::Cx;
 use crate::day::Day;
@@ -64,7 +64,7 @@ pub(crate) const fn negated(quantity: Quantity) -> Quantity {
 }
 
 fn back(money: Money) -> Result<Money> {
-    money.checked_neg().ok_or_else(too_large)
+    money.checked_neg().ok_or_else(Error::too_large)
 }
 
 impl Step {
@@ -84,7 +84,7 @@ impl Step {
             invoiced: more(self.invoiced, other.invoiced)?,
             returned: more(self.returned, other.returned)?,
             cancelled: more(self.cancelled, other.cancelled)?,
-            value: self.value.checked_add(other.value).ok_or_else(too_large)?,
+            value: self.value.checked_add(other.value).ok_or_else(Error::too_large)?,
         })
     }
 }
@@ -112,7 +112,7 @@ impl Line {
             invoiced: more(self.invoiced, step.invoiced)?,
             returned: more(self.returned, step.returned)?,
             cancelled: more(self.cancelled, step.cancelled)?,
-            value: self.value.checked_add(step.value).ok_or_else(too_large)?,
+            value: self.value.checked_add(step.value).ok_or_else(Error::too_large)?,
             ..self
         })
     }
@@ -183,14 +183,14 @@ pub(crate) fn carry(
     let part = |whole: Money, of: i64, all: i64| {
         let (of, all) = (Quantity::from_units(of).decimal(), Quantity::from_units(all).decimal());
         let exact = whole.decimal().checked_mul(of).and_then(|product| product.checked_div(all));
-        rounding.money(exact.unwrap_or_default(), decimals).map_err(|_| too_large())
+        rounding.money(exact.unwrap_or_default(), decimals).map_err(|_| Error::too_large())
     };
     let (there, goes) = (open.units().saturating_abs(), moved.units().saturating_abs());
     if goes < there {
         return back(part(value, goes, there)?);
     }
     let beyond = if goes == there { Money::ZERO } else { part(cost, goes - there, goes)? };
-    beyond.checked_sub(value).ok_or_else(too_large)
+    beyond.checked_sub(value).ok_or_else(Error::too_large)
 }
 
 /// The lines of a document, and those of the notes that follow an order.

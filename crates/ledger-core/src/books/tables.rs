@@ -1,10 +1,11 @@
 //! The tables that only the lane writes.
 
 use crate::clock::Instant;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Money, Quantity};
+use crate::stored::AsJson;
+use crate::wire_enum;
 use serde::{Deserialize, Serialize};
 
 wire_enum! {

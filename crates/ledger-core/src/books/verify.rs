@@ -17,7 +17,6 @@ use crate::books::tables::{
 };
 use crate::currency;
 use crate::cx::Cx;
-use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::idempotency;
@@ -26,6 +25,7 @@ use crate::money::Money;
 use crate::resource::account::table as accounts;
 use crate::resource::lock::table as locks;
 use crate::resource::number_series::{gaps_of, table as series};
+use crate::stored::AsJson;
 use schemars::JsonSchema;
 use sea_orm::FromQueryResult;
 use sea_orm::sea_query::ExprTrait;

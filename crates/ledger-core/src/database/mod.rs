@@ -7,13 +7,11 @@
 //! Only a lane has a `Writer`, which begins and commits. All of SQLite stands in `sqlite`, all of PostgreSQL in
 //! `postgres`.
 
-pub(crate) mod fault;
 pub(crate) mod lane;
 mod openly;
 mod postgres;
 mod sqlite;
 mod standing;
-pub mod stored;
 
 use migrations::schema;
 pub use openly::unverified_host;

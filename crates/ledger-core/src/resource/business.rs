@@ -9,7 +9,6 @@ use crate::books::tables::{documents, number_counters};
 use crate::clock::Instant;
 use crate::currency::{CountryCode, CurrencyCode};
 use crate::cx::Cx;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
@@ -24,6 +23,9 @@ use crate::resource::{
     About, Resource, ResourceKey, Scope, account, api_key, exchange_rate, fiscal_year, item, lock, number_series,
     party, payment_term, permission, tax_code,
 };
+use crate::stored::AsJson;
+use crate::wire_enum;
+use rules::tax::TaxRounding;
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
@@ -159,17 +161,6 @@ wire_enum! {
         HalfUp = "halfUp",
         /// To the even neighbour.
         HalfEven = "halfEven",
-    }
-}
-
-wire_enum! {
-    /// Where tax is rounded.
-    pub enum TaxRounding {
-        /// Once for all lines of a tax code; the lines share what comes of it.
-        #[default]
-        Document = "document",
-        /// On each line by itself.
-        Line = "line",
     }
 }
 
@@ -453,7 +444,7 @@ impl Resource for Businesses {
         row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
         row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
         row.set(Column::Tags, AsJson(address::tags(&mut faults, input.tags)));
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         let searched = [Some(&name), legal_name.as_ref(), tax_number.as_ref(), registration_number.as_ref()];
         row.set(Column::Search, address::search_text(&searched));
         faults.finish(row)
@@ -606,7 +597,7 @@ impl Master for Businesses {
         draft.replace(Column::ChartTemplate, row.chart_template);
         let mut held = row.system_accounts.0.clone();
         held.extend(named.clone());
-        check_suitable(&Chart::load(&cx.db, row.id).await?, &named)?;
+        check_suitable(&crate::books::chart::load(&cx.db, row.id).await?, &named)?;
         draft.replace(Column::SystemAccounts, AsJson(held));
         Ok(())
     }

@@ -6,7 +6,6 @@
 use crate::access::Business;
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::wire_enum;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
@@ -15,6 +14,7 @@ use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::wire_enum;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
@@ -138,8 +138,8 @@ impl Resource for FiscalYears {
             faults.add("end", "must be at most 24 months after the start");
         }
         let mut row = Columns::new();
-        row.set(Column::NameKey, crate::rules::search_key(&name));
-        row.set(Column::Search, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
+        row.set(Column::Search, crate::texts::search_key(&name));
         row.set(Column::Name, name);
         row.set(Column::Starts, start);
         row.set(Column::Ends, end);

@@ -6,7 +6,6 @@ use crate::access::Business;
 use crate::books::tables::document_lines;
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
@@ -20,48 +19,17 @@ use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::{References, Wanted};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, document, item, party};
+use crate::stored::AsJson;
+
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashSet;
 
+pub use rules::tax::{TaxComponent, TaxDirection, TaxKind, TaxRate};
+
 pub struct TaxCodeRecords;
-
-wire_enum! {
-    /// Which documents a tax code is for.
-    pub enum TaxDirection {
-        Sales = "sales",
-        Purchase = "purchase",
-        #[default]
-        Both = "both",
-    }
-}
-
-impl TaxDirection {
-    pub(crate) fn allows(self, wanted: Self) -> bool {
-        self == Self::Both || self == wanted
-    }
-}
-
-wire_enum! {
-    /// How a component works.
-    pub enum TaxKind {
-        /// A percentage that is added, or is inside a price that includes tax.
-        #[default]
-        Standard = "standard",
-        /// The buyer keeps it back when paying; it is shown and does not change the total.
-        Withholding = "withholding",
-        /// The buyer owes it instead of the seller: nothing is added, the buyer books it on both sides.
-        ReverseCharge = "reverseCharge",
-        /// No tax, since the supply is exempt.
-        Exempt = "exempt",
-        /// A rate of nothing.
-        Zero = "zero",
-        /// An amount for each unit of the quantity, in the company's currency.
-        FixedPerUnit = "fixedPerUnit",
-    }
-}
 
 /// What a client sends to create or replace a tax code.
 #[derive(Deserialize, JsonSchema)]
@@ -125,61 +93,6 @@ pub struct TaxRateInput {
     valid_from: Field<Day>,
     /// The rate from that day on.
     rate: Field<Percent>,
-}
-
-/// A rate from a day on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TaxRate {
-    /// The first day of the rate.
-    pub valid_from: Day,
-    /// The rate from that day on.
-    pub rate: Percent,
-}
-
-/// One component of a tax.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TaxComponent {
-    /// The component's identifier.
-    pub id: RecordId,
-    /// Name on documents.
-    pub name: String,
-    /// Percentage; for `fixedPerUnit` the amount for a unit.
-    pub rate: Percent,
-    /// Later rates, each from a day on.
-    pub rates: Vec<TaxRate>,
-    /// How it works.
-    pub kind: TaxKind,
-    /// Whether it is computed on the amount with the components before it.
-    pub is_compound: bool,
-    /// Its place among the components, from 1; compound ones build on those before.
-    pub sequence: i64,
-    /// How much of it can be claimed back on purchases, in percent.
-    pub recoverable_percent: Percent,
-    /// Account for tax that is owed; the company's when null.
-    pub payable_account_id: Option<RecordId>,
-    /// Account for tax that is claimed back; the company's when null.
-    pub receivable_account_id: Option<RecordId>,
-}
-
-impl TaxComponent {
-    pub(crate) fn rate_on(&self, day: Day) -> Percent {
-        let later = self.rates.iter().filter(|rate| rate.valid_from <= day).max_by_key(|rate| rate.valid_from);
-        later.map_or(self.rate, |rate| rate.rate)
-    }
-
-    /// What cannot change for days on which it was used.
-    fn used(&self, until: Day) -> impl PartialEq {
-        let mut rates: Vec<(Day, Percent)> = self
-            .rates
-            .iter()
-            .filter(|rate| rate.valid_from <= until)
-            .map(|rate| (rate.valid_from, rate.rate))
-            .collect();
-        rates.sort_by_key(|(day, _)| *day);
-        (self.id, self.kind, self.is_compound, self.sequence, self.recoverable_percent, self.rate, rates)
-    }
 }
 
 /// What is added to a line.
@@ -318,7 +231,7 @@ impl Resource for TaxCodeRecords {
         let mut searched = vec![Some(&code), Some(&name)];
         searched.extend(components.iter().map(|component| Some(&component.name)));
         row.set(Column::Search, search_text(&searched));
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         row.set(Column::Code, code);
         row.set(Column::Name, name);
         row.set(Column::Direction, faults.optional("direction", input.direction).unwrap_or_default());

@@ -16,7 +16,6 @@ mod write;
 
 use crate::books::open_items::NewOpen;
 use crate::books::periods::Module;
-use crate::books::posting::Posting;
 use crate::books::progress;
 use crate::books::stock;
 pub(crate) use crate::books::tables::documents::Model as Row;
@@ -34,6 +33,7 @@ pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
 pub use judging::Written;
 pub(crate) use lines::{Identified, identified, identify};
 pub(crate) use list::{SORTED_BY, SORTS, filters, is_mentioned, is_named, naming, reach, total};
+use rules::posting::Posting;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

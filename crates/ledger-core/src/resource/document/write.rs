@@ -14,7 +14,6 @@ use crate::books::desk::{NewEntry, Standing};
 use crate::books::limits::{self, Moves};
 use crate::books::numbering::{self, Numbered};
 use crate::books::open_items::{NewOpen, begin, close};
-use crate::books::posting::{Line, Posting, Subject, TaxTag};
 use crate::books::progress;
 use crate::books::stock;
 use crate::books::tables::documents::{self as table, Column};
@@ -22,7 +21,6 @@ use crate::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entries, entry_lines, open_items,
 };
 use crate::cx::Cx;
-use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
@@ -32,6 +30,8 @@ use crate::resource::address;
 use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
+use crate::stored::AsJson;
+use rules::posting::{Line, Posting, Subject, TaxTag};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;

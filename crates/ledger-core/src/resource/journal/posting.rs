@@ -3,7 +3,6 @@
 use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
 use crate::access::Business;
 use crate::books::chart::{Chart, SystemRole};
-use crate::books::posting::{Line, Posting, Unbalanced};
 use crate::books::tables::EntryKind;
 use crate::currency;
 use crate::error::{Error, FieldErrors, Result};
@@ -11,6 +10,7 @@ use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::document::{Head, Purpose, SettledEntry};
 use crate::resource::party;
+use rules::posting::{Line, Posting, Unbalanced};
 use std::collections::HashMap;
 use std::sync::Arc;
 

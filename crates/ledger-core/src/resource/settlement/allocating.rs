@@ -12,11 +12,9 @@ use crate::books::desk::NewEntry;
 use crate::books::limits::Moves;
 use crate::books::open_items::{find, shift};
 use crate::books::periods::Module;
-use crate::books::posting::Posting;
 use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, entry_lines, open_items};
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe};
@@ -25,6 +23,9 @@ use crate::money::{Amount, Money};
 use crate::resource::ResourceKey;
 use crate::resource::document::note_change;
 use crate::resource::master::RecordKeeping;
+use crate::stored::AsJson;
+use crate::wire_enum;
+use rules::posting::Posting;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
 use serde::{Deserialize, Serialize};
@@ -253,16 +254,12 @@ pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<
     Ok(rows)
 }
 
-fn too_large() -> Error {
-    crate::books::desk::too_large()
-}
-
 fn size(money: Money) -> Money {
     Money::from_units(money.units().saturating_abs())
 }
 
 fn plus(left: Money, right: Money) -> Result<Money> {
-    left.checked_add(right).ok_or_else(too_large)
+    left.checked_add(right).ok_or_else(Error::too_large)
 }
 
 /// A document that takes part in an allocation, as it is now.
@@ -425,7 +422,7 @@ pub(crate) async fn allocate(
     };
     let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
     let relief = relieve(&source, &target, &taken, &accounts(cx, asked.write_off_account, sign).await?, &coin)
-        .ok_or_else(too_large)?;
+        .ok_or_else(Error::too_large)?;
     let (source_base, target_base) = (relief.source_base, relief.target_base);
     let id = RecordId(cx.new_id());
     let mut row = allocations::Model {

@@ -1,11 +1,11 @@
 //! What receipts and payments post: rules without a database.
 
 use super::MoneyAsked;
-use crate::books::posting::{Line, Subject, TaxTag};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::tax_code::{TaxCodes, TaxKind};
-use crate::resource::trade::figures::{LineFigures, TooLarge, converted, minus, plus};
+use rules::posting::{Line, Subject, TaxTag};
+use rules::tax::figures::{LineFigures, TooLarge, converted, minus, plus};
 
 pub(super) struct Posting<'p> {
     pub(super) comes_in: bool,

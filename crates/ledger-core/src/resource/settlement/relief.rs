@@ -3,10 +3,10 @@
 //! Each side is relieved of its share of what it is carried at; the last share takes what is left, so that nothing stays
 //! behind. What the two sides were carried at differently is a gain or a loss.
 
-use crate::books::posting::Line;
 use crate::books::tables::open_items;
 use crate::ids::RecordId;
 use crate::money::{Money, Rounding};
+use rules::posting::Line;
 
 /// How amounts in the company's currency are rounded.
 pub(super) struct Coin<'c> {
@@ -116,9 +116,9 @@ pub(super) fn relieve(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::books::posting::Posting;
     use crate::books::tables::DocumentKind;
     use crate::ids::BusinessId;
+    use rules::posting::Posting;
     use std::collections::BTreeMap;
 
     fn account(code: u128) -> RecordId {

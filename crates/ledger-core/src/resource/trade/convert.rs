@@ -1,7 +1,6 @@
 //! The next document of one: a note or an invoice of an order, an invoice or a return of a note, a credit of a return.
 //! And what only orders can: be closed, be opened again, be cancelled.
 
-use super::figures::Discount;
 use super::follow::part_of;
 use super::kinds::{
     CreditNote, DebitNote, DeliveryNote, PurchaseInvoice, PurchaseOrder, ReceiptNote, SalesInvoice, SalesOrder,
@@ -22,6 +21,7 @@ use crate::resource::Resource;
 use crate::resource::address::text;
 use crate::resource::document::{self, CLOSED, Content, Draft, Head, invalid_state, load};
 use crate::resource::extra::{Act, Extra, NoWords, action};
+use rules::tax::figures::Discount;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

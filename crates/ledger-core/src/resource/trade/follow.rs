@@ -5,7 +5,6 @@
 //! an account of their own; each line knows what of them is left there ([`progress`]).
 
 use super::complete::price_in;
-use super::figures::Discount;
 use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked, TradeFigures};
 use crate::access::Business;
@@ -17,6 +16,7 @@ use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate, UnitPrice};
 use crate::resource::document::{CLOSED, Content, invalid_state};
 use crate::resource::tax_code::TaxCodes;
+use rules::tax::figures::Discount;
 use rust_decimal::Decimal;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
@@ -693,7 +693,7 @@ impl<'s> Following<'s> {
                 } else {
                     Money::ZERO
                 });
-            cost = billed_cost.and_then(|billed| cost.checked_add(billed)).ok_or_else(crate::books::desk::too_large)?;
+            cost = billed_cost.and_then(|billed| cost.checked_add(billed)).ok_or_else(Error::too_large)?;
         }
         Ok(Some(cost))
     }

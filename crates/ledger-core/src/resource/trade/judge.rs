@@ -1,6 +1,5 @@
 //! Whether what a trade document says may be so.
 
-use super::figures::Discount;
 use super::follow::{Source, Sources};
 use super::line::TradeLineAsked;
 use super::settle::{Items, Party};
@@ -21,6 +20,7 @@ use crate::resource::item::ItemType;
 use crate::resource::party::{self, PartyBlock, PartyStatus};
 use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::{References, Wanted};
+use rules::tax::figures::Discount;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use std::collections::HashMap;
 

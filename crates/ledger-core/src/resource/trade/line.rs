@@ -1,13 +1,13 @@
 //! A line of a trade document: what is asked for, and what it comes to.
 
-use super::figures::{Discount, LineFigures};
 use crate::books::progress;
-use crate::database::stored::wire_enum;
 use crate::field::{Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
 use crate::resource::address::text;
 use crate::resource::tax_code::TaxKind;
+use crate::wire_enum;
+use rules::tax::figures::{Discount, LineFigures};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -9,7 +9,6 @@ use crate::books::tables::{
     stock_lines,
 };
 use crate::cx::Cx;
-use crate::database::stored::wire_enum;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -17,6 +16,7 @@ use crate::money::{Money, Quantity};
 use crate::resource::document::{CLOSED, Leaving, invalid_state};
 use crate::resource::list::FilterValue;
 use crate::resource::settlement::allocating;
+use crate::wire_enum;
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Expr, ExprTrait, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};

@@ -8,7 +8,7 @@
 
 mod complete;
 mod convert;
-pub(crate) mod figures;
+pub(crate) use rules::tax::figures;
 mod follow;
 mod judge;
 mod kinds;
@@ -103,7 +103,7 @@ impl Direction {
     }
 }
 
-crate::database::stored::wire_enum! {
+crate::stored::wire_enum! {
     /// What a note is for.
     pub enum NoteKind {
         /// Goods come back.
@@ -116,7 +116,7 @@ crate::database::stored::wire_enum! {
     }
 }
 
-crate::database::stored::wire_enum! {
+crate::stored::wire_enum! {
     /// At what cost goods come back.
     pub enum ReturnCost {
         /// At the cost with which they left.

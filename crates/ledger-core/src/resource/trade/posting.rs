@@ -1,13 +1,13 @@
 //! What a trade document posts: rules without a database, tested by tables.
 
-use super::figures::{LineFigures, TooLarge, Totals, converted, minus, plus, sum};
 use super::follow::Carried;
 use super::{Direction, TradeAsked, TradeLineAsked};
-use crate::books::posting::{Line, Subject, TaxTag};
 use crate::books::tables::{StockKind, stock_lines};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::tax_code::{TaxComponent, TaxKind};
+use rules::posting::{Line, Subject, TaxTag};
+use rules::tax::figures::{LineFigures, TooLarge, Totals, converted, minus, plus, sum};
 use std::collections::HashMap;
 
 /// The accounts that a document posts to, where its lines do not say.
@@ -320,14 +320,14 @@ pub(super) const fn stock_kind(direction: Direction, is_return: bool) -> StockKi
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::{Priced, Rules, compute};
     use super::super::line::TaxChoice;
     use super::*;
-    use crate::books::posting::Posting;
     use crate::day::Day;
     use crate::ids::BusinessId;
     use crate::money::{Percent, Quantity, UnitPrice};
-    use crate::resource::business::TaxRounding;
+    use rules::posting::Posting;
+    use rules::tax::TaxRounding;
+    use rules::tax::figures::{Priced, Rules, compute};
     use std::collections::BTreeMap;
 
     /// An account by its code in the general chart.
@@ -402,7 +402,7 @@ mod tests {
             quantity: Some(Quantity::parse(quantity).unwrap()),
             price: Some(UnitPrice::parse(price).unwrap()),
             discount: (*discount != "0")
-                .then(|| super::super::figures::Discount::Percent(Percent::parse(discount).unwrap())),
+                .then(|| rules::tax::figures::Discount::Percent(Percent::parse(discount).unwrap())),
             tax: if components.is_empty() { TaxChoice::None } else { TaxChoice::Code(code) },
             ..TradeLineAsked::default()
         };

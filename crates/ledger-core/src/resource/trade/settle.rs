@@ -1,6 +1,5 @@
 //! Judges a trade document by the books: what it names, what it comes to.
 
-use super::figures::{LineFigures, Priced, Refused, Rules, TooLarge, compute, sum};
 use super::follow::{self, Carried, Following, Sources};
 use super::judge::{check_credited, check_limits, judge_head, judge_line, judge_source};
 use super::kinds::RETURN;
@@ -11,7 +10,6 @@ use super::{Direction, SummaryKept, TradeAsked, TradeFigures};
 use crate::access::Business;
 use crate::books::chart::{Chart, SystemRole};
 use crate::books::open_items::NewOpen;
-use crate::books::posting::{Line, Posting};
 use crate::books::progress::Plan;
 use crate::books::stock;
 use crate::books::tables::{EntryKind, stock_lines};
@@ -26,6 +24,8 @@ use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
 use crate::resource::tax_code::{TaxCodes, TaxComponent};
+use rules::posting::{Line, Posting};
+use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, compute, sum};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

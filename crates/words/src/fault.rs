@@ -19,7 +19,7 @@ enum Complaint {
     Other,
 }
 
-pub(crate) fn explain(error: &DbErr) -> Error {
+pub fn explain(error: &DbErr) -> Error {
     match complaint(error) {
         Complaint::Duplicate => Error::Conflict(Conflict {
             code: "duplicate",
@@ -27,7 +27,7 @@ pub(crate) fn explain(error: &DbErr) -> Error {
             errors: FieldErrors::default(),
         }),
         Complaint::InUse => Error::conflict("in_use", "Other records refer to this one"),
-        Complaint::TooLarge => crate::books::desk::too_large(),
+        Complaint::TooLarge => Error::too_large(),
         Complaint::Busy => Error::Unavailable(Unavailable::Overloaded),
         Complaint::Outgrown => Error::Unavailable(Unavailable::Outgrown),
         Complaint::Full => Error::Unavailable(Unavailable::StorageFull),
@@ -77,7 +77,7 @@ fn of_postgres(fault: &postgres_kit::Fault) -> Complaint {
 }
 
 /// Whether a row with the same key is there already.
-pub(crate) fn is_duplicate(error: &DbErr) -> bool {
+pub fn is_duplicate(error: &DbErr) -> bool {
     matches!(complaint(error), Complaint::Duplicate)
 }
 

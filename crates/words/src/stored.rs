@@ -60,6 +60,7 @@ impl std::fmt::Display for UnknownText {
 impl std::error::Error for UnknownText {}
 
 /// An enumeration with one spelling for the wire, the schema and the database.
+#[macro_export]
 macro_rules! wire_enum {
     ($(#[$about:meta])* $visibility:vis enum $name:ident { $($(#[$meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$about])*
@@ -83,15 +84,15 @@ macro_rules! wire_enum {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::database::stored::UnknownText;
+            type Err = $crate::stored::UnknownText;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
                     $($text => Ok(Self::$variant),)+
-                    _ => Err($crate::database::stored::UnknownText(Self::TEXTS)),
+                    _ => Err($crate::stored::UnknownText(Self::TEXTS)),
                 }
             }
         }
     };
 }
-pub(crate) use wire_enum;
+pub use wire_enum;

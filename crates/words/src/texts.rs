@@ -1,7 +1,7 @@
 //! Small rules about texts that several resources share.
 
 /// Something with one @, a dot after it and no spaces: what can be said without sending a letter.
-pub(crate) fn is_email(text: &str) -> bool {
+pub fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.split_once('@') else { return false };
     text.len() <= 254
         && !local.is_empty()
@@ -12,7 +12,7 @@ pub(crate) fn is_email(text: &str) -> bool {
 }
 
 /// A language, and a country where it matters: `de-AT`.
-pub(crate) fn is_language_tag(tag: &str) -> bool {
+pub fn is_language_tag(tag: &str) -> bool {
     let mut parts = tag.split('-');
     let language = parts.next().unwrap_or_default();
     (2..=3).contains(&language.len())
@@ -20,13 +20,13 @@ pub(crate) fn is_language_tag(tag: &str) -> bool {
         && parts.all(|part| (2..=8).contains(&part.len()) && part.bytes().all(|letter| letter.is_ascii_alphanumeric()))
 }
 
-pub(crate) fn is_web_address(text: &str) -> bool {
+pub fn is_web_address(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && !text.chars().any(char::is_whitespace))
 }
 
 /// The checksum of ISO 13616, over letters and digits without spaces.
-pub(crate) fn is_iban(text: &str) -> bool {
+pub fn is_iban(text: &str) -> bool {
     let (Some(head), Some(tail)) = (text.get(..4), text.get(4..)) else { return false };
     let well_formed = (15..=34).contains(&text.len())
         && head.bytes().take(2).all(|byte| byte.is_ascii_uppercase())
@@ -42,14 +42,14 @@ pub(crate) fn is_iban(text: &str) -> bool {
 }
 
 /// A bank identifier code of ISO 9362: 8 or 11 characters.
-pub(crate) fn is_bic(text: &str) -> bool {
+pub fn is_bic(text: &str) -> bool {
     matches!(text.len(), 8 | 11)
         && text.bytes().take(6).all(|byte| byte.is_ascii_uppercase())
         && text.bytes().skip(6).all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }
 
 /// What is compared when a record is searched for or sorted by name.
-pub(crate) fn search_key(text: &str) -> String {
+pub fn search_key(text: &str) -> String {
     text.to_lowercase()
 }
 

@@ -60,18 +60,18 @@ const WITH_DECIMALS: [(u32, &str); 4] = [
 ];
 
 /// How many decimals a currency's amounts have; `None` for what is no currency.
-pub(crate) fn decimals(code: &str) -> Option<u32> {
+pub fn decimals(code: &str) -> Option<u32> {
     WITH_DECIMALS.iter().find(|(_, codes)| listed(codes, code, 3)).map(|(decimals, _)| *decimals)
 }
 
 /// Every currency and its decimal places.
-pub(crate) fn all() -> impl Iterator<Item = (&'static str, u32)> {
+pub fn all() -> impl Iterator<Item = (&'static str, u32)> {
     WITH_DECIMALS.iter().flat_map(|(decimals, codes)| codes.split(' ').map(move |code| (code, *decimals)))
 }
 
 const COUNTRIES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW";
 
-pub(crate) fn is_country(code: &str) -> bool {
+pub fn is_country(code: &str) -> bool {
     listed(COUNTRIES, code, 2)
 }
 

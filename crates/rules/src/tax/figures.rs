@@ -3,13 +3,12 @@
 //! Every amount is rounded once, where it is named, and whatever is shared out is shared to the cent: the sums of
 //! the lines are the sums of the tax summary, which are the totals of the document.
 
-use crate::day::Day;
-use crate::ids::RecordId;
-use crate::money::{Money, Percent, Quantity, Rate, Rounding, UnitPrice};
-use crate::resource::business::TaxRounding;
-use crate::resource::tax_code::{TaxComponent, TaxKind};
+use super::{TaxComponent, TaxKind, TaxRounding};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use words::day::Day;
+use words::ids::RecordId;
+use words::money::{Money, Percent, Quantity, Rate, Rounding, UnitPrice};
 
 /// What is taken off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,26 +20,26 @@ pub enum Discount {
 
 /// How a document is computed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rules {
-    pub(crate) decimals: u32,
-    pub(crate) rounding: Rounding,
-    pub(crate) tax_rounding: TaxRounding,
+pub struct Rules {
+    pub decimals: u32,
+    pub rounding: Rounding,
+    pub tax_rounding: TaxRounding,
     /// Whether prices include tax.
-    pub(crate) inclusive: bool,
-    pub(crate) date: Day,
+    pub inclusive: bool,
+    pub date: Day,
     /// What one unit of the document's currency is worth.
-    pub(crate) rate: Rate,
+    pub rate: Rate,
     /// The smallest coin to which the total is rounded.
-    pub(crate) increment: Option<Money>,
+    pub increment: Option<Money>,
 }
 
 /// A line, as far as its figures go.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Priced<'t> {
-    pub(crate) quantity: Quantity,
-    pub(crate) price: UnitPrice,
-    pub(crate) discount: Option<Discount>,
-    pub(crate) tax: Option<(RecordId, &'t [TaxComponent])>,
+pub struct Priced<'t> {
+    pub quantity: Quantity,
+    pub price: UnitPrice,
+    pub discount: Option<Discount>,
+    pub tax: Option<(RecordId, &'t [TaxComponent])>,
 }
 
 /// A component of the tax on a line.
@@ -59,7 +58,7 @@ pub struct LineTax {
 
 impl LineTax {
     /// Whether it is part of what the other side pays.
-    pub(crate) fn is_charged(&self) -> bool {
+    pub fn is_charged(&self) -> bool {
         charged(self.kind)
     }
 }
@@ -95,11 +94,11 @@ pub struct Totals {
 
 /// The sums of a document grow larger than can be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooLarge;
+pub struct TooLarge;
 
 /// The discount of the document is more than its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub enum Refused {
     TooLarge,
     /// The discount of this line, or of the document, is more than what it is taken off.
     DiscountOf(Option<usize>),
@@ -113,21 +112,21 @@ impl From<TooLarge> for Refused {
 
 type Sum<T> = Result<T, TooLarge>;
 
-pub(crate) fn sum(amounts: impl IntoIterator<Item = Money>) -> Sum<Money> {
+pub fn sum(amounts: impl IntoIterator<Item = Money>) -> Sum<Money> {
     amounts.into_iter().try_fold(Money::ZERO, Money::checked_add).ok_or(TooLarge)
 }
 
-pub(crate) fn plus(left: Money, right: Money) -> Sum<Money> {
+pub fn plus(left: Money, right: Money) -> Sum<Money> {
     left.checked_add(right).ok_or(TooLarge)
 }
 
-pub(crate) fn minus(left: Money, right: Money) -> Sum<Money> {
+pub fn minus(left: Money, right: Money) -> Sum<Money> {
     left.checked_sub(right).ok_or(TooLarge)
 }
 
 /// Shares an amount by weights, to the smallest coin: each gets its whole share, and the coins that are missing go
 /// to the largest fractions, the earlier of two equal ones first.
-pub(crate) fn share(total: Money, weights: &[i128], decimals: u32) -> Vec<Money> {
+pub fn share(total: Money, weights: &[i128], decimals: u32) -> Vec<Money> {
     let step = 10_i128.pow(Money::PLACES.saturating_sub(decimals));
     let coins = i128::from(total.units()) / step;
     let whole: i128 = weights.iter().sum();
@@ -151,7 +150,7 @@ fn weights(amounts: impl IntoIterator<Item = Money>) -> Vec<i128> {
 }
 
 impl Rules {
-    pub(crate) fn round(&self, exact: Option<Decimal>) -> Sum<Money> {
+    pub fn round(&self, exact: Option<Decimal>) -> Sum<Money> {
         self.rounding.money(exact.ok_or(TooLarge)?, self.decimals).map_err(|_| TooLarge)
     }
 
@@ -174,7 +173,7 @@ fn hundredths(percent: Percent, amount: Decimal) -> Option<Decimal> {
 }
 
 /// What the lines and the document come to.
-pub(crate) fn compute(
+pub fn compute(
     rules: &Rules,
     lines: &[Priced<'_>],
     header: Option<Discount>,
@@ -374,7 +373,7 @@ impl Group<'_> {
 
 /// Amounts in the company's currency: the running total is converted, so that what is shared adds up to what the
 /// whole comes to.
-pub(crate) fn converted(amounts: &[Money], rate: Rate, decimals: u32, rounding: Rounding) -> Sum<Vec<Money>> {
+pub fn converted(amounts: &[Money], rate: Rate, decimals: u32, rounding: Rounding) -> Sum<Vec<Money>> {
     if rate == Rate::ONE {
         return Ok(amounts.to_vec());
     }

@@ -117,7 +117,7 @@ impl<T: JsonSchema> JsonSchema for Stated<T> {
 }
 
 /// serde's message in the words of the person who sent the body.
-pub(crate) fn plain_words(error: &serde_json::Error) -> String {
+pub fn plain_words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
     if text.starts_with("unknown variant")

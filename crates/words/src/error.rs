@@ -138,6 +138,11 @@ impl Error {
         Self::Validation(FieldErrors::one(field, message))
     }
 
+    /// A sum beyond what the books can keep.
+    pub fn too_large() -> Self {
+        Self::conflict("amount_too_large", "The sums of the books would grow larger than they can be kept")
+    }
+
     pub fn internal(detail: impl fmt::Display) -> Self {
         Self::Internal(detail.to_string())
     }
@@ -219,7 +224,7 @@ impl From<FieldErrors> for Error {
 
 impl From<DbErr> for Error {
     fn from(error: DbErr) -> Self {
-        crate::database::fault::explain(&error)
+        crate::fault::explain(&error)
     }
 }
 

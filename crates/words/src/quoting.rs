@@ -11,7 +11,7 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 /// The text, cut behind so many characters, never within one.
-pub(crate) fn clipped(text: &str, most: usize) -> Cow<'_, str> {
+pub fn clipped(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),

@@ -1,50 +1,50 @@
 //! A posting: lines whose debits equal their credits. No other kind can be built.
 
-use crate::day::Day;
-use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use words::day::Day;
+use words::ids::RecordId;
+use words::money::{Money, Quantity};
 
 /// One line of the ledger. Amounts are signed: a debit is positive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Line {
-    pub(crate) account: RecordId,
-    pub(crate) party: Option<RecordId>,
+pub struct Line {
+    pub account: RecordId,
+    pub party: Option<RecordId>,
     /// In the company's currency.
-    pub(crate) amount: Money,
-    pub(crate) currency: String,
+    pub amount: Money,
+    pub currency: String,
     /// In the line's own currency.
-    pub(crate) currency_amount: Money,
-    pub(crate) description: Option<String>,
-    pub(crate) due_date: Option<Day>,
-    pub(crate) subject: Subject,
+    pub currency_amount: Money,
+    pub description: Option<String>,
+    pub due_date: Option<Day>,
+    pub subject: Subject,
 }
 
 /// What a line is about, beside its account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Subject {
-    pub(crate) item: Option<RecordId>,
+pub struct Subject {
+    pub item: Option<RecordId>,
     /// How much of the item, where the line moves its stock.
-    pub(crate) quantity: Option<Quantity>,
-    pub(crate) tax: Option<TaxTag>,
+    pub quantity: Option<Quantity>,
+    pub tax: Option<TaxTag>,
 }
 
 /// Which tax a line is, and on what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TaxTag {
-    pub(crate) code: RecordId,
+pub struct TaxTag {
+    pub code: RecordId,
     /// Its component; none on the line that is taxed.
-    pub(crate) component: Option<String>,
+    pub component: Option<String>,
     /// In the company's currency, with the sign of the line.
-    pub(crate) base: Option<Money>,
+    pub base: Option<Money>,
 }
 
 /// Lines that balance in the company's currency; at least two, or none at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Posting(Vec<Line>);
+pub struct Posting(Vec<Line>);
 
 /// The two sums that should have been one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unbalanced {
+pub enum Unbalanced {
     Sides {
         debit: Money,
         credit: Money,
@@ -55,7 +55,7 @@ pub(crate) enum Unbalanced {
 
 impl Posting {
     /// Lines of nothing are dropped; they say nothing.
-    pub(crate) fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
+    pub fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
         let lines: Vec<Line> = lines
             .into_iter()
             .filter(|line| line.amount != Money::ZERO || line.currency_amount != Money::ZERO)
@@ -68,7 +68,8 @@ impl Posting {
     }
 
     /// The same lines with their sides exchanged.
-    pub(crate) fn reversed(&self) -> Self {
+    #[must_use]
+    pub fn reversed(&self) -> Self {
         let mirror = |line: &Line| Line {
             amount: negated(line.amount),
             currency_amount: negated(line.currency_amount),
@@ -78,16 +79,16 @@ impl Posting {
         Self(self.0.iter().map(mirror).collect())
     }
 
-    pub(crate) fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[Line] {
         &self.0
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The sum of the debits, which is the sum of the credits.
-    pub(crate) fn total(&self) -> Money {
+    pub fn total(&self) -> Money {
         sides(&self.0).map_or(Money::ZERO, |(debit, _)| debit)
     }
 }

@@ -61,10 +61,10 @@ identifier! {
 
 impl BusinessId {
     /// Under what the installation itself is kept, where companies are kept under their identifiers. No company has it.
-    pub(crate) const INSTALLATION: Self = Self(Uuid::nil());
+    pub const INSTALLATION: Self = Self(Uuid::nil());
 }
 
-pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
+pub fn random_bytes<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0_u8; N];
     ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut bytes).map_err(Error::internal)?;
     Ok(bytes)

@@ -1,0 +1,8 @@
+//! The rules of the books: pure functions over the words of the trade.
+//!
+//! No database, no clock, no waiting. Every rule stands here once, with its table of cases beside it.
+
+pub mod account;
+pub mod chart;
+pub mod posting;
+pub mod tax;
