@@ -35,6 +35,7 @@ mod seals;
 mod security;
 mod settling;
 mod signin;
+mod standing;
 mod stock;
 mod tenants;
 mod tidy;

@@ -360,19 +360,30 @@ fn of_another() -> DbErr {
     DbErr::Custom("a transaction was handed to a writer that did not begin it".into())
 }
 
-/// More rows than any question may come to: what is longer is read in portions, or summed by the database.
+/// More rows than a question should come to: what is longer is better read in portions, or summed by the database.
 const MANY_ROWS: usize = 20_000;
 
-/// So many are read of what comes to more; then it is known.
-const ROWS_READ: usize = MANY_ROWS + 1;
+/// More rows than any question may come to. Rows are held in memory until they are answered, and memory that nobody bounds
+/// is everybody's.
+///
+/// It is far beyond what ordinary books ask for. A bound that these meet would keep them from being proved or reported on,
+/// which is worse than the memory; so there is a word to the operator first, and the same in every build.
+const MOST_ROWS: usize = 500_000;
 
-/// A question without a bound is a fault of ours, and refused wherever it is met: rows are held in memory until they are
-/// answered, and memory that nobody bounds is everybody's. Its rows are not read to their end, so that it costs no more
-/// than one that is within its bound.
+/// So many are read of what comes to more; then it is known.
+const ROWS_READ: usize = MOST_ROWS + 1;
+
 fn bounded(sql: &str, rows: Vec<QueryResult>) -> Result<Vec<QueryResult>, DbErr> {
     if rows.len() > MANY_ROWS {
-        let sql: String = sql.chars().take(500).collect();
-        return Err(DbErr::Custom(format!("a question came to more than {MANY_ROWS} rows: {sql}")));
+        let start: String = sql.chars().take(500).collect();
+        if rows.len() > MOST_ROWS {
+            return Err(DbErr::Custom(format!("a question came to more than {MOST_ROWS} rows: {start}")));
+        }
+        tracing::warn!(
+            rows = rows.len(),
+            sql = start,
+            "a question came to very many rows, which are all held in memory"
+        );
     }
     Ok(rows)
 }

@@ -123,11 +123,11 @@ impl Standing {
 fn what(part: Part, ill: Ill) -> &'static str {
     match (part, ill) {
         (Part::Writing, Ill::Full) => "writes fail: the disk is full",
-        (Part::Writing, Ill::Broken) => "writes fail: the disk or the database is damaged",
+        (Part::Writing, Ill::Broken) => "writes fail: the disk or the database file is at fault",
         (Part::Writing, Ill::Held) => "writes fail: another program holds the database",
         (Part::Writing, Ill::Missing) => "writes fail: the database cannot be opened",
         (Part::Reading, Ill::Full) => "reads fail: the disk is full",
-        (Part::Reading, Ill::Broken) => "reads fail: the disk or the database is damaged",
+        (Part::Reading, Ill::Broken) => "reads fail: the disk or the database file is at fault",
         (Part::Reading, Ill::Held) => "reads fail: another program holds the database",
         (Part::Reading, Ill::Missing) => "reads fail: the database cannot be opened",
     }

@@ -12,7 +12,7 @@
 
 use super::readers::Readers;
 use super::{Ending, Fault};
-use sqlite_kit::{Checkpoint, Connection, Opening};
+use sqlite_kit::{Checkpoint, Checkpointed, Connection, Opening};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -242,13 +242,14 @@ impl Log {
         for readers in &self.readers {
             readers.wait_until_quiet(AT_BUDGET);
         }
-        let done = connection.checkpoint(Checkpoint::Cut(AT_BUDGET))?;
+        let done = connection.checkpoint(Checkpoint::Cut(AT_BUDGET));
         drop(held);
-        let mut state = self.state();
-        state.room_at = if done.is_whole() { self.budget } else { bytes_of(pages) + self.budget };
-        state.copied = done.copied;
-        drop(state);
-        if !done.is_whole() {
+        let whole = done.as_ref().is_ok_and(Checkpointed::is_whole);
+        // What was in vain, or failed, is not done again with each batch.
+        self.state().room_at = if whole { self.budget } else { bytes_of(pages) + self.budget };
+        let done = done?;
+        self.state().copied = done.copied;
+        if !whole {
             let megabytes = bytes_of(pages) >> 20;
             tracing::warn!(
                 code = "log_held",
