@@ -103,8 +103,11 @@ fn what_goes_on_by_itself_is_supervised() {
         "launcher/src/tenants.rs",
     ];
     let of_one_connection = ["launcher/src/edge/mod.rs", "postgres-kit/src/pool.rs"];
-    let except: Vec<&str> =
-        of_one_request.into_iter().chain(of_one_connection).chain(["crates/supervise", "crates/bench"]).collect();
+    let except: Vec<&str> = of_one_request
+        .into_iter()
+        .chain(of_one_connection)
+        .chain(["crates/supervise", "crates/bench", "/tests"])
+        .collect();
     absent("crates", &spawning, &except);
 }
 

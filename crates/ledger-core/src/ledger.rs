@@ -396,7 +396,7 @@ impl Ledger {
             // The smallest thing that is written for its own sake.
             let written = client.served(async { self.write_time(self.running().await?).await });
             match timeout(LOOK, written).await {
-                Ok(Ok(())) => {}
+                Ok(Ok(())) => self.database.wrote_again(),
                 Ok(Err(error)) => tracing::debug!(?error, "writes fail still"),
                 Err(_) => {
                     client.leave();

@@ -222,12 +222,21 @@ impl Database {
         self.standing.is_ill(Part::Writing)
     }
 
-    /// Reads again where reads failed: if that comes to its end, it is known from then on.
+    /// Somebody tried, and it came to its end.
+    pub(crate) fn wrote_again(&self) {
+        self.standing.well(Part::Writing);
+    }
+
+    /// Reads again where reads failed.
     pub(crate) async fn read_again(&self) {
-        if self.standing.is_ill(Part::Reading)
-            && let Ok(Err(error)) = timeout(GLANCE, Self::ask(&self.read)).await
-        {
-            tracing::debug!(%error, "reads fail still");
+        if !self.standing.is_ill(Part::Reading) {
+            return;
+        }
+        let both = async { Self::ask(&self.read).await.and(Self::ask(&self.door).await) };
+        match timeout(GLANCE, both).await {
+            Ok(Ok(())) => self.standing.well(Part::Reading),
+            Ok(Err(error)) => tracing::debug!(%error, "reads fail still"),
+            Err(_) => tracing::debug!("reads are not answered still"),
         }
     }
 

@@ -35,24 +35,18 @@ pub struct Session {
 #[derive(Debug)]
 pub struct Writer(Pool, Noting);
 
-/// Who is told of what went well and what did not.
+/// Who is told of what did not go well.
 #[derive(Debug, Clone)]
 struct Noting(Part, Arc<Standing>);
 
 impl Noting {
-    /// Notes what a statement came to. That a write comes to its end is known when it is committed.
+    /// Notes what a statement came to.
     fn of<T>(&self, done: Result<T, DbErr>) -> Result<T, DbErr> {
-        let Self(part, standing) = self;
-        match &done {
-            Ok(_) if *part == Part::Reading => standing.well(*part),
-            Ok(_) => {}
-            Err(error) => {
-                if let Some(fault) = Fault::within(error) {
-                    self.fault(fault);
-                }
+        done.inspect_err(|error| {
+            if let Some(fault) = Fault::within(error) {
+                self.fault(fault);
             }
-        }
-        done
+        })
     }
 
     fn fault(&self, fault: &Fault) {
@@ -163,9 +157,8 @@ impl Writer {
 
     pub(crate) async fn commit(&self, session: Session) -> Committing {
         let committed = session.lease.commit().await;
-        match &committed {
-            Committed::Done => self.1.1.well(Part::Writing),
-            Committed::Refused(fault) | Committed::Unknown(fault) => self.1.fault(fault),
+        if let Committed::Refused(fault) | Committed::Unknown(fault) = &committed {
+            self.1.fault(fault);
         }
         match committed {
             Committed::Done => Committing::Committed,

@@ -2,6 +2,9 @@
 //!
 //! Owns: whether reads and writes come to their end, since when not and why, and that the log says so once, and once that
 //! it is over. Refuses: to ask the database anything. Both engines are told of here in the same words.
+//!
+//! Whoever meets a fault says so. That it is over is said only by the one who tries again each second: a disk that fails
+//! here and there, or has room for little, would else be told of anew with each request.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -86,7 +89,7 @@ impl Standing {
         }
     }
 
-    /// It came to its end.
+    /// It was tried again, and came to its end.
     pub(crate) fn well(&self, part: Part) {
         let part_of = &self.parts[part as usize];
         if part_of.load(Ordering::Acquire) != 0 && part_of.swap(0, Ordering::AcqRel) != 0 {

@@ -309,12 +309,7 @@ impl Reader {
                 standing.ill(Part::Reading, Ill::of_sqlite(fault).unwrap_or(Ill::Broken), fault);
                 tracing::warn!(%fault, "a reading connection is closed");
             }
-            _ => {
-                if done.is_ok() {
-                    standing.well(Part::Reading);
-                }
-                self.connection = Some(connection);
-            }
+            _ => self.connection = Some(connection),
         }
         done
     }

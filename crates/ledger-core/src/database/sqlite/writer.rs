@@ -145,7 +145,6 @@ impl Writer {
             Ok(true) => {
                 drop(held);
                 self.witness(number);
-                self.engine.standing.well(Part::Writing);
                 Committing::Committed
             }
             Ok(false) => (self.ending)("SQLite called a commit done and has its transaction still open"),
