@@ -106,7 +106,7 @@ fn what_goes_on_by_itself_is_supervised() {
     let except: Vec<&str> = of_one_request
         .into_iter()
         .chain(of_one_connection)
-        .chain(["crates/supervise", "crates/bench", "/tests"])
+        .chain(["crates/supervise", "crates/bench", "src/database/tests"])
         .collect();
     absent("crates", &spawning, &except);
 }
