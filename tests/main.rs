@@ -37,6 +37,7 @@ mod seals;
 mod security;
 mod settling;
 mod signin;
+mod standing;
 mod stock;
 mod tampering;
 mod tenants;

@@ -24,6 +24,7 @@ use crate::books::seal::heads::{self, SignedHead};
 use crate::books::seal::{Seals, writing};
 use crate::books::tables::books;
 use crate::books::verify::{Check, Verdict};
+use crate::client::Client;
 use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
@@ -380,6 +381,23 @@ impl Ledger {
             }
         });
         looked.await.copied()
+    }
+
+    /// Tries again what is known to fail, so that its return is noticed when nobody else asks for anything.
+    pub async fn try_again(&self) {
+        self.database.read_again().await;
+        if self.database.writes_fail() {
+            let client = Client::default();
+            // The smallest thing that is written for its own sake.
+            let written = client.served(async { self.write_time(self.running().await?).await });
+            match timeout(LOOK, written).await {
+                Ok(Ok(())) => self.database.wrote_again(),
+                Ok(Err(error)) => tracing::debug!(?error, "writes fail still"),
+                Err(_) => {
+                    client.leave();
+                }
+            }
+        }
     }
 
     /// Finishes what is queued and lets the database go.
