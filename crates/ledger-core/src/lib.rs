@@ -30,4 +30,5 @@ pub mod resource;
 mod rules;
 mod running;
 pub mod security;
+pub mod strength;
 mod usage;
