@@ -43,7 +43,7 @@ impl Drop for Folder {
 
 type Pairs = &'static [(&'static str, &'static str)];
 
-const SECRET: &str = "0123456789abcdef0123456789abcdef";
+const SECRET: &str = "lanterns over the harbour at dusk";
 
 fn custom(text: &str, environment: &[(&str, &str)], overrides: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
     let folder = Folder::with(&[("appsettings.Custom.json", text)]);
@@ -357,11 +357,13 @@ fn what_is_shown_says_where_it_comes_from() {
 
 #[test]
 fn the_check_warns_of_weak_settings() {
-    let cases: [(Pairs, usize, usize); 9] = [
+    let cases: [(Pairs, usize, usize); 11] = [
         (&[], 0, 0),
         (&[("Urls", "http://0.0.0.0:80")], 0, 1),
         (&[("JwtSettings__Secret", SECRET)], 0, 1),
-        (&[("JwtSettings__Secret", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")], 0, 2),
+        (&[("JwtSettings__Secret", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")], 1, 1),
+        (&[("Security__MasterKey", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")], 0, 2),
+        (&[("Security__MasterKey", SECRET)], 0, 1),
         (&[("JwtSettings__Secret", "short")], 1, 1),
         (&[("Cors__Origins", "http://x.example,https://y.example")], 0, 1),
         (&[("ConnectionStrings__Default", "postgres://u:p@h/d")], 0, 2),
