@@ -11,8 +11,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Text};
 use crate::ids::{RecordId, UserId};
 use crate::keys::Purpose;
-use crate::ledger::ReplyKind;
-use crate::resource::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
+use crate::resource::extra::{Act, Does, Extra, NoWords, On, Produced, Reading, action};
 use crate::resource::invitation::AcceptInvitation;
 use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::{ResourceOperations, Verb};
@@ -23,6 +22,7 @@ use crate::security::AccountChange;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::marker::PhantomData;
 
 pub struct Profile;
 
@@ -196,29 +196,34 @@ struct ConfirmedInput {
     current_password: Field<SentPassword>,
 }
 
-fn confirmed(input: ConfirmedInput) -> Result<String, FieldErrors> {
-    let mut faults = Faults::default();
-    let current = faults.required("currentPassword", input.current_password).into_inner();
-    faults.finish(current)
+/// Something that one does to one's account, and confirms with the password.
+trait ByPassword: Send + Sync + 'static {
+    const NAME: &'static str;
+    const SEGMENT: &'static str;
+    const SUMMARY: &'static str;
+    const DESCRIPTION: &'static str;
+
+    fn run(cx: &Cx<'_>, user: UserId) -> impl Future<Output = Result<ProfileView>> + Send;
 }
 
-struct BeginTotp;
+struct Confirmed<A>(PhantomData<A>);
 
-impl Act for BeginTotp {
+impl<A: ByPassword> Act for Confirmed<A> {
     type Resource = Profile;
     type Answers = Profile;
     type Input = ConfirmedInput;
     type Words = String;
-    const NAME: &'static str = "BeginTotp";
-    const SEGMENT: &'static str = "totp";
+    const NAME: &'static str = A::NAME;
+    const SEGMENT: &'static str = A::SEGMENT;
     const ACTION: Action = Action::Edit;
     const ON: On = On::Collection;
-    const SUMMARY: &'static str = "Begin to use an authenticator";
-    const DESCRIPTION: &'static str =
-        "Answers what your authenticator needs. Codes are asked for once you confirm one.";
+    const SUMMARY: &'static str = A::SUMMARY;
+    const DESCRIPTION: &'static str = A::DESCRIPTION;
 
     fn check(input: ConfirmedInput) -> Result<String, FieldErrors> {
-        confirmed(input)
+        let mut faults = Faults::default();
+        let current = faults.required("currentPassword", input.current_password).into_inner();
+        faults.finish(current)
     }
 
     fn example() -> Option<fn() -> serde_json::Value> {
@@ -231,12 +236,25 @@ impl Act for BeginTotp {
 
     async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
         check_logged_in(cx)?;
+        A::run(cx, UserId(id.0)).await
+    }
+}
+
+struct BeginTotp;
+
+impl ByPassword for BeginTotp {
+    const NAME: &'static str = "BeginTotp";
+    const SEGMENT: &'static str = "totp";
+    const SUMMARY: &'static str = "Begin to use an authenticator";
+    const DESCRIPTION: &'static str =
+        "Answers what your authenticator needs. Codes are asked for once you confirm one.";
+
+    async fn run(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
         let view = own(cx).await?;
         if view.two_factor_enabled {
             return Err(Error::conflict("invalid_state", "You have an authenticator already; remove it first"));
         }
         let secret = totp::secret()?;
-        let user = UserId(id.0);
         let hidden = sign_in::hidden(cx.keys(), user, &secret)?;
         sign_in::set_totp(&cx.db, user, (Some(hidden), false, 0)).await?;
         let uri = totp::uri(&secret, &view.email);
@@ -308,73 +326,33 @@ async fn with_new_codes(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
 
 struct RenewRecoveryCodes;
 
-impl Act for RenewRecoveryCodes {
-    type Resource = Profile;
-    type Answers = Profile;
-    type Input = ConfirmedInput;
-    type Words = String;
+impl ByPassword for RenewRecoveryCodes {
     const NAME: &'static str = "RenewRecoveryCodes";
     const SEGMENT: &'static str = "recovery-codes";
-    const ACTION: Action = Action::Edit;
-    const ON: On = On::Collection;
     const SUMMARY: &'static str = "Make new recovery codes";
     const DESCRIPTION: &'static str = "Ten, which are shown only now. Those that you had are void.";
 
-    fn check(input: ConfirmedInput) -> Result<String, FieldErrors> {
-        confirmed(input)
-    }
-
-    fn example() -> Option<fn() -> serde_json::Value> {
-        Some(|| json!({"currentPassword": "correct horse battery"}))
-    }
-
-    fn confirmed_by(words: &String) -> Option<&str> {
-        Some(words)
-    }
-
-    async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
-        check_logged_in(cx)?;
+    async fn run(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
         if !own(cx).await?.two_factor_enabled {
             return Err(Error::conflict("invalid_state", "You have no authenticator; the codes stand in for one"));
         }
-        cx.record_account(UserId(id.0), AccountChange::RecoveryCodes)?;
-        with_new_codes(cx, UserId(id.0)).await
+        cx.record_account(user, AccountChange::RecoveryCodes)?;
+        with_new_codes(cx, user).await
     }
 }
 
 struct RemoveTotp;
 
-impl Act for RemoveTotp {
-    type Resource = Profile;
-    type Answers = Profile;
-    type Input = ConfirmedInput;
-    type Words = String;
+impl ByPassword for RemoveTotp {
     const NAME: &'static str = "RemoveTotp";
     const SEGMENT: &'static str = "totp-removal";
-    const ACTION: Action = Action::Edit;
-    const ON: On = On::Collection;
-    const METHOD: ActMethod = ActMethod::Post;
-    const KIND: ReplyKind = ReplyKind::Updated;
     const SUMMARY: &'static str = "Remove your authenticator";
     const DESCRIPTION: &'static str = "From now on a log-in needs the password alone.";
 
-    fn check(input: ConfirmedInput) -> Result<String, FieldErrors> {
-        confirmed(input)
-    }
-
-    fn example() -> Option<fn() -> serde_json::Value> {
-        Some(|| json!({"currentPassword": "correct horse battery"}))
-    }
-
-    fn confirmed_by(words: &String) -> Option<&str> {
-        Some(words)
-    }
-
-    async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
-        check_logged_in(cx)?;
-        sign_in::set_totp(&cx.db, UserId(id.0), (None, false, 0)).await?;
-        recovery::forget(&cx.db, UserId(id.0)).await?;
-        cx.record_account(UserId(id.0), AccountChange::SecondFactorOff)?;
+    async fn run(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
+        sign_in::set_totp(&cx.db, user, (None, false, 0)).await?;
+        recovery::forget(&cx.db, user).await?;
+        cx.record_account(user, AccountChange::SecondFactorOff)?;
         own(cx).await
     }
 }
@@ -448,10 +426,10 @@ impl Resource for Profile {
                 does: Does::Reads(Reading::json::<ProfileView>(read, Self::example_view)),
             },
             action::<ChangePassword>(),
-            action::<BeginTotp>(),
+            action::<Confirmed<BeginTotp>>(),
             action::<ConfirmTotp>(),
-            action::<RemoveTotp>(),
-            action::<RenewRecoveryCodes>(),
+            action::<Confirmed<RemoveTotp>>(),
+            action::<Confirmed<RenewRecoveryCodes>>(),
             action::<LogOut>(),
             action::<AcceptInvitation>(),
         ]
