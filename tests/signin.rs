@@ -14,7 +14,14 @@ pub(crate) const PASSWORD: &str = "a person with a password";
 const ANOTHER: &str = "lanterns over the harbour";
 
 /// What somebody asks of their own account.
-fn own(server: &Server, dialect: Dialect, token: &str, method: &str, path: &str, body: Option<&Value>) -> Said {
+pub(crate) fn own(
+    server: &Server,
+    dialect: Dialect,
+    token: &str,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Said {
     let base = if dialect == Dialect::A { "/a/api/Users/me" } else { "/b/api/auth/me" };
     let request = authorised(Request::new(method, &format!("{base}{path}")), token);
     Said::of(dialect, server.send(&body.map_or(request.clone(), |body| request.json(body))))
@@ -37,11 +44,11 @@ pub(crate) fn login_from(server: &Server, dialect: Dialect, address: &str, crede
     Said::of(dialect, server.send(&request.json(&body)))
 }
 
-fn guess(server: &Server, address: &str, name: &str) -> u16 {
+pub(crate) fn guess(server: &Server, address: &str, name: &str) -> u16 {
     login_from(server, Dialect::B, address, &json!({"name": name, "password": "wrong"})).status
 }
 
-fn trusting(engine: Engine) -> Server {
+pub(crate) fn trusting(engine: Engine) -> Server {
     let arguments = ["--set", "TrustedProxies=127.0.0.1"].map(str::to_owned).to_vec();
     Server::start(engine, Options { arguments, ..Options::default() }).unwrap()
 }
@@ -63,7 +70,7 @@ fn said(server: &Server, words: &[&str], input: &str) -> String {
 }
 
 /// A text of each row that a statement finds, read behind the server's back.
-fn texts(server: &Server, sql: &str) -> Vec<String> {
+pub(crate) fn texts(server: &Server, sql: &str) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let database = connected(server.database_url()).await.unwrap();
@@ -368,9 +375,9 @@ on_both_engines! {
         server.send(&Request::new("POST", "/compare/api/sign-in").json(&page)).expect(200);
         let seen = own(server, Dialect::A, &token, "GET", "", None).expect(200).data;
         assert_eq!((&seen["recoveryCodesLeft"], &seen["recoveryCodes"]), (&json!(7), &Value::Null));
-        // New ones void the old; nobody makes them without the password.
-        own(server, Dialect::A, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": "not the password"}))).expect(400);
-        let renewed = own(server, Dialect::A, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": PASSWORD}))).expect(200).data;
+        // New ones void the old; nobody makes them without the password and one of the old, or a code.
+        own(server, Dialect::A, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": "not the password", "code": codes[4]}))).expect(400);
+        let renewed = own(server, Dialect::A, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": PASSWORD, "code": codes[4]}))).expect(200).data;
         let fresh = renewed["recoveryCodes"][0].as_str().unwrap();
         with(Dialect::B, &codes[3]).expect(401);
         with(Dialect::B, fresh).expect(200);
@@ -380,7 +387,7 @@ on_both_engines! {
         let all = kept.concat().concat();
         assert!(!all.contains(&secret) && !all.contains(fresh) && !all.contains(&fresh.replace('-', "")));
         // Without an authenticator there is nothing to recover.
-        own(server, Dialect::B, &token, "POST", "/totp-removal", Some(&json!({"currentPassword": PASSWORD}))).expect(200);
+        own(server, Dialect::B, &token, "POST", "/totp-removal", Some(&json!({"currentPassword": PASSWORD, "code": renewed["recoveryCodes"][1]}))).expect(200);
         assert_eq!(texts(server, "SELECT digest FROM recovery_codes").len(), 0);
         own(server, Dialect::B, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": PASSWORD}))).expect(409);
         assert!(spent > 0);

@@ -8,13 +8,15 @@ use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::field::{Faults, Field, Text};
+use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::{RecordId, UserId};
 use crate::keys::Purpose;
-use crate::resource::extra::{Act, Does, Extra, NoWords, On, Produced, Reading, action};
+use crate::ledger::ReplyKind;
+use crate::resource::address::text;
+use crate::resource::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
 use crate::resource::invitation::AcceptInvitation;
 use crate::resource::list::{ListQuery, Page, Parameter};
-use crate::resource::operation::{ResourceOperations, Verb};
+use crate::resource::operation::{Confirmation, ResourceOperations, SecondFactor, Verb};
 use crate::resource::rows::read_only;
 use crate::resource::user::{MembershipView, memberships};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
@@ -22,7 +24,6 @@ use crate::security::AccountChange;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::marker::PhantomData;
 
 pub struct Profile;
 
@@ -168,8 +169,8 @@ impl Act for ChangePassword {
         Some(|| json!({"currentPassword": "correct horse battery", "newPassword": "a ferry at first light"}))
     }
 
-    fn confirmed_by(words: &Passwords) -> Option<&str> {
-        Some(&words.current)
+    fn confirmed_by(words: &Passwords) -> Option<Confirmation<'_>> {
+        Some(Confirmation { password: &words.current, factor: SecondFactor::NotAsked })
     }
 
     fn new_password(words: &Passwords) -> Option<&NewPassword> {
@@ -196,65 +197,47 @@ struct ConfirmedInput {
     current_password: Field<SentPassword>,
 }
 
-/// Something that one does to one's account, and confirms with the password.
-trait ByPassword: Send + Sync + 'static {
-    const NAME: &'static str;
-    const SEGMENT: &'static str;
-    const SUMMARY: &'static str;
-    const DESCRIPTION: &'static str;
-
-    fn run(cx: &Cx<'_>, user: UserId) -> impl Future<Output = Result<ProfileView>> + Send;
+fn confirmed(input: ConfirmedInput) -> Result<String, FieldErrors> {
+    let mut faults = Faults::default();
+    let current = faults.required("currentPassword", input.current_password).into_inner();
+    faults.finish(current)
 }
 
-struct Confirmed<A>(PhantomData<A>);
+struct BeginTotp;
 
-impl<A: ByPassword> Act for Confirmed<A> {
+impl Act for BeginTotp {
     type Resource = Profile;
     type Answers = Profile;
     type Input = ConfirmedInput;
     type Words = String;
-    const NAME: &'static str = A::NAME;
-    const SEGMENT: &'static str = A::SEGMENT;
+    const NAME: &'static str = "BeginTotp";
+    const SEGMENT: &'static str = "totp";
     const ACTION: Action = Action::Edit;
     const ON: On = On::Collection;
-    const SUMMARY: &'static str = A::SUMMARY;
-    const DESCRIPTION: &'static str = A::DESCRIPTION;
+    const SUMMARY: &'static str = "Begin to use an authenticator";
+    const DESCRIPTION: &'static str =
+        "Answers what your authenticator needs. Codes are asked for once you confirm one.";
 
     fn check(input: ConfirmedInput) -> Result<String, FieldErrors> {
-        let mut faults = Faults::default();
-        let current = faults.required("currentPassword", input.current_password).into_inner();
-        faults.finish(current)
+        confirmed(input)
     }
 
     fn example() -> Option<fn() -> serde_json::Value> {
         Some(|| json!({"currentPassword": "correct horse battery"}))
     }
 
-    fn confirmed_by(words: &String) -> Option<&str> {
-        Some(words)
+    fn confirmed_by(words: &String) -> Option<Confirmation<'_>> {
+        Some(Confirmation { password: words, factor: SecondFactor::NotAsked })
     }
 
     async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
         check_logged_in(cx)?;
-        A::run(cx, UserId(id.0)).await
-    }
-}
-
-struct BeginTotp;
-
-impl ByPassword for BeginTotp {
-    const NAME: &'static str = "BeginTotp";
-    const SEGMENT: &'static str = "totp";
-    const SUMMARY: &'static str = "Begin to use an authenticator";
-    const DESCRIPTION: &'static str =
-        "Answers what your authenticator needs. Codes are asked for once you confirm one.";
-
-    async fn run(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
         let view = own(cx).await?;
         if view.two_factor_enabled {
             return Err(Error::conflict("invalid_state", "You have an authenticator already; remove it first"));
         }
         let secret = totp::secret()?;
+        let user = UserId(id.0);
         let hidden = sign_in::hidden(cx.keys(), user, &secret)?;
         sign_in::set_totp(&cx.db, user, (Some(hidden), false, 0)).await?;
         let uri = totp::uri(&secret, &view.email);
@@ -324,35 +307,106 @@ async fn with_new_codes(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
     Ok(ProfileView { recovery_codes: Some(codes), ..own(cx).await? })
 }
 
+/// The password, and the second factor.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+struct ProvedInput {
+    /// The password that you have.
+    current_password: Field<SentPassword>,
+    /// A code of your authenticator, or one of your recovery codes, which is used up; needed once you confirmed the
+    /// authenticator.
+    code: Maybe<Text<32>>,
+}
+
+struct Proof {
+    password: String,
+    code: Option<String>,
+}
+
+impl Proof {
+    fn confirmation(&self) -> Confirmation<'_> {
+        Confirmation { password: &self.password, factor: SecondFactor::Asked(self.code.as_deref()) }
+    }
+}
+
+fn proved(input: ProvedInput) -> Result<Proof, FieldErrors> {
+    let mut faults = Faults::default();
+    let password = faults.required("currentPassword", input.current_password).into_inner();
+    let code = text(&mut faults, "code", input.code);
+    faults.finish(Proof { password, code })
+}
+
 struct RenewRecoveryCodes;
 
-impl ByPassword for RenewRecoveryCodes {
+impl Act for RenewRecoveryCodes {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = ProvedInput;
+    type Words = Proof;
     const NAME: &'static str = "RenewRecoveryCodes";
     const SEGMENT: &'static str = "recovery-codes";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
     const SUMMARY: &'static str = "Make new recovery codes";
-    const DESCRIPTION: &'static str = "Ten, which are shown only now. Those that you had are void.";
+    const DESCRIPTION: &'static str = "Ten, which are shown only now. Those that you had are void. It takes a code of your authenticator, or one of those.";
 
-    async fn run(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
+    fn check(input: ProvedInput) -> Result<Proof, FieldErrors> {
+        proved(input)
+    }
+
+    fn example() -> Option<fn() -> serde_json::Value> {
+        Some(|| json!({"currentPassword": "correct horse battery", "code": "492039"}))
+    }
+
+    fn confirmed_by(words: &Proof) -> Option<Confirmation<'_>> {
+        Some(words.confirmation())
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, _: &Proof) -> Result<ProfileView> {
+        check_logged_in(cx)?;
         if !own(cx).await?.two_factor_enabled {
             return Err(Error::conflict("invalid_state", "You have no authenticator; the codes stand in for one"));
         }
-        cx.record_account(user, AccountChange::RecoveryCodes)?;
-        with_new_codes(cx, user).await
+        cx.record_account(UserId(id.0), AccountChange::RecoveryCodes)?;
+        with_new_codes(cx, UserId(id.0)).await
     }
 }
 
 struct RemoveTotp;
 
-impl ByPassword for RemoveTotp {
+impl Act for RemoveTotp {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = ProvedInput;
+    type Words = Proof;
     const NAME: &'static str = "RemoveTotp";
     const SEGMENT: &'static str = "totp-removal";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
+    const METHOD: ActMethod = ActMethod::Post;
+    const KIND: ReplyKind = ReplyKind::Updated;
     const SUMMARY: &'static str = "Remove your authenticator";
-    const DESCRIPTION: &'static str = "From now on a log-in needs the password alone.";
+    const DESCRIPTION: &'static str =
+        "From now on a log-in needs the password alone. It takes a code of the authenticator, or a recovery code.";
 
-    async fn run(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
-        sign_in::set_totp(&cx.db, user, (None, false, 0)).await?;
-        recovery::forget(&cx.db, user).await?;
-        cx.record_account(user, AccountChange::SecondFactorOff)?;
+    fn check(input: ProvedInput) -> Result<Proof, FieldErrors> {
+        proved(input)
+    }
+
+    fn example() -> Option<fn() -> serde_json::Value> {
+        Some(|| json!({"currentPassword": "correct horse battery", "code": "492039"}))
+    }
+
+    fn confirmed_by(words: &Proof) -> Option<Confirmation<'_>> {
+        Some(words.confirmation())
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, _: &Proof) -> Result<ProfileView> {
+        check_logged_in(cx)?;
+        sign_in::set_totp(&cx.db, UserId(id.0), (None, false, 0)).await?;
+        recovery::forget(&cx.db, UserId(id.0)).await?;
+        cx.record_account(UserId(id.0), AccountChange::SecondFactorOff)?;
         own(cx).await
     }
 }
@@ -426,10 +480,10 @@ impl Resource for Profile {
                 does: Does::Reads(Reading::json::<ProfileView>(read, Self::example_view)),
             },
             action::<ChangePassword>(),
-            action::<Confirmed<BeginTotp>>(),
+            action::<BeginTotp>(),
             action::<ConfirmTotp>(),
-            action::<Confirmed<RemoveTotp>>(),
-            action::<Confirmed<RenewRecoveryCodes>>(),
+            action::<RemoveTotp>(),
+            action::<RenewRecoveryCodes>(),
             action::<LogOut>(),
             action::<AcceptInvitation>(),
         ]

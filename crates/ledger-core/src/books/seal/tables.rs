@@ -8,7 +8,7 @@ use crate::access::membership;
 use crate::auth::{invitation, recovery, session, sign_in, user};
 use crate::books::tables::{
     allocations, document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves,
-    open_items, progress, progress_moves, stock, stock_lines, stock_moves,
+    open_items, progress, progress_moves, stock, stock_lines, stock_moves, tax_beginnings, tax_facts,
 };
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
@@ -105,8 +105,10 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         stock,
         progress,
         document_links,
+        tax_beginnings,
     ]);
-    tables.extend(of_companies![entries, open_item_moves, stock_moves, progress_moves].map(Table::grows_only));
+    tables
+        .extend(of_companies![entries, open_item_moves, stock_moves, progress_moves, tax_facts].map(Table::grows_only));
     tables
 });
 
