@@ -2,7 +2,7 @@
 
 use crate::admin::Memory;
 use crate::cli::ServeOptions;
-use crate::config::{self, Edition, Loaded, Settings, Source};
+use crate::config::{self, Edition, Loaded, Secret, Settings, Source};
 use crate::console::{failed, misused, say, warn};
 use crate::edge::{Current, Door, Edge, bind};
 use crate::logging::{self, LogLevel};
@@ -262,6 +262,19 @@ pub(crate) async fn with_ledger<F>(
 where
     F: Future<Output = Result<String, String>>,
 {
+    with_ledger_at(source, |_| None, purpose, work).await
+}
+
+/// The same, where the database may be reached by another URL.
+pub(crate) async fn with_ledger_at<F>(
+    source: &Source,
+    by: impl FnOnce(&str) -> Option<String>,
+    purpose: Purpose,
+    work: impl FnOnce(Arc<Ledger>, Settings) -> F,
+) -> ExitCode
+where
+    F: Future<Output = Result<String, String>>,
+{
     let loaded = match config::load(source) {
         Ok(loaded) => loaded,
         Err(error) => return misused(&error.to_string()),
@@ -270,6 +283,8 @@ where
         Ok(settings) => settings,
         Err(why) => return misused(&why),
     };
+    let database = by(settings.database.expose()).map_or_else(|| settings.database.clone(), Secret::of);
+    let settings = Settings { database, ..settings };
     let ledger = match admin::open(&settings, Memory::alone(&settings), purpose).await {
         Ok(ledger) => ledger,
         Err(why) => return failed(&why),

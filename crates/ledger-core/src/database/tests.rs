@@ -135,6 +135,8 @@ mod touched {
         pub relation: String,
         pub business_id: Option<BusinessId>,
         pub old: String,
+        pub was: String,
+        pub step: i64,
         pub batch: String,
     }
 
@@ -231,7 +233,9 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         stock::Entity,
         stock_lines::Entity,
         stock_moves::Entity,
+        tax_beginnings::Entity,
         tax_code::table::Entity,
+        tax_facts::Entity,
     );
     assert_eq!(wrong, Vec::<String>::new());
     let tables: BTreeSet<String> = declared.into_keys().collect();
