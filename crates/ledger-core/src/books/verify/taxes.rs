@@ -10,7 +10,7 @@ use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::resource::account::{AccountClass, table as accounts};
-use crate::resource::tax_code::{TaxKind, table as codes};
+use crate::resource::tax_code::{TaxCodes, TaxKind, table as codes};
 use rules::tax::facts::{TaxDuty, TaxOrigin};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -19,7 +19,7 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     let business = cx.business()?;
     let beginning =
         tax_beginnings::Entity::find_by_id(business.id).one(&cx.db).await?.map_or(0, |row| row.entry_number);
-    let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
+    let (chart, taxes) = (cx.chart().await?, TaxCodes::load(&cx.db, business.id).await?);
     let kept: HashSet<RecordId> =
         chart.accounts().map(|account| account.id).filter(|id| taxes.kept_as(&chart, *id).is_some()).collect();
     let mut ledger = Ledger::default();
