@@ -157,6 +157,7 @@ fn all() -> Vec<(ReportOffer, Extra)> {
         one::<aging::PartyStatement>(),
         one::<tax::TaxSummary>(),
         one::<tax::TaxDetail>(),
+        one::<tax::TaxReturn>(),
         one::<goods::StockSummary>(),
         one::<goods::StockValuation>(),
         one::<goods::StockLedger>(),
