@@ -131,6 +131,8 @@ pub struct BusinessSettingsInput {
     cogs_timing: Maybe<CogsTiming>,
     /// By how much more than was ordered may be delivered, in percent; 0 when absent.
     over_delivery_percent: Maybe<Percent>,
+    /// Whether notes may credit more than is left of the invoice that they name; `false` when absent.
+    allow_overcredit: Maybe<bool>,
 }
 
 wire_enum! {
@@ -236,6 +238,8 @@ pub struct BusinessSettings {
     pub cogs_timing: CogsTiming,
     /// By how much more than was ordered may be delivered, in percent.
     pub over_delivery_percent: Option<Percent>,
+    /// Whether notes may credit more than is left of the invoice that they name.
+    pub allow_overcredit: bool,
 }
 
 /// A company whose books are kept here.
@@ -384,7 +388,7 @@ impl Resource for Businesses {
                 "taxRounding": "document", "pricesIncludeTaxDefault": false, "costMethodDefault": "movingAverage",
                 "negativeStock": "forbid", "bookAdvancesSeparately": false, "uniqueSupplierReference": false,
                 "creditLimitPolicy": "ignore", "cashRoundingIncrement": null, "cogsTiming": "invoice",
-                "overDeliveryPercent": null
+                "overDeliveryPercent": null, "allowOvercredit": false
             },
             "status": "active",
             "externalId": null,
@@ -492,6 +496,7 @@ fn check_settings(faults: &mut Faults, currency: &str, field: Maybe<BusinessSett
             faults.within("overDeliveryPercent", percent, Percent::ZERO, Percent::HUNDRED);
             percent.filter(|percent| *percent != Percent::ZERO)
         },
+        allow_overcredit: faults.optional("allowOvercredit", input.allow_overcredit).unwrap_or_default(),
     })
 }
 

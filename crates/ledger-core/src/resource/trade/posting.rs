@@ -9,6 +9,8 @@ use crate::resource::tax_code::{TaxComponent, TaxKind};
 use rules::posting::{Line, Subject, TaxTag};
 use rules::tax::figures::{LineFigures, TooLarge, Totals, converted, minus, plus, sum};
 use std::collections::HashMap;
+use words::exact::Coin;
+use words::portion::Portion;
 
 /// The accounts that a document posts to, where its lines do not say.
 #[derive(Debug, Clone)]
@@ -145,8 +147,10 @@ fn not_recoverable(
 ) -> Result<(Money, Money), TooLarge> {
     let tax = &figures.taxes[index];
     let own = minus(tax.amount, tax.recoverable)?;
-    let recoverable = converted(&[tax.recoverable], exchange.rate, exchange.decimals, exchange.rounding)?;
-    Ok((minus(base[index], recoverable.first().copied().unwrap_or_default())?, own))
+    // Of the tax as it was converted, so that what is claimed in full leaves nothing.
+    let claimed = Portion::of(tax.recoverable, tax.amount).unwrap_or(Portion::NOTHING);
+    let recoverable = base[index].part(claimed, Coin { decimals: exchange.decimals, rounding: exchange.rounding });
+    Ok((minus(base[index], recoverable)?, own))
 }
 
 /// What a line of a purchase costs in the company's currency: its net amount and the tax that cannot be claimed back.

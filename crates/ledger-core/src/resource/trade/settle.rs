@@ -1,11 +1,12 @@
 //! Judges a trade document by the books: what it names, what it comes to.
 
 use super::follow::{self, Carried, Following, Sources};
-use super::judge::{check_credited, check_limits, judge_head, judge_line, judge_source};
+use super::judge::{check_limits, judge_head, judge_line, judge_source};
 use super::kinds::RETURN;
 use super::line::{LineKept, TradeLineAsked};
 use super::moving::{Moving, goods_of, waiting_account};
 use super::posting::{Accounts, Amounts, Exchange, InBase, cost_of, goods_lines, lines};
+use super::shares::{Worked, Working, work_out};
 use super::{Direction, SummaryKept, TradeAsked, TradeFigures};
 use crate::access::Business;
 use crate::books::chart::{Chart, SystemRole};
@@ -25,7 +26,7 @@ use crate::resource::party::{self};
 use crate::resource::reference::References;
 use crate::resource::tax_code::{TaxCodes, TaxComponent};
 use rules::posting::{Line, Posting};
-use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, compute, sum};
+use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -53,10 +54,12 @@ pub(super) async fn settle(
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
     let sources = Sources::of(cx, direction, asked).await?;
+    // What credits an invoice is taxed as the invoice was.
+    let taxed = sources.rates_of(asked).filter(|_| direction.credits()).unwrap_or(head.date);
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
     for (index, line) in asked.lines.iter().enumerate() {
         let waiting = sources.waiting(line).filter(|_| direction.bills() && !direction.is_sale());
-        judge_line(direction, head, (index, line, waiting), asked, &items, purpose, &mut references);
+        judge_line(direction, taxed, (index, line, waiting), asked, &items, purpose, &mut references);
     }
     follow::judge(direction, asked, &sources, &mut references.faults);
     let source = judge_source(direction, asked, &sources, purpose, &mut references.faults);
@@ -64,9 +67,11 @@ pub(super) async fn settle(
     references.finish()?;
     let party = party.ok_or_else(|| Error::field("partyId", "names no party"))?;
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
-    let rules = rules(business, direction, head, asked, &currency);
+    let rules = rules(business, direction, taxed, asked, &currency);
     let priced: Vec<Priced<'_>> = asked.lines.iter().map(|line| priced(line, &taxes)).collect();
-    let (line_figures, totals) = compute(&rules, &priced, asked.discount).map_err(refused)?;
+    let working = Working { direction, asked, business, sources: &sources, rules: &rules, purpose };
+    let worked = work_out(&working, &priced)?;
+    let (line_figures, totals) = (worked.figures.clone(), worked.totals.clone());
     let exchange = Exchange {
         base: &business.base_currency,
         currency: &currency,
@@ -74,8 +79,8 @@ pub(super) async fn settle(
         decimals: business.currency_decimals,
         rounding: rules.rounding,
     };
-    let base = InBase::of(&line_figures, &totals, &exchange).map_err(too_large)?;
-    let kept = kept(&line_figures, &base).map_err(too_large)?;
+    let base = worked.in_base(&exchange).map_err(|_| too_large(TooLarge))?;
+    let kept = kept(&worked, &base).map_err(too_large)?;
     let accounts = accounts(&chart, direction, asked)?;
     let mut settled = Settled {
         subkind: subkind(direction, asked),
@@ -106,12 +111,14 @@ pub(super) async fn settle(
         return Ok(settled);
     }
     settled.lines = traded(asked, &settled.figures);
-    let following = Following::new(direction, asked, &sources, business)?;
+    let mut following = Following::new(direction, asked, &sources, business)?;
+    for invoice in worked.credits().filter_map(|line| sources.invoice_of(line)) {
+        following.link(asked, invoice)?;
+    }
     if direction.is_order() {
         settled.progress = Some(order(asked, &items, following)?);
         return Ok(settled);
     }
-    check_credited(cx, asked, &settled.figures, source).await?;
     check_limits(cx, business, direction, head, asked, &party, base.total).await?;
     let figures = settled.figures.clone();
     let trading = Trading {
@@ -145,13 +152,13 @@ pub(super) async fn settle(
     Ok(settled)
 }
 
-fn rules(business: &Business, direction: Direction, head: &Head, asked: &TradeAsked, currency: &str) -> Rules {
+fn rules(business: &Business, direction: Direction, taxed: Day, asked: &TradeAsked, currency: &str) -> Rules {
     Rules {
         decimals: currency::decimals(currency).unwrap_or(2),
         rounding: business.settings.rounding_mode.rounding(),
         tax_rounding: business.settings.tax_rounding,
         inclusive: asked.inclusive.unwrap_or_default(),
-        date: head.date,
+        date: taxed,
         rate: asked.exchange_rate.unwrap_or(Rate::ONE),
         // The coin is one of the company's own currency.
         increment: business
@@ -161,12 +168,13 @@ fn rules(business: &Business, direction: Direction, head: &Head, asked: &TradeAs
     }
 }
 
-fn kept(figures: &[LineFigures], base: &InBase) -> Result<Vec<LineKept>, TooLarge> {
+fn kept(worked: &Worked, base: &InBase) -> Result<Vec<LineKept>, TooLarge> {
     let keep = |(index, figures): (usize, &LineFigures)| {
         let base_tax = base.charged(index, figures)?;
-        Ok(LineKept { figures: figures.clone(), base_net: base.nets[index], base_tax })
+        let (base_taxes, took) = (base.taxes[index].clone(), worked.took(index));
+        Ok(LineKept { figures: figures.clone(), base_net: base.nets[index], base_tax, base_taxes, took })
     };
-    figures.iter().enumerate().map(keep).collect()
+    worked.figures.iter().enumerate().map(keep).collect()
 }
 
 /// An order posts nothing; its lines are there to be followed.
@@ -291,7 +299,7 @@ fn too_large(_: TooLarge) -> Error {
     Error::field("lines", "come to more than can be kept")
 }
 
-fn refused(refused: Refused) -> Error {
+pub(super) fn refused(refused: Refused) -> Error {
     match refused {
         Refused::TooLarge => too_large(TooLarge),
         Refused::DiscountOf(Some(index)) => {
