@@ -5,6 +5,7 @@
 
 mod progress;
 mod seals;
+mod shares;
 mod subledgers;
 
 use crate::aside;
@@ -421,6 +422,7 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     checks.push(accounts_are_our_own(cx, &walk).await?);
     cx.pause().await?;
     checks.extend(subledgers::checks(cx, &mut walk).await?);
+    checks.push(shares::check(cx).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
     let reversals = "Every reversal takes back its entry to the cent";
