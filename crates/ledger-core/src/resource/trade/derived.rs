@@ -69,7 +69,8 @@ pub(super) fn unsaid(
     inclusive: bool,
     sources: &Sources,
 ) -> Vec<(usize, RecordId)> {
-    if direction.credits() || direction.is_order() || direction == Direction::ReceiptNote {
+    let charges = direction.is_sale() || direction.bills();
+    if direction.credits() || direction.is_order() || !charges || asked.is_return {
         return Vec::new();
     }
     let of_line = |(index, line): (usize, &TradeLineAsked)| {

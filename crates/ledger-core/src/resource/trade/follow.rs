@@ -176,7 +176,7 @@ impl Sources {
     pub(super) fn rates_of(&self, asked: &TradeAsked) -> Option<Day> {
         let named = asked.source.and_then(|id| self.documents.get(&id));
         let first = || self.invoices().min_by_key(|source| source.row.id);
-        named.or_else(first).map(|source| source.row.date)
+        named.or_else(first).map(|source| source.content.asked.tax_date.unwrap_or(source.row.date))
     }
 
     /// The line of an order or of a note that a line follows.

@@ -5,6 +5,7 @@ use super::lefts::{Taker, Whole, credits_of, too_large, whole_lines};
 use super::{Direction, Trade, TradeAsked, TradeFigures, TradeKind};
 use crate::books::tables::documents;
 use crate::cx::Cx;
+use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::document::Edition;
@@ -25,6 +26,11 @@ pub(super) async fn goes(cx: &Cx<'_>, row: &documents::Model) -> Result<()> {
         return Ok(());
     }
     Err(Error::conflict("in_use", format!("It is credited by {}; void what credits it first", numbers(&credits))))
+}
+
+/// The day for which it is taxed.
+fn taxed<K: TradeKind>(edition: &Edition<'_, Trade<K>>) -> Day {
+    edition.asked.tax_date.unwrap_or(edition.date)
 }
 
 /// Refuses a new version of which less is left than nothing: what was made of the old one stays as it is.
@@ -49,7 +55,7 @@ pub(super) async fn outlasts<K: TradeKind>(
         (old.asked.currency != new.asked.currency, "currency", "currency"),
         (old.asked.exchange_rate != new.asked.exchange_rate, "exchangeRate", "exchange rate"),
         (old.asked.inclusive != new.asked.inclusive, "pricesIncludeTax", "kind of prices"),
-        (old.date != new.date, "date", "date"),
+        (taxed(&old) != taxed(&new), "taxDate", "tax date"),
     ] {
         if changed {
             errors.add(field, format!("must keep its {what}: it is credited by {by}"));

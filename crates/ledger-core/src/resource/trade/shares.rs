@@ -89,7 +89,13 @@ pub(super) fn work_out(working: &Working<'_>, priced: &[Priced<'_>]) -> Result<W
         let (figures, totals) = compute(working.rules, priced, header).map_err(refused)?;
         return Ok(Worked { figures, totals, given: HashMap::new(), own: None });
     }
-    let mut sharing = Sharing { working, lefts: lefts.clone(), given: HashMap::new(), faults: FieldErrors::default() };
+    let mut sharing = Sharing {
+        working,
+        lefts: lefts.clone(),
+        given: HashMap::new(),
+        faults: FieldErrors::default(),
+        strange: FieldErrors::default(),
+    };
     for (index, line) in working.lines().filter(|(_, line)| line.is_share) {
         sharing.share(index, line)?;
     }
@@ -123,7 +129,7 @@ impl Working<'_> {
 
 /// The lines as they are priced, without those that are given.
 fn without<'t>(priced: &[Priced<'t>], given: &HashMap<usize, Given>) -> Vec<Priced<'t>> {
-    let blank = Priced { quantity: Quantity::ZERO, price: UnitPrice::ZERO, discount: None, tax: None };
+    let blank = Priced { quantity: Quantity::ZERO, price: UnitPrice::ZERO, discount: None, tax: None, stated: None };
     priced.iter().enumerate().map(|(index, line)| if given.contains_key(&index) { blank } else { *line }).collect()
 }
 
@@ -131,7 +137,10 @@ struct Sharing<'s> {
     working: &'s Working<'s>,
     lefts: Lefts,
     given: HashMap<usize, Given>,
+    /// What is too much.
     faults: FieldErrors,
+    /// What cannot be so.
+    strange: FieldErrors,
 }
 
 impl Sharing<'_> {
@@ -244,6 +253,10 @@ impl Sharing<'_> {
         }
         let Some((taxes, net)) = self.working.sources.taxes_of(first.of) else { return Ok(()) };
         let figures = figures_of(&share, (taxes, net), self.working.rules.inclusive, own).map_err(too_large)?;
+        if let Some(said) = line.stated_tax.filter(|said| *said != figures.tax) {
+            let why = format!("is {said}, and the share of the tax is {}; leave it out", figures.tax);
+            self.strange.add(format!("lines[{index}].taxAmount"), why);
+        }
         if self.against_whole_is_over(line, &share).map_err(too_large)? {
             self.refuse(index, "unitPrice", "comes to more than what is left to credit of the invoice");
         }
@@ -292,10 +305,13 @@ impl Sharing<'_> {
         Ok(())
     }
 
-    fn finish(self, priced: &[Priced<'_>], plain: &[LineFigures]) -> Result<Worked> {
+    fn finish(mut self, priced: &[Priced<'_>], plain: &[LineFigures]) -> Result<Worked> {
         if !self.faults.is_empty() {
             let title = "More would be credited than was invoiced".into();
             return Err(Error::Conflict(Conflict { code: "over_credit", title, errors: self.faults }));
+        }
+        if !self.strange.is_empty() && self.working.purpose == Purpose::Posting {
+            return Err(std::mem::take(&mut self.strange).into());
         }
         // The discount of the head is shared already, among those that it is for.
         let mut rest = without(priced, &self.given);
