@@ -20,6 +20,7 @@ mod guesses;
 mod guessing;
 mod harness;
 mod journals;
+mod kernel_shares;
 mod kernel_tax;
 mod limits;
 mod lists;
