@@ -51,6 +51,38 @@ pub(super) fn of_documents(
         .filter(takes_none_back))
 }
 
+/// Entries of these kinds, and what takes them back.
+fn of_kinds(cx: &Cx<'_>, kinds: &[EntryKind]) -> Result<Condition> {
+    let taken_back = entries::Entity::find()
+        .select_only()
+        .column(entries::Column::Id)
+        .filter(entries::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entries::Column::Kind.is_in(kinds.iter().copied()));
+    Ok(Condition::any().add(entries::Column::Kind.is_in(kinds.iter().copied())).add(
+        Condition::all()
+            .add(entries::Column::ReversesId.is_not_null())
+            .add(entries::Column::ReversesId.in_subquery(taken_back.into_query())),
+    ))
+}
+
+/// Only lines of entries of these kinds, and what took them back.
+pub(super) fn apart(
+    cx: &Cx<'_>,
+    lines: Select<entry_lines::Entity>,
+    kinds: &[EntryKind],
+) -> Result<Select<entry_lines::Entity>> {
+    Ok(lines.filter(of_kinds(cx, kinds)?))
+}
+
+/// All lines but these.
+pub(super) fn without(
+    cx: &Cx<'_>,
+    lines: Select<entry_lines::Entity>,
+    kinds: &[EntryKind],
+) -> Result<Select<entry_lines::Entity>> {
+    Ok(lines.filter(of_kinds(cx, kinds)?.not()))
+}
+
 /// Lines after the one that a portion ended with, in the order of days, entries and lines.
 pub(super) fn after(mark: &Mark) -> Condition {
     let later = Condition::any()
