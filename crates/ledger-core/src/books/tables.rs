@@ -51,7 +51,7 @@ wire_enum! {
         /// What the document says of the time before these books.
         Opening = "opening",
         /// What lies between two years: it brings what a year earned to the retained earnings.
-        Closing = "closing",
+        YearEnd = "yearEnd",
         /// Takes back an earlier entry, since its document was changed or voided.
         Reversal = "reversal",
         /// Takes back an accrual on the day that the document names.

@@ -200,7 +200,7 @@ pub(super) fn entries_of(
     }
     let kind = match asked.kind {
         JournalKind::Opening => EntryKind::Opening,
-        JournalKind::Closing => EntryKind::Closing,
+        JournalKind::Closing => EntryKind::YearEnd,
         _ => EntryKind::Normal,
     };
     let mut entries = Vec::new();
@@ -238,6 +238,7 @@ mod tests {
             exchange_rate: None,
             reverse_on: None,
             lines: amounts.iter().map(line).collect(),
+            fiscal_year: None,
         }
     }
 

@@ -5,7 +5,7 @@ use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, TO, T
 use super::form::{Example, Form, Holds};
 use super::lines::{amount, of_span};
 use super::sheet::{Own, Row, RowType, Sheet};
-use super::statements::{Chart, account_row, at_end, is_earned};
+use super::statements::{Chart, account_row, at_end, at_end_of, is_earned};
 use crate::books::chart::SystemRole;
 use crate::books::sums::{Sums, sums};
 use crate::books::tables::{DocumentKind, entries, entry_lines};
@@ -68,7 +68,7 @@ impl Report for EquityChanges {
             own: Own(cx.business()?.currency_decimals),
             before: at_end(cx, from.previous(), asked.point).await?,
             moved: sums(cx, asked.span, asked.point).await?,
-            after: at_end(cx, asked.span.to, asked.point).await?,
+            after: at_end_of(cx, asked.span, asked.point).await?,
         })
     }
 

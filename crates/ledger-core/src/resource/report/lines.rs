@@ -1,6 +1,7 @@
 //! The lines of the ledger over some days, as they were known: what reports sum that no rollup keeps.
 
 use super::asked::{Asked, Mark};
+use crate::books::apart::numbers_of;
 use crate::books::balances::{last_known, sum};
 use crate::books::sums::Span;
 use crate::books::tables::{DocumentKind, EntryKind, entries, entry_lines};
@@ -51,27 +52,13 @@ pub(super) fn of_documents(
         .filter(takes_none_back))
 }
 
-/// Entries of these kinds, and what takes them back.
-fn of_kinds(cx: &Cx<'_>, kinds: &[EntryKind]) -> Result<Condition> {
-    let taken_back = entries::Entity::find()
-        .select_only()
-        .column(entries::Column::Id)
-        .filter(entries::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entries::Column::Kind.is_in(kinds.iter().copied()));
-    Ok(Condition::any().add(entries::Column::Kind.is_in(kinds.iter().copied())).add(
-        Condition::all()
-            .add(entries::Column::ReversesId.is_not_null())
-            .add(entries::Column::ReversesId.in_subquery(taken_back.into_query())),
-    ))
-}
-
 /// Only lines of entries of these kinds, and what took them back.
 pub(super) fn apart(
     cx: &Cx<'_>,
     lines: Select<entry_lines::Entity>,
     kinds: &[EntryKind],
 ) -> Result<Select<entry_lines::Entity>> {
-    Ok(lines.filter(of_kinds(cx, kinds)?))
+    Ok(lines.filter(entry_lines::Column::EntryNumber.in_subquery(numbers_of(cx, kinds)?)))
 }
 
 /// All lines but these.
@@ -80,7 +67,7 @@ pub(super) fn without(
     lines: Select<entry_lines::Entity>,
     kinds: &[EntryKind],
 ) -> Result<Select<entry_lines::Entity>> {
-    Ok(lines.filter(of_kinds(cx, kinds)?.not()))
+    Ok(lines.filter(entry_lines::Column::EntryNumber.not_in_subquery(numbers_of(cx, kinds)?)))
 }
 
 /// Lines after the one that a portion ended with, in the order of days, entries and lines.
