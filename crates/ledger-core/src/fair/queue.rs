@@ -29,6 +29,16 @@ pub(crate) struct Bounds {
     pub(crate) waiting: usize,
     /// Of one company.
     pub(crate) waiting_of_company: usize,
+    /// Of one caller in a company.
+    pub(crate) waiting_of_caller: usize,
+}
+
+/// Why somebody cannot wait: who has too many waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Full {
+    Caller,
+    Company,
+    All,
 }
 
 #[derive(Debug, Default)]
@@ -107,18 +117,24 @@ impl<C: Copy + Eq + Hash + Ord, K: Copy + Eq + Hash + Ord, W> Queue<C, K, W> {
         }
     }
 
-    /// Somebody waits from now on, under the number that is answered; nothing where too many do.
-    pub(super) fn wait(&mut self, now: Micros, (company, caller): (C, K), who: W) -> Option<u64> {
+    /// Somebody waits from now on, under the number that is answered.
+    pub(super) fn wait(&mut self, now: Micros, (company, caller): (C, K), who: W) -> Result<u64, Full> {
         self.pass(now);
+        if let Some(own) = self.companies.get(&company) {
+            let of_caller = own.callers.get(&caller).map_or(0, |one| one.waiting.len());
+            if of_caller >= self.bounds.waiting_of_caller {
+                return Err(Full::Caller);
+            }
+            if own.waiting >= self.bounds.waiting_of_company {
+                return Err(Full::Company);
+            }
+        }
         if self.waiting >= self.bounds.waiting {
-            return None;
+            return Err(Full::All);
         }
         let stand = self.stand;
         let fresh = || Company { account: Account::default(), waiting: 0, stand: 0, callers: HashMap::new() };
         let own = self.companies.entry(company).or_insert_with(fresh);
-        if own.waiting >= self.bounds.waiting_of_company {
-            return None;
-        }
         if own.waiting == 0 && own.account.held == 0 {
             own.account.come(stand);
         }
@@ -134,7 +150,7 @@ impl<C: Copy + Eq + Hash + Ord, K: Copy + Eq + Hash + Ord, W> Queue<C, K, W> {
         one.waiting.push_back((self.tickets, who));
         own.waiting += 1;
         self.waiting += 1;
-        Some(self.tickets)
+        Ok(self.tickets)
     }
 
     /// Somebody waits no longer.
@@ -223,7 +239,7 @@ mod tests {
     type Line = Queue<u8, u8, u64>;
 
     fn line(places: usize, of_company: usize) -> Line {
-        Queue::new(Bounds { places, of_company, waiting: 1_000, waiting_of_company: 500 })
+        Queue::new(Bounds { places, of_company, waiting: 1_000, waiting_of_company: 500, waiting_of_caller: 500 })
     }
 
     /// Those who are served, one after the other, each for so long.
@@ -243,11 +259,11 @@ mod tests {
     fn companies_take_turns_and_then_their_callers() {
         let mut line = line(1, 1);
         for _ in 0..8 {
-            line.wait(0, (1, 1), 0);
+            line.wait(0, (1, 1), 0).unwrap();
         }
-        line.wait(0, (1, 2), 0);
-        line.wait(0, (2, 1), 0);
-        line.wait(0, (2, 1), 0);
+        line.wait(0, (1, 2), 0).unwrap();
+        line.wait(0, (2, 1), 0).unwrap();
+        line.wait(0, (2, 1), 0).unwrap();
         let mut now = 0;
         let order = served(&mut line, &mut now, |_| 1_000, 6);
         // The company with nine waiting is not before the one with two, nor a caller of eight before one of one.
@@ -258,8 +274,8 @@ mod tests {
     fn what_turns_cost_counts_and_not_how_many_they_are() {
         let mut line = line(1, 1);
         for _ in 0..300 {
-            line.wait(0, (1, 1), 0);
-            line.wait(0, (2, 1), 0);
+            line.wait(0, (1, 1), 0).unwrap();
+            line.wait(0, (2, 1), 0).unwrap();
         }
         let mut now = 0;
         let order = served(&mut line, &mut now, |company| if company == 1 { 50_000 } else { 1_000 }, 200);
@@ -271,11 +287,11 @@ mod tests {
     fn a_company_never_holds_all_places() {
         let mut line = line(3, 2);
         for _ in 0..9 {
-            line.wait(0, (1, 1), 0);
+            line.wait(0, (1, 1), 0).unwrap();
         }
         assert!(line.next(0).is_some() && line.next(0).is_some());
         assert!(line.next(0).is_none(), "the last place is somebody else's");
-        line.wait(0, (2, 1), 0);
+        line.wait(0, (2, 1), 0).unwrap();
         assert_eq!(line.next(0).map(|(who, _)| who), Some((2, 1)));
         assert_eq!(line.held(), BTreeMap::from([(1, 2), (2, 1)]));
     }
@@ -286,8 +302,8 @@ mod tests {
         let mut now = 0;
         let come = |line: &mut Line, now| {
             for _ in 0..20 {
-                line.wait(now, (1, 1), 0);
-                line.wait(now, (2, 1), 0);
+                line.wait(now, (1, 1), 0).unwrap();
+                line.wait(now, (2, 1), 0).unwrap();
             }
         };
         come(&mut line, now);
@@ -297,8 +313,8 @@ mod tests {
         assert!(order.iter().all(|(company, _)| *company == 2), "{order:?}");
         served(&mut line, &mut now, |_| 300_000, 100);
         // However much it took, it is not sent back further than so.
-        line.wait(now, (2, 2), 0);
-        line.wait(now, (1, 1), 0);
+        line.wait(now, (2, 2), 0).unwrap();
+        line.wait(now, (1, 1), 0).unwrap();
         served(&mut line, &mut now, |company| if company == 1 { 900_000_000 } else { 1_000 }, 2);
         come(&mut line, now);
         let order = served(&mut line, &mut now, |_| 1_000_000, 15);
@@ -313,26 +329,43 @@ mod tests {
 
     #[test]
     fn who_waits_too_long_a_line_is_told_at_once_and_who_leaves_makes_room() {
-        let mut line: Line = Queue::new(Bounds { places: 1, of_company: 1, waiting: 3, waiting_of_company: 2 });
+        let bounds = Bounds { places: 1, of_company: 1, waiting: 3, waiting_of_company: 2, waiting_of_caller: 2 };
+        let mut line: Line = Queue::new(bounds);
         let first = line.wait(0, (1, 1), 0).unwrap();
-        assert!(line.wait(0, (1, 2), 0).is_some());
-        assert!(line.wait(0, (1, 1), 0).is_none(), "a company has so many");
-        assert!(line.wait(0, (2, 1), 0).is_some());
-        assert!(line.wait(0, (3, 1), 0).is_none(), "all have so many");
+        assert!(line.wait(0, (1, 2), 0).is_ok());
+        assert_eq!(line.wait(0, (1, 1), 0), Err(Full::Company));
+        assert!(line.wait(0, (2, 1), 0).is_ok());
+        assert_eq!(line.wait(0, (3, 1), 0), Err(Full::All));
         line.leave(0, (1, 1), first);
         line.leave(0, (1, 1), first);
-        assert!(line.wait(0, (3, 1), 0).is_some());
+        assert!(line.wait(0, (3, 1), 0).is_ok());
         assert!(line.others_wait(3) && line.waiting == 3);
+    }
+
+    #[test]
+    fn a_caller_never_fills_the_line_of_their_company() {
+        let bounds = Bounds { places: 1, of_company: 1, waiting: 99, waiting_of_company: 8, waiting_of_caller: 4 };
+        let mut line: Line = Queue::new(bounds);
+        let told: Vec<_> = (0..6).map(|_| line.wait(0, (1, 1), 0).err()).collect();
+        assert_eq!(told, [None, None, None, None, Some(Full::Caller), Some(Full::Caller)]);
+        // In another company they are somebody else, and in this one others wait beside them.
+        assert!(line.wait(0, (2, 1), 0).is_ok());
+        assert!((0..4).all(|_| line.wait(0, (1, 2), 0).is_ok()));
+        assert_eq!((line.wait(0, (1, 2), 0), line.wait(0, (1, 3), 0)), (Err(Full::Caller), Err(Full::Company)));
+        // Who is served makes room for their own, and a refusal leaves nothing behind.
+        assert_eq!(line.next(0).map(|(who, _)| who), Some((1, 1)));
+        assert!(line.wait(0, (1, 1), 0).is_ok());
+        assert_eq!(line.companies[&1].waiting, 8);
     }
 
     #[test]
     fn who_owes_nothing_is_forgotten() {
         let mut line: Queue<u32, u32, ()> =
-            Queue::new(Bounds { places: 1, of_company: 1, waiting: 9, waiting_of_company: 9 });
+            Queue::new(Bounds { places: 1, of_company: 1, waiting: 9, waiting_of_company: 9, waiting_of_caller: 9 });
         let mut now = 0;
         for number in 0..20_000 {
-            line.wait(now, (number, 1), ()).unwrap();
-            line.wait(now, (0, number), ()).unwrap();
+            line.wait(now, (number, 1), ()).unwrap().unwrap();
+            line.wait(now, (0, number), ()).unwrap().unwrap();
             for _ in 0..2 {
                 let (who, ()) = line.next(now).unwrap();
                 line.give_back(now + 10, who, now);
@@ -418,7 +451,7 @@ mod tests {
             let mut now = 0;
             for company in 0..count {
                 for caller in 0..(if company == 0 { crowd } else { 1 }) {
-                    line.wait(now, (company, u8::try_from(caller).unwrap()), 0);
+                    line.wait(now, (company, u8::try_from(caller).unwrap()), 0).unwrap();
                 }
             }
             let mut given = vec![0_u64; costs.len()];
@@ -428,7 +461,7 @@ mod tests {
                 let (cost, since) = (costs[usize::from(who.0)], now);
                 now += cost;
                 line.give_back(now, who, since);
-                line.wait(now, who, 0);
+                line.wait(now, who, 0).unwrap();
                 given[usize::from(who.0)] += cost + LEAST;
                 let (least, most) = (given.iter().min().unwrap(), given.iter().max().unwrap());
                 prop_assert!(most - least <= 2 * (dearest + LEAST), "{given:?}");
@@ -442,11 +475,11 @@ mod tests {
             let mut now = 0;
             for (company, crowd) in crowds.iter().enumerate() {
                 for _ in 0..*crowd {
-                    line.wait(now, (u8::try_from(company).unwrap(), 1), 0);
+                    line.wait(now, (u8::try_from(company).unwrap(), 1), 0).unwrap();
                 }
             }
             served(&mut line, &mut now, |_| cost, crowds.len() / 2);
-            line.wait(now, (99, 1), 0);
+            line.wait(now, (99, 1), 0).unwrap();
             let order = served(&mut line, &mut now, |_| cost, 200);
             let before = order.iter().position(|(company, _)| *company == 99).unwrap();
             prop_assert!(before <= crowds.len(), "{before} turns before, {} companies", crowds.len());
