@@ -22,6 +22,7 @@ mod harness;
 mod journals;
 mod kernel_shares;
 mod kernel_tax;
+mod kernel_time;
 mod limits;
 mod lists;
 mod model;
