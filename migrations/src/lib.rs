@@ -29,6 +29,7 @@ mod m0019_sign_in;
 mod m0021_running_time;
 mod m0023_seals;
 mod m0024_no_replacing;
+mod m0025_client_requests;
 pub mod schema;
 mod sealed;
 
@@ -57,6 +58,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0021_running_time::Migration),
             Box::new(m0023_seals::Migration),
             Box::new(m0024_no_replacing::Migration),
+            Box::new(m0025_client_requests::Migration),
         ]
     }
 }
