@@ -45,7 +45,10 @@ pub struct Origin {
     pub address: Option<IpAddr>,
     /// `A` or `B`.
     pub dialect: Option<&'static str>,
+    /// The server's own name for the request.
     pub request_id: Option<String>,
+    /// What the client calls it.
+    pub client_request_id: Option<String>,
 }
 
 /// One change of one record.
@@ -91,6 +94,7 @@ pub(crate) fn row(
         address: origin.address.map(|address| address.to_string()),
         dialect: origin.dialect.map(str::to_owned),
         request_id: origin.request_id.clone(),
+        client_request_id: origin.client_request_id.clone(),
         action: change.action.as_str().to_owned(),
         resource: change.resource.stem().to_owned(),
         resource_id: change.id,
@@ -136,6 +140,10 @@ fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Option<&str>)) {
     feed(row.version_to.map(|version| version.to_string()).as_deref());
     feed(row.before.as_deref());
     feed(row.after.as_deref());
+    // Records from before there was this column, and those of clients that call their requests nothing, have one part less.
+    if let Some(client) = &row.client_request_id {
+        feed(Some(client));
+    }
 }
 
 /// What a walk along the chain came to.
