@@ -31,6 +31,7 @@ mod m0023_seals;
 mod m0024_no_replacing;
 mod m0027_what_rows_were;
 mod m0029_tax_facts;
+mod m0033_years;
 mod noting;
 pub mod schema;
 mod sealed;
@@ -60,6 +61,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0021_running_time::Migration),
             Box::new(m0023_seals::Migration),
             Box::new(m0024_no_replacing::Migration),
+            Box::new(m0033_years::Migration),
             Box::new(m0027_what_rows_were::Migration),
             Box::new(m0029_tax_facts::Migration),
         ]

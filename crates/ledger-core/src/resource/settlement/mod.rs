@@ -8,6 +8,7 @@ pub(crate) mod allocating;
 pub mod allocation;
 mod posting;
 mod relief;
+mod taxes;
 
 use crate::access::{Action, Business};
 use crate::books::chart::{Chart, SystemRole};
@@ -663,6 +664,10 @@ impl<K: MoneyKind> Document for Moved<K> {
             allocating::remove(cx, &allocation, Touch::TargetOnly).await?;
         }
         Ok(())
+    }
+
+    fn rate(asked: &MoneyAsked) -> Option<Rate> {
+        asked.exchange_rate
     }
 
     async fn posted(cx: &Cx<'_>, row: &documents::Model, asked: &MoneyAsked) -> Result<()> {
