@@ -77,6 +77,19 @@ on_both_engines! {
         assert_eq!(strange(22), 401);
     }
 
+    fn who_is_disabled_logs_in_no_more_than_a_stranger(server) {
+        let server = &trusting(server.engine);
+        let email = added(server, &[]);
+        let log_in = |password: &str| {
+            let request = Request::new("POST", "/b/api/auth/login").json(&json!({"email": email, "password": password}));
+            let answer = server.send(&request);
+            (answer.status, answer.header("x-error-code").map(str::to_owned))
+        };
+        assert_eq!(log_in(PASSWORD).0, 200);
+        assert!(server.command(&["user", "disable", &email], "").status.success());
+        assert_eq!((log_in(PASSWORD).0, log_in(PASSWORD)), (401, log_in("not the password")));
+    }
+
     fn codes_and_confirmations_wait_for_strangers_too(server) {
         let server = &trusting(server.engine);
         let company = server.company();
