@@ -88,10 +88,13 @@ fn the_chain_says_where_it_is_broken(engine: Engine) {
         company.party(json!({"name": name}));
     }
     let place = Place::of(&server);
-    let own = if place.is_postgres() { format!("'{}'", company.id) } else { format!("X'{}'", company.id.replace('-', "")) };
+    let own =
+        if place.is_postgres() { format!("'{}'", company.id) } else { format!("X'{}'", company.id.replace('-', "")) };
     let text = |sql: String| place.texts(&sql).remove(0);
     let last: usize =
-        text(format!("SELECT CAST(MAX(sequence) AS TEXT) AS text FROM audit_log WHERE business_id = {own}")).parse().unwrap();
+        text(format!("SELECT CAST(MAX(sequence) AS TEXT) AS text FROM audit_log WHERE business_id = {own}"))
+            .parse()
+            .unwrap();
     let hash = |sequence: usize| {
         text(format!("SELECT hash AS text FROM audit_log WHERE business_id = {own} AND sequence = {sequence}"))
     };
@@ -100,11 +103,19 @@ fn the_chain_says_where_it_is_broken(engine: Engine) {
     place.keep("all");
     let run = |sql: &str| place.run(&sql.replace("{b}", &own).replace("{last}", &last.to_string()));
     let cases: [(&str, &dyn Fn()); 8] = [
-        ("is missing: records were cut off the end", &|| run("DELETE FROM audit_log WHERE business_id = {b} AND sequence = {last}")),
+        ("is missing: records were cut off the end", &|| {
+            run("DELETE FROM audit_log WHERE business_id = {b} AND sequence = {last}")
+        }),
         ("2 is missing", &|| run("DELETE FROM audit_log WHERE business_id = {b} AND sequence = 2")),
-        ("is not what was written", &|| run("UPDATE audit_log SET address = 'x' WHERE business_id = {b} AND sequence = 2")),
-        ("does not follow from the record before it", &|| run("UPDATE audit_log SET previous_hash = '' WHERE business_id = {b} AND sequence = 2")),
-        ("is not the record that the chain ended with", &|| run("UPDATE books SET audit_hash = 'x' WHERE business_id = {b}")),
+        ("is not what was written", &|| {
+            run("UPDATE audit_log SET address = 'x' WHERE business_id = {b} AND sequence = 2")
+        }),
+        ("does not follow from the record before it", &|| {
+            run("UPDATE audit_log SET previous_hash = '' WHERE business_id = {b} AND sequence = 2")
+        }),
+        ("is not the record that the chain ended with", &|| {
+            run("UPDATE books SET audit_hash = 'x' WHERE business_id = {b}")
+        }),
         ("and that is not signed", &|| run("UPDATE books SET signature = '' WHERE business_id = {b}")),
         ("is not under the key, and the one before it is", &|| {
             chain_plainly_from(&place, &own, last..=last, hash(last - 1));
