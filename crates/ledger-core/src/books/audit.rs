@@ -15,7 +15,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::ResourceKey;
 use crate::wire_enum;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use std::net::IpAddr;
 
@@ -108,6 +108,12 @@ pub(crate) fn row(
     };
     row.hash = hash(seals, &row);
     row
+}
+
+/// Appends a record by itself. What a batch records waits on the desk instead.
+pub(crate) async fn append(connection: &impl ConnectionTrait, record: audit_log::Model) -> Result<()> {
+    audit_log::Entity::insert(record.into_active_model()).exec_without_returning(connection).await?;
+    Ok(())
 }
 
 /// What links a record to the chain.
