@@ -108,9 +108,9 @@ impl<'g> Group<'g> {
 
     fn tax(&self, taxed: &mut [Taxed]) -> Result<(), TooLarge> {
         if self.terms.inclusive {
-            self.inside(taxed)?
+            self.inside(taxed)?;
         } else {
-            self.upon(taxed)?
+            self.upon(taxed)?;
         }
         for (index, _) in &self.lines {
             let line = &mut taxed[*index];

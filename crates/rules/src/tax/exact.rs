@@ -129,8 +129,7 @@ impl Exact {
         let (whole, rest) = (size / below, size % below);
         let twice = rest.checked_mul(I256::from(2)).ok_or(TooLarge)?;
         let up = match (twice.cmp(&below), coin.rounding) {
-            (std::cmp::Ordering::Greater, _) => true,
-            (std::cmp::Ordering::Equal, Rounding::HalfUp) => true,
+            (std::cmp::Ordering::Greater, _) | (std::cmp::Ordering::Equal, Rounding::HalfUp) => true,
             (std::cmp::Ordering::Equal, Rounding::HalfEven) => whole % I256::from(2) == I256::ONE,
             (std::cmp::Ordering::Less, _) => false,
         };
@@ -163,13 +162,9 @@ pub fn spread(total: Money, raw: &[Exact], coin: Coin) -> Result<Vec<Money>, Too
     let mut wrong = false;
     order.sort_by(|left, right| {
         let (left, right) = (rest[*left], rest[*right]);
-        match (right.above.checked_mul(left.below), left.above.checked_mul(right.below)) {
-            (Some(right), Some(left)) => right.cmp(&left),
-            _ => {
-                wrong = true;
-                std::cmp::Ordering::Equal
-            }
-        }
+        let both = right.above.checked_mul(left.below).zip(left.above.checked_mul(right.below));
+        wrong |= both.is_none();
+        both.map_or(std::cmp::Ordering::Equal, |(right, left)| right.cmp(&left))
     });
     if wrong || (raw.is_empty() && missing != 0) {
         return Err(TooLarge);

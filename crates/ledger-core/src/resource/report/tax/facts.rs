@@ -151,9 +151,8 @@ async fn posted(cx: &Cx<'_>, asked: &Asked) -> Result<i64> {
 
 /// Books of before there were facts of tax say nothing here of what was not taxed: they are named, and not silently empty.
 pub(super) async fn check_beginning(cx: &Cx<'_>, asked: &Asked) -> Result<()> {
-    let Some(beginning) = tax_beginnings::Entity::find_by_id(cx.business_id()?).one(&cx.db).await? else {
-        return Ok(());
-    };
+    let beginning = tax_beginnings::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
+    let Some(beginning) = beginning.filter(|row| row.entry_number > 0) else { return Ok(()) };
     let mut before = entries::Entity::find()
         .filter(entries::Column::BusinessId.eq(beginning.business_id))
         .filter(entries::Column::Number.lte(beginning.entry_number))
