@@ -5,6 +5,7 @@
 
 mod progress;
 mod seals;
+mod shares;
 mod subledgers;
 mod taxes;
 
@@ -423,6 +424,7 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     cx.pause().await?;
     checks.extend(subledgers::checks(cx, &mut walk).await?);
     checks.extend(taxes::checks(cx).await?);
+    checks.push(shares::check(cx).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
     let reversals = "Every reversal takes back its entry to the cent";

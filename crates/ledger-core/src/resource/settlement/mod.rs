@@ -666,6 +666,10 @@ impl<K: MoneyKind> Document for Moved<K> {
         Ok(())
     }
 
+    fn rate(asked: &MoneyAsked) -> Option<Rate> {
+        asked.exchange_rate
+    }
+
     async fn posted(cx: &Cx<'_>, row: &documents::Model, asked: &MoneyAsked) -> Result<()> {
         allocating::allocate_all(cx, row, None, &asked.allocations).await
     }
