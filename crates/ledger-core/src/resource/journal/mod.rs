@@ -157,6 +157,7 @@ impl JournalAsked {
             exchange_rate: None,
             tax_date: None,
             reverse_on: None,
+            tax_date: None,
             lines: amounts.into_iter().map(line).collect(),
             fiscal_year: Some(year),
         }
