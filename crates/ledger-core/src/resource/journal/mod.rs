@@ -155,7 +155,6 @@ impl JournalAsked {
             kind: JournalKind::Closing,
             currency: None,
             exchange_rate: None,
-            tax_date: None,
             reverse_on: None,
             tax_date: None,
             lines: amounts.into_iter().map(line).collect(),
