@@ -129,7 +129,8 @@ on_both_engines! {
 
 /// Takes the guards off, so that a hand behind the server's back can do its worst.
 fn unguarded(engine: Engine) -> Vec<String> {
-    let tables = ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves", "progress_moves"];
+    let tables =
+        ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves", "progress_moves", "tax_facts"];
     match engine {
         Engine::Postgres => tables.map(|table| format!("ALTER TABLE {table} DISABLE TRIGGER ALL")).to_vec(),
         Engine::Sqlite => tables
@@ -234,6 +235,10 @@ const CORRUPTIONS_OF_TRADE: &[(&str, &str, &[&str])] = &[
     ("a movement of another day", "UPDATE stock_moves SET date = '2026-01-01' WHERE quantity < 0", &["V3c"]),
     ("a movement that is gone", "DELETE FROM stock_moves WHERE quantity < 0", &["V3c", "V4e"]),
     ("a count of documents", "UPDATE document_counts SET count = count + 1", &["V4f"]),
+    ("a tax of more", "UPDATE tax_facts SET home_tax = home_tax + 100 WHERE duty = 'owed'", &["T1"]),
+    ("a tax that is gone", "DELETE FROM tax_facts WHERE duty = 'owed'", &["T1", "T2"]),
+    ("a turnover of less", "UPDATE tax_facts SET home_base = home_base - 100 WHERE leads", &["T2"]),
+    ("another rate", "UPDATE tax_facts SET rate = 7000000 WHERE duty = 'owed'", &["T4"]),
 ];
 
 /// Goods bought and sold abroad, and paid at another rate.
@@ -252,6 +257,7 @@ fn books_of_trade(server: &Server) -> Company<'_> {
     (receipt["currency"], receipt["exchangeRate"]) = ("USD".into(), "0.93".into());
     receipt["allocations"] = json!([{"targetId": sold["id"], "amount": 150}]);
     shop.make("receipts", &receipt);
+    shop.sale("2026-03-21", json!([{"unitPrice": 100, "taxCodeId": shop.vat("20")}]));
     shop.company
 }
 

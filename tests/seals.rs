@@ -607,9 +607,11 @@ pub(crate) fn put_guards_back(server: &Server, guards: &[(String, String)]) {
     let missing = guards.iter().filter(|(name, _)| !there.contains(name)).map(|(_, made)| made.clone());
     let statements: Vec<String> = match server.engine {
         Engine::Sqlite => missing.collect(),
-        Engine::Postgres => ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves", "progress_moves"]
-            .map(|table| format!("ALTER TABLE {table} ENABLE TRIGGER ALL"))
-            .to_vec(),
+        Engine::Postgres => {
+            ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves", "progress_moves", "tax_facts"]
+                .map(|table| format!("ALTER TABLE {table} ENABLE TRIGGER ALL"))
+                .to_vec()
+        }
     };
     behind_the_back(server, &statements).unwrap();
 }
@@ -628,7 +630,9 @@ fn nothing_that_grows_is_replaced(engine: Engine) {
     let Some(server) = start(engine) else { return };
     let _companies = populated(&server);
     let place = Place::of(&server);
-    for table in ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves", "progress_moves"] {
+    for table in
+        ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves", "progress_moves", "tax_facts"]
+    {
         let replace = match engine {
             Engine::Sqlite => format!("INSERT OR REPLACE INTO {table} SELECT * FROM {table} LIMIT 1"),
             Engine::Postgres => format!(
