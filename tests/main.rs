@@ -21,6 +21,8 @@ mod guessing;
 mod harness;
 mod journals;
 mod kernel_shares;
+mod kernel_tax;
+mod kernel_time;
 mod limits;
 mod lists;
 mod model;

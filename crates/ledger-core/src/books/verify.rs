@@ -7,6 +7,7 @@ mod progress;
 mod seals;
 mod shares;
 mod subledgers;
+mod taxes;
 
 use crate::aside;
 use crate::books::audit;
@@ -422,6 +423,7 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     checks.push(accounts_are_our_own(cx, &walk).await?);
     cx.pause().await?;
     checks.extend(subledgers::checks(cx, &mut walk).await?);
+    checks.extend(taxes::checks(cx).await?);
     checks.push(shares::check(cx).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);

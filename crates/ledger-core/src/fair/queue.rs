@@ -364,8 +364,8 @@ mod tests {
             Queue::new(Bounds { places: 1, of_company: 1, waiting: 9, waiting_of_company: 9, waiting_of_caller: 9 });
         let mut now = 0;
         for number in 0..20_000 {
-            line.wait(now, (number, 1), ()).unwrap().unwrap();
-            line.wait(now, (0, number), ()).unwrap().unwrap();
+            line.wait(now, (number, 1), ()).unwrap();
+            line.wait(now, (0, number), ()).unwrap();
             for _ in 0..2 {
                 let (who, ()) = line.next(now).unwrap();
                 line.give_back(now + 10, who, now);

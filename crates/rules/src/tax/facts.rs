@@ -120,7 +120,7 @@ impl TaxFact {
     }
 
     /// The ledger line that carries its tax.
-    fn posted(self) -> Line {
+    pub fn posted(self) -> Line {
         let sign = self.duty.sign();
         let signed = |money: Money| if sign < 0 { negated(money) } else { money };
         let tag =

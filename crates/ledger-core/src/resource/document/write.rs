@@ -674,7 +674,7 @@ pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
 
 /// Takes a document back out of the books. Each entry is reversed on the day asked for, or on its own day if
 /// that is open, else on the first open day after it.
-pub(super) async fn void<D: Document>(
+pub(crate) async fn void<D: Document>(
     cx: &Cx<'_>,
     old: Old<D>,
     date: Option<Day>,

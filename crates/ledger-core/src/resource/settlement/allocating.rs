@@ -6,6 +6,7 @@
 //! account of advances.
 
 use super::relief::{Accounts, Coin, Taken, relieve};
+use super::taxes::Told;
 use crate::books::audit::{AuditAction, Change as AuditChange};
 use crate::books::chart::SystemRole;
 use crate::books::desk::NewEntry;
@@ -424,6 +425,8 @@ pub(crate) async fn allocate(
     let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
     let relief = relieve(&source, &target, &taken, &accounts(cx, asked.write_off_account, sign).await?, &coin)
         .ok_or_else(Error::too_large)?;
+    let told = Told { target: &target, date, taken: &taken, sign };
+    let relief = told.lines(cx, relief).await?;
     let (source_base, target_base) = (relief.source_base, relief.target_base);
     let id = RecordId(cx.new_id());
     let mut row = allocations::Model {

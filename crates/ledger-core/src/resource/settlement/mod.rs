@@ -8,6 +8,7 @@ pub(crate) mod allocating;
 pub mod allocation;
 mod posting;
 mod relief;
+mod taxes;
 
 use crate::access::{Action, Business};
 use crate::books::chart::{Chart, SystemRole};
