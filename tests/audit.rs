@@ -232,6 +232,11 @@ const CORRUPTIONS_OF_TRADE: &[(&str, &str, &[&str])] = &[
     ("a movement of another day", "UPDATE stock_moves SET date = '2026-01-01' WHERE quantity < 0", &["V3c"]),
     ("a movement that is gone", "DELETE FROM stock_moves WHERE quantity < 0", &["V3c", "V4e"]),
     ("a count of documents", "UPDATE document_counts SET count = count + 1", &["V4f"]),
+    (
+        "a credit of more than was sold",
+        r#"UPDATE documents SET content = replace(content, '"quantity":1,"stated"', '"quantity":4,"stated"') WHERE kind = 'creditNote'"#,
+        &["L1"],
+    ),
 ];
 
 /// Goods bought and sold abroad, and paid at another rate.
@@ -250,6 +255,8 @@ fn books_of_trade(server: &Server) -> Company<'_> {
     (receipt["currency"], receipt["exchangeRate"]) = ("USD".into(), "0.93".into());
     receipt["allocations"] = json!([{"targetId": sold["id"], "amount": 150}]);
     shop.make("receipts", &receipt);
+    let piece = json!({"date": "2026-03-21", "lines": [{"lineId": sold["lines"][0]["id"], "quantity": 1}]});
+    shop.act("POST", "salesInvoices", &sold, "credit-notes", Some(&piece)).expect(201);
     shop.company
 }
 

@@ -530,8 +530,16 @@ impl<'s> Following<'s> {
         Ok(following)
     }
 
+    /// The same, of invoices as well that it credits by what came back.
+    pub(super) fn with(mut self, asked: &TradeAsked, credited: impl Iterator<Item = RecordId>) -> Result<Self> {
+        for invoice in credited {
+            self.link(asked, invoice)?;
+        }
+        Ok(self)
+    }
+
     /// Notes what it has to do with a document.
-    pub(super) fn link(&mut self, asked: &TradeAsked, id: RecordId) -> Result<()> {
+    fn link(&mut self, asked: &TradeAsked, id: RecordId) -> Result<()> {
         let Some(Source { row, .. }) = self.sources.document(id) else { return Ok(()) };
         let relation = match self.direction {
             Direction::DeliveryNote | Direction::ReceiptNote if asked.is_return => Relation::Returns,
