@@ -239,6 +239,11 @@ const CORRUPTIONS_OF_TRADE: &[(&str, &str, &[&str])] = &[
     ("a tax that is gone", "DELETE FROM tax_facts WHERE duty = 'owed'", &["T1", "T2"]),
     ("a turnover of less", "UPDATE tax_facts SET home_base = home_base - 100 WHERE leads", &["T2"]),
     ("another rate", "UPDATE tax_facts SET rate = 7000000 WHERE duty = 'owed'", &["T4"]),
+    (
+        "a credit of more than was sold",
+        r#"UPDATE documents SET content = replace(content, '"quantity":1,"stated"', '"quantity":4,"stated"') WHERE kind = 'creditNote'"#,
+        &["L1"],
+    ),
 ];
 
 /// Goods bought and sold abroad, and paid at another rate.
@@ -258,6 +263,8 @@ fn books_of_trade(server: &Server) -> Company<'_> {
     receipt["allocations"] = json!([{"targetId": sold["id"], "amount": 150}]);
     shop.make("receipts", &receipt);
     shop.sale("2026-03-21", json!([{"unitPrice": 100, "taxCodeId": shop.vat("20")}]));
+    let piece = json!({"date": "2026-03-21", "lines": [{"lineId": sold["lines"][0]["id"], "quantity": 1}]});
+    shop.act("POST", "salesInvoices", &sold, "credit-notes", Some(&piece)).expect(201);
     shop.company
 }
 
