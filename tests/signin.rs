@@ -166,6 +166,19 @@ on_both_engines! {
         }
     }
 
+    fn sessions_whose_time_is_over_are_forgotten(server) {
+        let server = &Server::start(server.engine, Options::default()).unwrap();
+        let email = added(server, &[]);
+        let kept = || texts(server, "SELECT CAST(made_at AS TEXT) FROM sessions").len();
+        let tokens = [server.login(&email, PASSWORD), server.login(&email, PASSWORD)];
+        let before = kept();
+        behind_the_back(server, &["UPDATE sessions SET ends_at = made_at".into()]).unwrap();
+        let listed = own(server, Dialect::B, &tokens[0], "GET", "/sessions", None).expect(200).data;
+        assert_eq!(listed["items"], json!([]));
+        server.login(&email, PASSWORD);
+        assert_eq!((before >= 2, kept()), (true, 1));
+    }
+
     fn what_changes_an_account_ends_its_sessions(server) {
         let company = server.company();
         let email = added(server, &["--business", &company.id, "--role", "sales"]);

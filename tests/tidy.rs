@@ -51,7 +51,14 @@ fn absent(folder: &str, words: &[&str], except: &[&str]) {
 
 #[test]
 fn the_core_knows_nothing_of_http() {
-    absent("crates/ledger-core/src", &["axum", "aide::", "hyper", "http::", "StatusCode"], &[]);
+    for folder in ["crates/words/src", "crates/rules/src", "crates/ledger-core/src"] {
+        absent(folder, &["axum", "aide::", "hyper", "http::", "StatusCode"], &[]);
+    }
+}
+
+#[test]
+fn rules_ask_nobody() {
+    absent("crates/rules/src", &["async ", "Entity", "ConnectionTrait", "tokio", "Clock"], &[]);
 }
 
 #[test]
@@ -81,6 +88,27 @@ fn only_the_lane_begins_and_commits() {
     // A writer is had by its lane alone.
     absent("crates/ledger-core/src", &["writer()"], &["/database/"]);
     absent("crates/ledger-core/src", &["DatabaseConnection", "DatabaseTransaction"], &["/database/"]);
+}
+
+/// Whatever goes on by itself is begun where a panic of it is noticed. What is spawned elsewhere serves one request or one
+/// connection, and is waited for or ends with it.
+#[test]
+fn what_goes_on_by_itself_is_supervised() {
+    let spawning = ["tokio::spawn", "task::spawn(", "runtime.spawn", "thread::Builder", "thread::spawn"];
+    let of_one_request = [
+        "http-kit/src/handler.rs",
+        "ledger-core/src/fair/mod.rs",
+        "ledger-core/src/ledger.rs",
+        "ledger-core/src/remembered.rs",
+        "launcher/src/tenants.rs",
+    ];
+    let of_one_connection = ["launcher/src/edge/mod.rs", "postgres-kit/src/pool.rs"];
+    let except: Vec<&str> = of_one_request
+        .into_iter()
+        .chain(of_one_connection)
+        .chain(["crates/supervise", "crates/bench", "src/database/tests"])
+        .collect();
+    absent("crates", &spawning, &except);
 }
 
 #[test]

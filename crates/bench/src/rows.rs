@@ -6,10 +6,10 @@ use ledger_core::books::tables::{
     entries, entry_lines,
 };
 use ledger_core::clock::Clock;
-use ledger_core::database::stored::AsJson;
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::money::Money;
+use ledger_core::stored::AsJson;
 use sea_orm::sea_query::ValueType;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{

@@ -7,10 +7,10 @@ use ledger_core::books::tables::{
     open_item_moves, open_items, party_balances,
 };
 use ledger_core::clock::Clock;
-use ledger_core::database::stored::AsJson;
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId};
 use ledger_core::money::Money;
+use ledger_core::stored::AsJson;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,

@@ -18,6 +18,7 @@ use indexmap::IndexMap;
 use ledger_core::access::{Principal, Proved};
 use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
+use ledger_core::client::{Client, Left};
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::fair::present;
@@ -185,17 +186,23 @@ fn json(status: StatusCode, body: impl Into<Body>) -> Response {
     response
 }
 
-/// Runs to its end even when the client hangs up; only the wait for it is bounded. `late` is what a client is
-/// told whose patience is over.
+/// Runs to its end even when the client hangs up; only the wait for it is bounded. Whose patience is over is told that
+/// nothing was written, where that is so, and else what `late` says.
 async fn unhurried<T: Send + 'static>(
     patience: Duration,
     late: Unavailable,
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Failure> {
-    match tokio::time::timeout(patience, tokio::spawn(work)).await {
+    let client = Client::default();
+    let served = client.clone();
+    match tokio::time::timeout(patience, tokio::spawn(async move { served.served(work).await })).await {
         Ok(Ok(done)) => Ok(done?),
         Ok(Err(panic)) => Err(Error::internal(panic).into()),
-        Err(_) => Err(Error::Unavailable(late).into()),
+        Err(_) => Err(Error::Unavailable(match client.leave() {
+            Left::Nothing => Unavailable::Overloaded,
+            Left::Open => late,
+        })
+        .into()),
     }
 }
 
@@ -535,7 +542,8 @@ mod tests {
             done.send(()).map_err(|()| Error::internal("nobody asked"))
         };
         let failure = unhurried(Duration::ZERO, Unavailable::CommitOutcomeUnknown, work).await.unwrap_err();
-        assert_eq!(failure.code, "commit_outcome_unknown");
+        // It had sent nothing to be committed, and will send nothing.
+        assert_eq!(failure.code, "overloaded");
         go.send(()).unwrap();
         is_done.await.unwrap();
     }

@@ -5,7 +5,6 @@
 //! A member of a company has one permission set there: a built-in one, which is a role, or one of the company's own.
 
 use crate::clock::Instant;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -14,6 +13,8 @@ use crate::remembered::Changes;
 use crate::resource::ResourceKey;
 use crate::resource::business::{BusinessSettings, BusinessStatus, table as business};
 use crate::resource::permission::table as permission_set;
+use crate::stored::AsJson;
+use crate::wire_enum;
 use sea_orm::FromQueryResult;
 use sea_orm::entity::prelude::*;
 use std::sync::Arc;

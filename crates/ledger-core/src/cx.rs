@@ -199,7 +199,7 @@ impl<'a> Cx<'a> {
         let business = self.business_id()?;
         match self.desk {
             Some(desk) => desk.chart(&self.db, business).await,
-            None => Ok(Arc::new(Chart::load(&self.db, business).await?)),
+            None => Ok(Arc::new(crate::books::chart::load(&self.db, business).await?)),
         }
     }
 

@@ -94,7 +94,7 @@ pub(crate) async fn write(connection: &impl ConnectionTrait, rows: Vec<Model>) -
     match Entity::insert_many(rows).exec_without_returning(connection).await {
         Ok(_) => Ok(()),
         // Another process was faster with the same key: run again, and find its answer.
-        Err(error) if crate::database::fault::is_duplicate(&error) => Err(Error::Unavailable(Unavailable::Overloaded)),
+        Err(error) if crate::fault::is_duplicate(&error) => Err(Error::Unavailable(Unavailable::Overloaded)),
         Err(error) => Err(error.into()),
     }
 }

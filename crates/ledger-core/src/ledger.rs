@@ -3,6 +3,7 @@
 mod guessing;
 mod joining;
 mod reading;
+mod resealing;
 #[cfg(test)]
 mod tests;
 mod watching;
@@ -23,6 +24,7 @@ use crate::books::seal::heads::{self, SignedHead};
 use crate::books::seal::{Seals, writing};
 use crate::books::tables::books;
 use crate::books::verify::{Check, Verdict};
+use crate::client::Client;
 use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
@@ -48,6 +50,7 @@ use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
 pub use reading::{Errand, ReadCall, WriteCall};
+pub use resealing::{Progress, Resealed};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -325,7 +328,12 @@ impl Ledger {
 
     /// What is secret in this installation. An error where the master key is not that of the database.
     async fn installation(&self) -> Result<&Installation> {
-        self.installation.get_or_try_init(|| installation::read(&self.database.read, &self.keys)).await
+        let read = || async {
+            let read = installation::read(&self.database.read, &self.keys).await?;
+            self.seals.learn(read.former.clone());
+            Ok(read)
+        };
+        self.installation.get_or_try_init(read).await
     }
 
     /// How long these books were served.
@@ -373,6 +381,23 @@ impl Ledger {
             }
         });
         looked.await.copied()
+    }
+
+    /// Tries again what is known to fail, so that its return is noticed when nobody else asks for anything.
+    pub async fn try_again(&self) {
+        self.database.read_again().await;
+        if self.database.writes_fail() {
+            let client = Client::default();
+            // The smallest thing that is written for its own sake.
+            let written = client.served(async { self.write_time(self.running().await?).await });
+            match timeout(LOOK, written).await {
+                Ok(Ok(())) => self.database.wrote_again(),
+                Ok(Err(error)) => tracing::debug!(?error, "writes fail still"),
+                Err(_) => {
+                    client.leave();
+                }
+            }
+        }
     }
 
     /// Finishes what is queued and lets the database go.
@@ -829,6 +854,7 @@ impl Ledger {
 
     /// The signed heads of these companies, to be kept elsewhere.
     pub async fn heads(&self, of: &[BusinessId]) -> Result<Vec<SignedHead>> {
+        self.installation().await?;
         let mut found = Vec::new();
         for business in of {
             found.push(heads::head(&self.database.read, &self.seals, *business).await?);
@@ -838,6 +864,7 @@ impl Ledger {
 
     /// What is wrong with books that this head was kept of.
     pub async fn verify_head(&self, kept: &SignedHead) -> Result<Vec<String>> {
+        self.installation().await?;
         heads::compare(&self.database.read, &self.seals, kept).await
     }
 

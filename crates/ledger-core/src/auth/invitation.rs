@@ -200,7 +200,7 @@ pub fn check_acceptance(input: AcceptanceInput) -> Result<Acceptance, FieldError
     let display_name = text(&mut faults, "displayName", input.display_name);
     let username = text(&mut faults, "username", input.username);
     let locale = text(&mut faults, "locale", input.locale);
-    if locale.as_deref().is_some_and(|tag| !crate::rules::is_language_tag(tag)) {
+    if locale.as_deref().is_some_and(|tag| !crate::texts::is_language_tag(tag)) {
         faults.add("locale", "must be a language, and a country where it matters, such as de or de-AT");
     }
     if username.as_deref().is_some_and(|name| !accounts::is_username(name)) {

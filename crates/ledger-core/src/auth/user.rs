@@ -1,9 +1,9 @@
 //! Users as they are stored, and the few ways to make and change them.
 
 use crate::clock::Instant;
-use crate::database::stored::wire_enum;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, UserId};
+use crate::wire_enum;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ActiveModelTrait, Condition, IntoActiveModel, QueryOrder};
@@ -96,7 +96,7 @@ pub(crate) fn check(user: &NewUser) -> Result<(), FieldErrors> {
 /// What is wrong with how somebody is to be called.
 pub(crate) fn check_names(email: &str, username: Option<&str>, display_name: &str) -> FieldErrors {
     let mut errors = FieldErrors::default();
-    if !crate::rules::is_email(email.trim()) {
+    if !crate::texts::is_email(email.trim()) {
         errors.add("email", "must be an e-mail address");
     }
     if username.is_some_and(|username| !is_username(username)) {
@@ -118,7 +118,7 @@ pub(crate) fn is_username(username: &str) -> bool {
 
 /// What a search for somebody looks into.
 pub(crate) fn search_text(email: &str, username: Option<&str>, display_name: &str) -> String {
-    crate::rules::search_key(&format!("{email} {} {display_name}", username.unwrap_or_default()))
+    crate::texts::search_key(&format!("{email} {} {display_name}", username.unwrap_or_default()))
 }
 
 pub(crate) async fn find(connection: &impl ConnectionTrait, id: UserId) -> Result<Option<Model>> {

@@ -15,7 +15,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-crate::database::stored::wire_enum! {
+crate::stored::wire_enum! {
     /// A form of plain text accounting.
     pub enum JournalFormat {
         #[default]

@@ -11,13 +11,13 @@
 //! Where there is none but the author's own, whoever has a limit is refused; nor do they change or delete those of others.
 
 use crate::books::desk::NewEntry;
-use crate::books::posting::Line;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::exchange_rate;
+use rules::posting::Line;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 

@@ -1,12 +1,13 @@
 //! The books of a company: what its write lane knows, and how a posting reaches the ledger.
 //!
-//! - [`posting`]: lines that balance; nothing else can be built.
+//! - What balances is [`rules::posting::Posting`]; nothing else can be built.
 //! - [`desk`]: what a lane remembers between batches and what it is about to write.
 //! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
 //! - [`seal`]: how every row is known to have been written by the server.
 //! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
 //! - [`balances`]: figures from the rollups. [`audit`]: who changed what. [`verify`]: proof of all of it.
 
+pub(crate) mod apart;
 pub mod audit;
 pub(crate) mod balances;
 pub(crate) mod chart;
@@ -18,10 +19,10 @@ pub(crate) mod numbering;
 pub(crate) mod open_items;
 pub(crate) mod periods;
 pub(crate) mod portions;
-pub(crate) mod posting;
 pub(crate) mod progress;
 pub mod seal;
 pub(crate) mod stock;
 pub(crate) mod sums;
 pub mod tables;
+pub(crate) mod tax_facts;
 pub mod verify;

@@ -58,10 +58,6 @@ impl open_items::Model {
     }
 }
 
-fn too_large() -> Error {
-    crate::books::desk::too_large()
-}
-
 /// Opens what a document leaves open. `before` is what the same document had left open and was allocated to.
 pub(crate) fn begin(
     cx: &Cx<'_>,
@@ -71,7 +67,7 @@ pub(crate) fn begin(
 ) -> Result<()> {
     let less = |whole: Money, old: fn(&open_items::Model) -> (Money, Money)| {
         let taken = before.map(old).map_or(Some(Money::ZERO), |(began, left)| began.checked_sub(left));
-        taken.and_then(|taken| whole.checked_sub(taken)).ok_or_else(too_large)
+        taken.and_then(|taken| whole.checked_sub(taken)).ok_or_else(Error::too_large)
     };
     let item = open_items::Model {
         business_id: cx.business_id()?,
@@ -123,7 +119,10 @@ pub(crate) async fn close(cx: &Cx<'_>, document: RecordId, day: impl Fn(Day) -> 
     let rows = of(cx, &[document]).await?;
     let now = cx.now;
     for row in &rows {
-        let back = (row.amount.checked_neg().ok_or_else(too_large)?, row.base.checked_neg().ok_or_else(too_large)?);
+        let back = (
+            row.amount.checked_neg().ok_or_else(Error::too_large)?,
+            row.base.checked_neg().ok_or_else(Error::too_large)?,
+        );
         let moved = row.moved(cx, day(row.date), back, None);
         cx.keep(|desk| desk.move_open_item(now, moved))?;
     }
@@ -143,8 +142,8 @@ pub(crate) fn shift(
     (amount, base): (Money, Money),
     allocation: RecordId,
 ) -> Result<()> {
-    item.open = item.open.checked_add(amount).ok_or_else(too_large)?;
-    item.base_open = item.base_open.checked_add(base).ok_or_else(too_large)?;
+    item.open = item.open.checked_add(amount).ok_or_else(Error::too_large)?;
+    item.base_open = item.base_open.checked_add(base).ok_or_else(Error::too_large)?;
     let moved = item.moved(cx, date, (amount, base), Some(allocation));
     let now = cx.now;
     let standing =

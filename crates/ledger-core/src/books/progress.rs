@@ -5,13 +5,14 @@
 //! Refuses: to decide what may follow what.
 
 use crate::books::balances::sum;
-use crate::books::desk::{Desk, Standing, too_large};
+use crate::books::desk::{Desk, Standing};
 use crate::books::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rounding};
+use crate::resource::document::Leaving;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -64,7 +65,7 @@ pub(crate) const fn negated(quantity: Quantity) -> Quantity {
 }
 
 fn back(money: Money) -> Result<Money> {
-    money.checked_neg().ok_or_else(too_large)
+    money.checked_neg().ok_or_else(Error::too_large)
 }
 
 impl Step {
@@ -84,7 +85,7 @@ impl Step {
             invoiced: more(self.invoiced, other.invoiced)?,
             returned: more(self.returned, other.returned)?,
             cancelled: more(self.cancelled, other.cancelled)?,
-            value: self.value.checked_add(other.value).ok_or_else(too_large)?,
+            value: self.value.checked_add(other.value).ok_or_else(Error::too_large)?,
         })
     }
 }
@@ -112,7 +113,7 @@ impl Line {
             invoiced: more(self.invoiced, step.invoiced)?,
             returned: more(self.returned, step.returned)?,
             cancelled: more(self.cancelled, step.cancelled)?,
-            value: self.value.checked_add(step.value).ok_or_else(too_large)?,
+            value: self.value.checked_add(step.value).ok_or_else(Error::too_large)?,
             ..self
         })
     }
@@ -183,14 +184,14 @@ pub(crate) fn carry(
     let part = |whole: Money, of: i64, all: i64| {
         let (of, all) = (Quantity::from_units(of).decimal(), Quantity::from_units(all).decimal());
         let exact = whole.decimal().checked_mul(of).and_then(|product| product.checked_div(all));
-        rounding.money(exact.unwrap_or_default(), decimals).map_err(|_| too_large())
+        rounding.money(exact.unwrap_or_default(), decimals).map_err(|_| Error::too_large())
     };
     let (there, goes) = (open.units().saturating_abs(), moved.units().saturating_abs());
     if goes < there {
         return back(part(value, goes, there)?);
     }
     let beyond = if goes == there { Money::ZERO } else { part(cost, goes - there, goes)? };
-    beyond.checked_sub(value).ok_or_else(too_large)
+    beyond.checked_sub(value).ok_or_else(Error::too_large)
 }
 
 /// The lines of a document, and those of the notes that follow an order.
@@ -370,6 +371,17 @@ fn note(
     cx.keep(|desk: &Desk| desk.move_progress(now, moved))
 }
 
+/// What came back, or was credited, came with something that is still there.
+fn check_cover(line: &Line) -> Result<()> {
+    if [line.fulfilled, line.invoiced, line.returned].iter().any(|quantity| quantity.is_negative()) {
+        return Err(Error::conflict(
+            "in_use",
+            "Goods that came with it were returned or credited since; void what credits them first",
+        ));
+    }
+    Ok(())
+}
+
 /// Writes what was planned. `before` are the document's own lines in its last version, which keep what came of them.
 /// How far the document has got is answered, where others may follow it.
 pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Line]) -> Result<Option<Stage>> {
@@ -394,6 +406,7 @@ pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before
         cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
     }
     for (line, step) in plan.steps.into_values() {
+        check_cover(&line)?;
         note(cx, row, row.date, &line, (Quantity::ZERO, step), false)?;
         cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
     }
@@ -442,6 +455,7 @@ pub(crate) async fn take_back(
     cx: &Cx<'_>,
     row: &documents::Model,
     day: impl Fn(Day) -> Day,
+    leaving: Leaving,
 ) -> Result<(Vec<Line>, Vec<Line>)> {
     if !may_follow(row.kind) {
         return Ok((Vec::new(), Vec::new()));
@@ -475,11 +489,8 @@ pub(crate) async fn take_back(
         };
         let step = sum.negated()?;
         let line = line.clone().moved(step)?;
-        if [line.fulfilled, line.invoiced, line.returned].iter().any(|quantity| quantity.is_negative()) {
-            return Err(Error::conflict(
-                "in_use",
-                "Goods that came with it were returned or credited since; void what credits them first",
-            ));
+        if leaving == Leaving::ForGood {
+            check_cover(&line)?;
         }
         note(cx, row, date, &line, (Quantity::ZERO, step), false)?;
         released.push(line.clone());

@@ -8,11 +8,9 @@
 use crate::books::desk::{NewEntry, Standing};
 use crate::books::limits::Moves;
 use crate::books::periods::Module;
-use crate::books::posting::{Line, Posting, Subject};
 use crate::books::progress;
 use crate::books::tables::{DocumentKind, EntryKind, Layer, StockKind, documents, stock, stock_lines, stock_moves};
 use crate::cx::Cx;
-use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
@@ -20,6 +18,8 @@ use crate::money::{Money, Quantity, Rounding};
 use crate::resource::business::StockPolicy;
 use crate::resource::document::Leaving;
 use crate::resource::item::{self, CostMethod, NegativeStock};
+use crate::stored::AsJson;
+use rules::posting::{Line, Posting, Subject};
 use rust_decimal::Decimal;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -112,24 +112,20 @@ struct Valuation {
     lowest: Option<(Quantity, Day)>,
 }
 
-fn too_large() -> Error {
-    crate::books::desk::too_large()
-}
-
 fn part(rounding: Rounding, decimals: u32, whole: Money, of: Quantity, all: Quantity) -> Result<Money> {
     if of == all {
         return Ok(whole);
     }
     let exact = whole.decimal().checked_mul(of.decimal()).and_then(|product| product.checked_div(all.decimal()));
-    rounding.money(exact.unwrap_or_default(), decimals).map_err(|_| too_large())
+    rounding.money(exact.unwrap_or_default(), decimals).map_err(|_| Error::too_large())
 }
 
 fn add(left: Money, right: Money) -> Result<Money> {
-    left.checked_add(right).ok_or_else(too_large)
+    left.checked_add(right).ok_or_else(Error::too_large)
 }
 
 fn sub(left: Money, right: Money) -> Result<Money> {
-    left.checked_sub(right).ok_or_else(too_large)
+    left.checked_sub(right).ok_or_else(Error::too_large)
 }
 
 fn more(left: Quantity, right: Quantity) -> Result<Quantity> {
@@ -227,8 +223,8 @@ impl Valuation {
         if let Some((known, cost)) = self.last {
             return self.part(cost, quantity, known);
         }
-        let exact = self.method.first_cost.checked_mul(quantity.decimal()).ok_or_else(too_large)?;
-        self.method.rounding.money(exact, self.method.decimals).map_err(|_| too_large())
+        let exact = self.method.first_cost.checked_mul(quantity.decimal()).ok_or_else(Error::too_large)?;
+        self.method.rounding.money(exact, self.method.decimals).map_err(|_| Error::too_large())
     }
 
     fn receive(&mut self, quantity: Quantity, cost: Money) -> Result<()> {
@@ -696,7 +692,7 @@ impl Adjustments {
                 subject: Subject { item: Some(item), ..Subject::default() },
                 ..Line::default()
             };
-            let posting = Posting::balanced(sums.into_iter().map(line).collect()).map_err(|_| too_large())?;
+            let posting = Posting::balanced(sums.into_iter().map(line).collect()).map_err(|_| Error::too_large())?;
             if posting.is_empty() {
                 continue;
             }

@@ -5,7 +5,9 @@
 
 mod progress;
 mod seals;
+mod shares;
 mod subledgers;
+mod taxes;
 
 use crate::aside;
 use crate::books::audit;
@@ -17,7 +19,6 @@ use crate::books::tables::{
 };
 use crate::currency;
 use crate::cx::Cx;
-use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::idempotency;
@@ -26,6 +27,7 @@ use crate::money::Money;
 use crate::resource::account::table as accounts;
 use crate::resource::lock::table as locks;
 use crate::resource::number_series::{gaps_of, table as series};
+use crate::stored::AsJson;
 use schemars::JsonSchema;
 use sea_orm::FromQueryResult;
 use sea_orm::sea_query::ExprTrait;
@@ -421,6 +423,8 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     checks.push(accounts_are_our_own(cx, &walk).await?);
     cx.pause().await?;
     checks.extend(subledgers::checks(cx, &mut walk).await?);
+    checks.extend(taxes::checks(cx).await?);
+    checks.push(shares::check(cx).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
     let reversals = "Every reversal takes back its entry to the cent";

@@ -9,7 +9,7 @@ mod single;
 
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result, Unavailable};
-use crate::ids::BusinessId;
+use crate::ids::{BusinessId, UserId};
 pub(crate) use queue::Bounds;
 use queue::{Full, Micros, Queue};
 pub(crate) use single::Single;
@@ -29,6 +29,11 @@ pub(crate) struct Who {
 }
 
 impl Who {
+    /// What is of no company is asked by each for themselves: nobody's questions stand in another one's line.
+    pub(crate) fn asking(company: Option<BusinessId>, user: UserId, caller: Uuid) -> Self {
+        Self { company: Some(company.unwrap_or(BusinessId(user.0))), caller }
+    }
+
     const fn names(self) -> (Option<BusinessId>, Uuid) {
         (self.company, self.caller)
     }
@@ -344,6 +349,20 @@ mod tests {
         assert_eq!(fair.dear.lock().held().len(), 2);
         drop(all);
         assert_eq!(fair.dear.lock().held().len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn questions_of_no_company_stand_in_a_line_of_who_asks() {
+        let fair = fair();
+        let of = |user: u128, caller: u128| Who::asking(None, UserId(Uuid::from_u128(user)), Uuid::from_u128(caller));
+        let _held = fair.enter(Kind::Dear, of(1, 1)).await.unwrap();
+        // A company's share is one place of two: one user takes no more, whatever keys they ask with.
+        let mut own = Box::pin(fair.enter(Kind::Dear, of(1, 2)));
+        assert!(tokio::time::timeout(Duration::from_millis(1), &mut own).await.is_err());
+        assert!(fair.enter(Kind::Dear, of(2, 3)).await.is_ok(), "another one's questions are their own");
+        assert!(fair.enter(Kind::Dear, who(3, 1)).await.is_ok(), "and a company's are its own");
+        let company = BusinessId(Uuid::from_u128(3));
+        assert_eq!(Who::asking(Some(company), UserId(Uuid::from_u128(1)), Uuid::from_u128(1)), who(3, 1));
     }
 
     #[tokio::test(start_paused = true)]

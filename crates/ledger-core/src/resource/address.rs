@@ -75,11 +75,11 @@ pub(crate) fn ruled<const MAX: usize>(
 }
 
 pub(crate) fn email(faults: &mut Faults, name: &str, field: Maybe<Text<254>>) -> Option<String> {
-    ruled(faults, name, field, crate::rules::is_email, "must be an e-mail address")
+    ruled(faults, name, field, crate::texts::is_email, "must be an e-mail address")
 }
 
 pub(crate) fn website(faults: &mut Faults, name: &str, field: Maybe<Text<500>>) -> Option<String> {
-    ruled(faults, name, field, crate::rules::is_web_address, "must be a web address beginning with https:// or http://")
+    ruled(faults, name, field, crate::texts::is_web_address, "must be a web address beginning with https:// or http://")
 }
 
 /// The labels in `tags`, each once.
@@ -98,5 +98,5 @@ pub(crate) fn tags(faults: &mut Faults, field: Each<Label<50>>) -> Vec<String> {
 
 /// What `q` looks into: the texts in lower case, a line each so that no word spans two.
 pub(crate) fn search_text(texts: &[Option<&String>]) -> String {
-    texts.iter().flatten().map(|text| crate::rules::search_key(text)).collect::<Vec<_>>().join("\n")
+    texts.iter().flatten().map(|text| crate::texts::search_key(text)).collect::<Vec<_>>().join("\n")
 }

@@ -7,7 +7,6 @@ use crate::auth::{PLAIN, random_letters};
 use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::AsJson;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -18,6 +17,7 @@ use crate::resource::master::{self, Columns, Master, RecordKeeping, keeping, kep
 use crate::resource::permission::{Grant, GrantInput, Grants, check_grants, check_within};
 use crate::resource::rows::{self, Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::stored::AsJson;
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Expr, ExprTrait};
@@ -190,7 +190,7 @@ impl Resource for ApiKeys {
                 None => faults.add(&place, "must be an address or a network such as 203.0.113.0/24"),
             }
         }
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         row.set(Column::Search, search_text(&[Some(&name)]));
         row.set(Column::Name, name);
         row.set(Column::Scopes, scopes);

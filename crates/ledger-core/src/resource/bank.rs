@@ -39,12 +39,12 @@ pub(crate) fn check(faults: &mut Faults, name: &str, field: Maybe<BankDetailsInp
     let input = faults.optional(name, field)?;
     Some(faults.inside(name, input, |faults, input| {
         let iban = text(faults, "iban", input.iban).map(|iban| iban.replace(' ', "").to_uppercase());
-        if iban.as_deref().is_some_and(|iban| !crate::rules::is_iban(iban)) {
+        if iban.as_deref().is_some_and(|iban| !crate::texts::is_iban(iban)) {
             faults.add("iban", "must be an IBAN with a correct checksum");
         }
         BankDetails {
             iban,
-            bic: ruled(faults, "bic", input.bic, crate::rules::is_bic, "must be a BIC of 8 or 11 characters"),
+            bic: ruled(faults, "bic", input.bic, crate::texts::is_bic, "must be a BIC of 8 or 11 characters"),
             account_number: text(faults, "accountNumber", input.account_number),
             bank_name: text(faults, "bankName", input.bank_name),
         }

@@ -7,7 +7,6 @@ use crate::access::Business;
 use crate::books::balances::carried;
 use crate::books::chart::{Account, Chart, SystemRole};
 use crate::books::periods::Module;
-use crate::books::posting::{Line, Posting};
 use crate::books::tables::documents::{self, Column};
 use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind};
 use crate::currency;
@@ -25,6 +24,7 @@ use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
+use rules::posting::{Line, Posting};
 use rust_decimal::Decimal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -346,12 +346,6 @@ impl Document for ContraEntries {
             currency: figures.from_currency.clone(),
             to_currency: figures.to_currency.clone(),
         })
-    }
-}
-
-impl Account {
-    fn currency_or<'c>(&'c self, base: &'c String) -> &'c String {
-        self.currency.as_ref().unwrap_or(base)
     }
 }
 

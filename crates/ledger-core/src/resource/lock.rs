@@ -7,7 +7,6 @@ use crate::access::Business;
 use crate::auth::user;
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
@@ -17,6 +16,7 @@ use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, mas
 use crate::resource::operation::Verb;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::stored::AsJson;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, Value};
 use serde::{Deserialize, Serialize};
@@ -223,7 +223,7 @@ impl Resource for Locks {
             row.set(column, faults.optional(name, field));
         }
         let reason = text(&mut faults, "reason", input.reason);
-        row.set(Column::Search, crate::rules::search_key(reason.as_deref().unwrap_or_default()));
+        row.set(Column::Search, crate::texts::search_key(reason.as_deref().unwrap_or_default()));
         row.set(Column::Reason, reason);
         let exceptions = faults.each("exceptions", input.exceptions, |faults, input| LockException {
             user_id: faults.required("userId", input.user_id),

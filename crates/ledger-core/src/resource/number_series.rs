@@ -8,7 +8,6 @@ use crate::books::numbering::{fault_of_pattern, format};
 use crate::books::tables::{DocumentKind, documents, number_counters};
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::wire_enum;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -17,6 +16,7 @@ use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{self, Filter, Rows};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::wire_enum;
 use schemars::JsonSchema;
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Value,
@@ -220,8 +220,8 @@ impl Resource for NumberSeries {
         }
         let first = faults.optional("firstNumber", input.first_number);
         faults.within("firstNumber", first, 1, 999_999_999);
-        row.set(Column::Search, crate::rules::search_key(&format!("{name} {pattern}")));
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::Search, crate::texts::search_key(&format!("{name} {pattern}")));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         row.set(Column::Name, name);
         row.set(Column::Pattern, pattern);
         row.set(Column::FirstNumber, first.unwrap_or(1));
@@ -464,7 +464,7 @@ pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<()> {
             id: RecordId(cx.new_id()),
             r#type: kind,
             name: name.into(),
-            name_key: crate::rules::search_key(name),
+            name_key: crate::texts::search_key(name),
             pattern: pattern.into(),
             first_number: 1,
             reset_on: ResetOn::FiscalYear,
@@ -472,7 +472,7 @@ pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<()> {
             chronological: Chronology::Off,
             is_default: true,
             status: SeriesStatus::Active,
-            search: crate::rules::search_key(&format!("{name} {pattern}")),
+            search: crate::texts::search_key(&format!("{name} {pattern}")),
             version: 1,
             created_at: cx.now,
             created_by: cx.user,

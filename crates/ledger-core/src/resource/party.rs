@@ -10,7 +10,6 @@ use crate::books::tables::{entry_lines, party_balances};
 use crate::clock::Instant;
 use crate::currency::{self, CurrencyCode};
 use crate::cx::Cx;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -25,6 +24,8 @@ use crate::resource::reference::{References, Wanted};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::tax_code::TaxDirection;
 use crate::resource::{About, Resource, ResourceKey, Scope, document};
+use crate::stored::AsJson;
+use crate::wire_enum;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
@@ -442,7 +443,7 @@ impl Resource for Parties {
             searched.extend([Some(&contact.name), contact.email.as_ref()]);
         }
         row.set(Column::Search, address::search_text(&searched));
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         row.set(Column::Contacts, AsJson(contacts));
         row.set(Column::Currency, faults.optional("currency", input.currency).map(CurrencyCode::into_inner));
         row.set(Column::PaymentTermDays, payment_term_days);

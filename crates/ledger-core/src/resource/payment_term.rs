@@ -3,7 +3,6 @@
 use crate::access::Business;
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::wire_enum;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
@@ -14,6 +13,7 @@ use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, document, party};
+use crate::wire_enum;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
@@ -174,7 +174,7 @@ impl Resource for PaymentTerms {
             let missing = if percent.is_some() { "discountDays" } else { "discountPercent" };
             faults.add(missing, "is required: a discount for paying early has a percentage and a number of days");
         }
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         row.set(Column::Search, search_text(&[Some(&name)]));
         row.set(Column::Name, name);
         row.set(Column::Type, kind);

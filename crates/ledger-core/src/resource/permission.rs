@@ -6,7 +6,6 @@ use crate::access::{Action, Business, Limits, Rights, Role, Seat, membership};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
-use crate::database::stored::AsJson;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -17,6 +16,7 @@ use crate::resource::list::{ListQuery, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::stored::AsJson;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QuerySelect, Value};
@@ -311,7 +311,7 @@ impl Resource for Permissions {
             }),
             None => Limits::default(),
         };
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         row.set(Column::Search, search_text(&[Some(&name), description.as_ref()]));
         row.set(Column::Name, name);
         row.set(Column::Description, description);
@@ -506,7 +506,7 @@ pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<HashMap<R
         table::ActiveModel {
             business_id: Set(business),
             id: Set(ids[&role]),
-            name_key: Set(crate::rules::search_key(&name)),
+            name_key: Set(crate::texts::search_key(&name)),
             search: Set(search_text(&[Some(&name), Some(&about)])),
             name: Set(name),
             description: Set(Some(about)),

@@ -7,7 +7,6 @@ use crate::access::Business;
 use crate::books::balances::balances;
 use crate::books::chart::{Chart, SystemRole};
 use crate::books::periods::Module;
-use crate::books::posting::{Line, Posting};
 use crate::books::tables::documents::{self, Column};
 use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind};
 use crate::currency::{self, CurrencyCode};
@@ -26,6 +25,7 @@ use crate::resource::exchange_rate;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
+use rules::posting::{Line, Posting};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
@@ -434,7 +434,7 @@ fn entries(chart: &Chart, business: &Business, head: &Head, figures: &Revaluatio
         kind: EntryKind::AutoReversal,
         date: head.date.next(),
         field: "date",
-        posting: posting.reversed(),
+        posting: posting.reversed(head.date, head.date.next()),
     };
     Ok(vec![SettledEntry { kind: EntryKind::Revaluation, date: head.date, field: "date", posting }, back])
 }

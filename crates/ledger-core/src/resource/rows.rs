@@ -135,7 +135,7 @@ fn ordered<E: EntityTrait>(rows: Select<E>, column: E::Column, direction: Direct
 fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
     let mut condition = Condition::all();
     for word in query.search.iter().flat_map(|text| text.split_whitespace()) {
-        condition = condition.add(M::SEARCH.like(containing(&crate::rules::search_key(word))));
+        condition = condition.add(M::SEARCH.like(containing(&crate::texts::search_key(word))));
     }
     if let Some(since) = query.updated_since {
         condition = condition.add(M::CHANGED.gte(since));

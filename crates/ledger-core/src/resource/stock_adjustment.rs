@@ -3,7 +3,6 @@
 use crate::access::Business;
 use crate::books::chart::SystemRole;
 use crate::books::periods::Module;
-use crate::books::posting::{Line, Posting, Subject};
 use crate::books::stock::{self, Wanted as Movement};
 use crate::books::tables::documents::{self, Column};
 use crate::books::tables::{DocumentKind, EntryKind, StockKind, stock_lines};
@@ -26,6 +25,7 @@ use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::{References, Wanted};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
+use rules::posting::{Line, Posting, Subject};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
@@ -515,7 +515,7 @@ async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Q
     Ok(asked.lines.iter().map(delta).collect())
 }
 
-fn posting(currency: &str, moved: &[stock_lines::Model]) -> Result<Posting, crate::books::posting::Unbalanced> {
+fn posting(currency: &str, moved: &[stock_lines::Model]) -> Result<Posting, rules::posting::Unbalanced> {
     let line = |account, amount: Money, quantity, item| Line {
         account,
         amount,

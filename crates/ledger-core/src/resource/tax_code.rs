@@ -3,16 +3,16 @@
 //! Rates are versioned by date: a new rate is added from a day on, and what was used is never rewritten.
 
 use crate::access::Business;
-use crate::books::tables::document_lines;
+use crate::books::chart::{Chart, SystemRole};
+use crate::books::tables::{document_lines, tax_facts};
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Percent;
-use crate::resource::account::AccountClass;
+use crate::resource::account::{AccountClass, AccountType};
 use crate::resource::address::{search_text, text};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
@@ -20,48 +20,19 @@ use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::{References, Wanted};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, document, item, party};
+use crate::stored::AsJson;
+
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashSet;
 
+use rules::tax::TaxBoxes;
+use rules::tax::facts::{Code, TaxDuty};
+pub use rules::tax::{TaxComponent, TaxDirection, TaxKind, TaxRate};
+
 pub struct TaxCodeRecords;
-
-wire_enum! {
-    /// Which documents a tax code is for.
-    pub enum TaxDirection {
-        Sales = "sales",
-        Purchase = "purchase",
-        #[default]
-        Both = "both",
-    }
-}
-
-impl TaxDirection {
-    pub(crate) fn allows(self, wanted: Self) -> bool {
-        self == Self::Both || self == wanted
-    }
-}
-
-wire_enum! {
-    /// How a component works.
-    pub enum TaxKind {
-        /// A percentage that is added, or is inside a price that includes tax.
-        #[default]
-        Standard = "standard",
-        /// The buyer keeps it back when paying; it is shown and does not change the total.
-        Withholding = "withholding",
-        /// The buyer owes it instead of the seller: nothing is added, the buyer books it on both sides.
-        ReverseCharge = "reverseCharge",
-        /// No tax, since the supply is exempt.
-        Exempt = "exempt",
-        /// A rate of nothing.
-        Zero = "zero",
-        /// An amount for each unit of the quantity, in the company's currency.
-        FixedPerUnit = "fixedPerUnit",
-    }
-}
 
 /// What a client sends to create or replace a tax code.
 #[derive(Deserialize, JsonSchema)]
@@ -79,7 +50,7 @@ pub struct TaxCodeInput {
     components: Field<Vec<Field<TaxComponentInput>>>,
     /// Category of UNCL 5305 on electronic invoices: S, Z, E, AE, K, G or O.
     category: Maybe<Text<2>>,
-    /// The box of the tax return it goes into.
+    /// The box of the tax return that what is sold and bought goes into, where a component does not say.
     report_box: Maybe<Text<50>>,
     /// First day on which it may be used.
     valid_from: Maybe<Day>,
@@ -114,6 +85,25 @@ pub struct TaxComponentInput {
     payable_account_id: Maybe<RecordId>,
     /// Account for tax that is claimed back; the company's when absent.
     receivable_account_id: Maybe<RecordId>,
+    /// The boxes of a return that its figures go to. A change moves no figure of before.
+    boxes: Maybe<TaxBoxesInput>,
+}
+
+/// The boxes of a return that a component's figures go to.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct TaxBoxesInput {
+    /// What was sold; the code's `reportBox` when absent.
+    sales_base: Maybe<Text<50>>,
+    /// The tax on it.
+    sales_tax: Maybe<Text<50>>,
+    /// What was bought; the code's `reportBox` when absent.
+    purchase_base: Maybe<Text<50>>,
+    /// The tax that is owed on what was bought, such as a reverse charge.
+    purchase_due: Maybe<Text<50>>,
+    /// What of the tax on it is claimed back.
+    purchase_claim: Maybe<Text<50>>,
 }
 
 /// A rate from a day on.
@@ -125,61 +115,6 @@ pub struct TaxRateInput {
     valid_from: Field<Day>,
     /// The rate from that day on.
     rate: Field<Percent>,
-}
-
-/// A rate from a day on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TaxRate {
-    /// The first day of the rate.
-    pub valid_from: Day,
-    /// The rate from that day on.
-    pub rate: Percent,
-}
-
-/// One component of a tax.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TaxComponent {
-    /// The component's identifier.
-    pub id: RecordId,
-    /// Name on documents.
-    pub name: String,
-    /// Percentage; for `fixedPerUnit` the amount for a unit.
-    pub rate: Percent,
-    /// Later rates, each from a day on.
-    pub rates: Vec<TaxRate>,
-    /// How it works.
-    pub kind: TaxKind,
-    /// Whether it is computed on the amount with the components before it.
-    pub is_compound: bool,
-    /// Its place among the components, from 1; compound ones build on those before.
-    pub sequence: i64,
-    /// How much of it can be claimed back on purchases, in percent.
-    pub recoverable_percent: Percent,
-    /// Account for tax that is owed; the company's when null.
-    pub payable_account_id: Option<RecordId>,
-    /// Account for tax that is claimed back; the company's when null.
-    pub receivable_account_id: Option<RecordId>,
-}
-
-impl TaxComponent {
-    pub(crate) fn rate_on(&self, day: Day) -> Percent {
-        let later = self.rates.iter().filter(|rate| rate.valid_from <= day).max_by_key(|rate| rate.valid_from);
-        later.map_or(self.rate, |rate| rate.rate)
-    }
-
-    /// What cannot change for days on which it was used.
-    fn used(&self, until: Day) -> impl PartialEq {
-        let mut rates: Vec<(Day, Percent)> = self
-            .rates
-            .iter()
-            .filter(|rate| rate.valid_from <= until)
-            .map(|rate| (rate.valid_from, rate.rate))
-            .collect();
-        rates.sort_by_key(|(day, _)| *day);
-        (self.id, self.kind, self.is_compound, self.sequence, self.recoverable_percent, self.rate, rates)
-    }
 }
 
 /// What is added to a line.
@@ -279,7 +214,8 @@ impl Resource for TaxCodeRecords {
             "direction": "both",
             "components": [{
                 "name": "VAT", "rate": 19, "rates": [{ "validFrom": "2030-01-01", "rate": 20 }], "kind": "standard",
-                "isCompound": false, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null
+                "isCompound": false, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null,
+                "boxes": { "salesBase": "81", "salesTax": "81T", "purchaseBase": null, "purchaseDue": null, "purchaseClaim": "66" }
             }],
             "category": "S",
             "reportBox": "81",
@@ -296,7 +232,8 @@ impl Resource for TaxCodeRecords {
             "components": [{
                 "id": "019a9f6e-6c00-7b11-8c22-9d33ae44bf01", "name": "VAT", "rate": 19,
                 "rates": [{ "validFrom": "2030-01-01", "rate": 20 }], "kind": "standard", "isCompound": false,
-                "sequence": 1, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null
+                "sequence": 1, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null,
+                "boxes": { "salesBase": "81", "salesTax": "81T", "purchaseBase": null, "purchaseDue": null, "purchaseClaim": "66" }
             }]
         })
     }
@@ -318,7 +255,7 @@ impl Resource for TaxCodeRecords {
         let mut searched = vec![Some(&code), Some(&name)];
         searched.extend(components.iter().map(|component| Some(&component.name)));
         row.set(Column::Search, search_text(&searched));
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         row.set(Column::Code, code);
         row.set(Column::Name, name);
         row.set(Column::Direction, faults.optional("direction", input.direction).unwrap_or_default());
@@ -388,13 +325,23 @@ fn check_components(faults: &mut Faults, field: Field<Vec<Field<TaxComponentInpu
             recoverable_percent: recoverable.unwrap_or(Percent::HUNDRED),
             payable_account_id: faults.optional("payableAccountId", input.payable_account_id),
             receivable_account_id: faults.optional("receivableAccountId", input.receivable_account_id),
+            boxes: match faults.optional("boxes", input.boxes) {
+                None => TaxBoxes::default(),
+                Some(boxes) => faults.inside("boxes", boxes, |faults, boxes| TaxBoxes {
+                    sales_base: text(faults, "salesBase", boxes.sales_base),
+                    sales_tax: text(faults, "salesTax", boxes.sales_tax),
+                    purchase_base: text(faults, "purchaseBase", boxes.purchase_base),
+                    purchase_due: text(faults, "purchaseDue", boxes.purchase_due),
+                    purchase_claim: text(faults, "purchaseClaim", boxes.purchase_claim),
+                }),
+            },
         }
     })
 }
 
 fn check_rate(faults: &mut Faults, kind: TaxKind, rate: Percent) {
     faults.within("rate", Some(rate), Percent::ZERO, Percent::from_units(1_000_000_000));
-    if matches!(kind, TaxKind::Exempt | TaxKind::Zero) && rate != Percent::ZERO {
+    if matches!(kind, TaxKind::Exempt | TaxKind::Zero | TaxKind::Outside) && rate != Percent::ZERO {
         faults.add("rate", format!("must be 0 for {kind}"));
     }
 }
@@ -546,17 +493,28 @@ impl Master for TaxCodeRecords {
     }
 }
 
-/// The last day for which a document was taxed by a code.
+/// The last day whose rates of a code were used.
 async fn last_use(cx: &Cx<'_>, id: RecordId) -> Result<Option<Day>> {
-    let last: Option<Option<Day>> = document_lines::Entity::find()
+    cx.flush().await?;
+    let business = cx.business_id()?;
+    let lines: Option<Option<Day>> = document_lines::Entity::find()
         .select_only()
         .column_as(document_lines::Column::Date.max(), "last")
-        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(document_lines::Column::BusinessId.eq(business))
         .filter(document_lines::Column::TaxCodeId.eq(id))
         .into_tuple()
         .one(&cx.db)
         .await?;
-    Ok(last.flatten())
+    // What counts for a later day than the document's has the rates of that day.
+    let facts: Option<Option<Day>> = tax_facts::Entity::find()
+        .select_only()
+        .column_as(tax_facts::Column::Date.max(), "last")
+        .filter(tax_facts::Column::BusinessId.eq(business))
+        .filter(tax_facts::Column::TaxCodeId.eq(id))
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    Ok(Ord::max(lines.flatten(), facts.flatten()))
 }
 
 impl table::Model {
@@ -577,6 +535,35 @@ impl TaxCodes {
 
     pub(crate) fn get(&self, id: RecordId) -> Option<&table::Model> {
         self.0.iter().find(|code| code.id == id)
+    }
+
+    /// A code, as facts of tax are made of it.
+    pub(crate) fn code(&self, id: RecordId) -> Option<Code<'_>> {
+        self.get(id).map(|row| Code {
+            direction: row.direction,
+            category: row.category.as_deref(),
+            report_box: row.report_box.as_deref(),
+            components: &row.components.0,
+        })
+    }
+
+    /// What an account of tax keeps; nothing of one that keeps none.
+    pub(crate) fn kept_as(&self, chart: &Chart, id: RecordId) -> Option<TaxDuty> {
+        let account = chart.account(id)?;
+        let in_role = |role| chart.in_role(role).is_ok_and(|known| known.id == id);
+        for (role, duty) in [
+            (SystemRole::OutputTax, TaxDuty::Owed),
+            (SystemRole::InputTax, TaxDuty::Claimed),
+            (SystemRole::WithholdingPayable, TaxDuty::WithheldByUs),
+            (SystemRole::WithholdingReceivable, TaxDuty::WithheldFromUs),
+        ] {
+            if in_role(role) {
+                return Some(duty);
+            }
+        }
+        let keeps = account.r#type == AccountType::TaxPayable || self.name_account(id);
+        let duty = if account.r#type.class() == AccountClass::Asset { TaxDuty::Claimed } else { TaxDuty::Owed };
+        keeps.then_some(duty)
     }
 
     pub(crate) fn name_account(&self, account: RecordId) -> bool {

@@ -197,7 +197,7 @@ impl Resource for Users {
         let sent = faults.optional("password", input.password).map(SentPassword::into_inner);
         let status = faults.optional("status", input.status);
         let locale = text(&mut faults, "locale", input.locale);
-        if locale.as_deref().is_some_and(|tag| !crate::rules::is_language_tag(tag)) {
+        if locale.as_deref().is_some_and(|tag| !crate::texts::is_language_tag(tag)) {
             faults.add("locale", "must be a language, and a country where it matters, such as de or de-AT");
         }
         let memberships = match input.memberships {

@@ -10,12 +10,12 @@ use crate::books::tables::{
     stock_moves,
 };
 use crate::cx::Cx;
-use crate::database::stored::AsJson;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::resource::account::{AccountType, table as accounts};
+use crate::stored::AsJson;
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -11,7 +11,6 @@ use crate::books::chart::{Blueprint, SystemRole};
 use crate::clock::Instant;
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -23,6 +22,8 @@ use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, business, document, reference};
+use crate::stored::AsJson;
+
 use figures::{Figures, tree};
 use rules::{Wanted, check_parent, check_use, is_used};
 use schemars::JsonSchema;
@@ -33,120 +34,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 
+pub use ::rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection, NormalBalance};
+
 pub struct Accounts;
-
-wire_enum! {
-    /// The five classes of accounts.
-    pub enum AccountClass {
-        #[default]
-        Asset = "asset",
-        Liability = "liability",
-        Equity = "equity",
-        Income = "income",
-        Expense = "expense",
-    }
-}
-
-wire_enum! {
-    /// The side on which an account's balance is expected.
-    pub enum NormalBalance {
-        #[default]
-        Debit = "debit",
-        Credit = "credit",
-    }
-}
-
-wire_enum! {
-    /// What an account is for.
-    pub enum AccountType {
-        #[default]
-        Bank = "bank",
-        Cash = "cash",
-        Receivable = "receivable",
-        Inventory = "inventory",
-        CurrentAsset = "currentAsset",
-        FixedAsset = "fixedAsset",
-        NonCurrentAsset = "nonCurrentAsset",
-        Prepayment = "prepayment",
-        Payable = "payable",
-        CreditCard = "creditCard",
-        CurrentLiability = "currentLiability",
-        TaxPayable = "taxPayable",
-        LongTermLiability = "longTermLiability",
-        Equity = "equity",
-        RetainedEarnings = "retainedEarnings",
-        Income = "income",
-        OtherIncome = "otherIncome",
-        Cogs = "cogs",
-        Expense = "expense",
-        OtherExpense = "otherExpense",
-        Depreciation = "depreciation",
-    }
-}
-
-impl AccountType {
-    pub(crate) const fn class(self) -> AccountClass {
-        match self {
-            Self::Bank
-            | Self::Cash
-            | Self::Receivable
-            | Self::Inventory
-            | Self::CurrentAsset
-            | Self::FixedAsset
-            | Self::NonCurrentAsset
-            | Self::Prepayment => AccountClass::Asset,
-            Self::Payable | Self::CreditCard | Self::CurrentLiability | Self::TaxPayable | Self::LongTermLiability => {
-                AccountClass::Liability
-            }
-            Self::Equity | Self::RetainedEarnings => AccountClass::Equity,
-            Self::Income | Self::OtherIncome => AccountClass::Income,
-            Self::Cogs | Self::Expense | Self::OtherExpense | Self::Depreciation => AccountClass::Expense,
-        }
-    }
-
-    /// Whether its lines belong to parties, whose balances must add up to its own.
-    pub(crate) const fn is_control(self) -> bool {
-        matches!(self, Self::Receivable | Self::Payable)
-    }
-
-    /// Whether it holds money that can be moved.
-    pub(crate) const fn holds_money(self) -> bool {
-        matches!(self, Self::Bank | Self::Cash | Self::CreditCard)
-    }
-
-    const fn may_be_foreign(self) -> bool {
-        self.holds_money() || self.is_control()
-    }
-}
-
-impl AccountClass {
-    const fn normal_balance(self) -> NormalBalance {
-        match self {
-            Self::Asset | Self::Expense => NormalBalance::Debit,
-            Self::Liability | Self::Equity | Self::Income => NormalBalance::Credit,
-        }
-    }
-}
-
-wire_enum! {
-    /// Where an account's movements stand in the cash flow statement.
-    pub enum CashFlowSection {
-        #[default]
-        Operating = "operating",
-        Investing = "investing",
-        Financing = "financing",
-        Cash = "cash",
-    }
-}
-
-wire_enum! {
-    /// Whether new postings may name the account.
-    pub enum AccountStatus {
-        #[default]
-        Active = "active",
-        Archived = "archived",
-    }
-}
 
 /// What a client sends to create or replace an account.
 #[derive(Deserialize, JsonSchema)]
@@ -284,6 +174,14 @@ pub(crate) mod table {
 }
 use table::Column;
 
+impl table::Model {
+    /// Where its movements stand in the cash flow: where it says, else where accounts of its type do.
+    pub(crate) fn cash_flow(&self) -> CashFlowSection {
+        let own = self.cash_flow_section.filter(|own| (*own == CashFlowSection::Cash) == self.r#type.holds_money());
+        own.unwrap_or(self.r#type.cash_flow_section())
+    }
+}
+
 impl Resource for Accounts {
     const KEY: ResourceKey = ResourceKey::Accounts;
     const SCOPE: Scope = Scope::Business;
@@ -355,7 +253,7 @@ impl Resource for Accounts {
         let description = text(&mut faults, "description", input.description);
         row.set(Column::Search, address::search_text(&[Some(&code), Some(&name), description.as_ref()]));
         row.set(Column::Code, code);
-        row.set(Column::NameKey, crate::rules::search_key(&name));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
         row.set(Column::Name, name);
         row.set(Column::Type, r#type);
         row.set(Column::Class, r#type.class());
@@ -516,7 +414,7 @@ pub(crate) async fn plant(
             id,
             code: blueprint.code.into(),
             name: blueprint.name.into(),
-            name_key: crate::rules::search_key(blueprint.name),
+            name_key: crate::texts::search_key(blueprint.name),
             r#type: blueprint.r#type,
             class: blueprint.r#type.class(),
             parent_id: blueprint.parent.and_then(|code| ids.get(code).copied()),
@@ -531,7 +429,7 @@ pub(crate) async fn plant(
             status: AccountStatus::Active,
             external_id: None,
             tags: AsJson(Vec::new()),
-            search: crate::rules::search_key(&format!("{} {}", blueprint.code, blueprint.name)),
+            search: crate::texts::search_key(&format!("{} {}", blueprint.code, blueprint.name)),
             version: 1,
             created_at: cx.now,
             created_by: cx.user,

@@ -5,13 +5,13 @@ use crate::books::tables::DocumentStatus;
 use crate::books::tables::documents as table;
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::wire_enum;
 use crate::day::Day;
 use crate::error::Result;
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::resource::ResourceKey;
 use crate::resource::address::{self, text};
+use crate::wire_enum;
 use schemars::JsonSchema;
 use serde::Serialize;
 

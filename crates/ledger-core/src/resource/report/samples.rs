@@ -7,9 +7,9 @@ use super::sheet::{Cell, Row, Sheet};
 use crate::books::sums::Span;
 use crate::clock::Instant;
 use crate::cx::Point;
-use crate::database::stored::AsJson;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::account::{AccountStatus, AccountType, table as accounts};
+use crate::stored::AsJson;
 use std::collections::HashMap;
 
 pub(super) fn id(number: u128) -> RecordId {

@@ -25,7 +25,7 @@ pub struct Column {
     pub(super) to: Option<Day>,
 }
 
-crate::database::stored::wire_enum! {
+crate::stored::wire_enum! {
     /// What a row is.
     pub enum RowType {
         /// It heads the rows below it.

@@ -6,17 +6,17 @@
 //! account of advances.
 
 use super::relief::{Accounts, Coin, Taken, relieve};
+use super::taxes::Told;
 use crate::books::audit::{AuditAction, Change as AuditChange};
 use crate::books::chart::SystemRole;
 use crate::books::desk::NewEntry;
 use crate::books::limits::Moves;
 use crate::books::open_items::{find, shift};
 use crate::books::periods::Module;
-use crate::books::posting::Posting;
-use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, entry_lines, open_items};
+use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
+use crate::books::tax_facts;
 use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::database::stored::{AsJson, wire_enum};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe};
@@ -25,8 +25,11 @@ use crate::money::{Amount, Money};
 use crate::resource::ResourceKey;
 use crate::resource::document::note_change;
 use crate::resource::master::RecordKeeping;
+use crate::stored::AsJson;
+use crate::wire_enum;
+use rules::posting::Posting;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 
 wire_enum! {
@@ -253,16 +256,12 @@ pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<
     Ok(rows)
 }
 
-fn too_large() -> Error {
-    crate::books::desk::too_large()
-}
-
 fn size(money: Money) -> Money {
     Money::from_units(money.units().saturating_abs())
 }
 
 fn plus(left: Money, right: Money) -> Result<Money> {
-    left.checked_add(right).ok_or_else(too_large)
+    left.checked_add(right).ok_or_else(Error::too_large)
 }
 
 /// A document that takes part in an allocation, as it is now.
@@ -425,7 +424,9 @@ pub(crate) async fn allocate(
     };
     let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
     let relief = relieve(&source, &target, &taken, &accounts(cx, asked.write_off_account, sign).await?, &coin)
-        .ok_or_else(too_large)?;
+        .ok_or_else(Error::too_large)?;
+    let told = Told { target: &target, date, taken: &taken, sign };
+    let relief = told.lines(cx, relief).await?;
     let (source_base, target_base) = (relief.source_base, relief.target_base);
     let id = RecordId(cx.new_id());
     let mut row = allocations::Model {
@@ -573,14 +574,8 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, touch: Touch) 
 }
 
 async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model) -> Result<()> {
-    let lines = entry_lines::Entity::find()
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entry_lines::Column::EntryNumber.eq(entry.number))
-        .order_by_asc(entry_lines::Column::Position)
-        .all(&cx.db)
-        .await?;
-    let lines = lines.iter().map(crate::resource::document::posted_line).collect();
-    let posting = Posting::balanced(lines).map_err(|_| Error::internal("an entry in the books does not balance"))?;
+    let posting = tax_facts::postings(cx, std::slice::from_ref(entry)).await?.pop();
+    let posting = posting.ok_or_else(|| Error::internal("an entry that there is not"))?;
     cx.post(NewEntry {
         date,
         moves: Moves::Back,
@@ -591,7 +586,7 @@ async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model
         document_number: of.number.clone(),
         reverses: Some(entry.id),
         narration: of.narration.clone(),
-        posting: posting.reversed(),
+        posting: posting.reversed(entry.date, date),
     })
     .await?;
     Ok(())

@@ -1,0 +1,10 @@
+//! The rules of the books: pure functions over the words of the trade.
+//!
+//! No database, no clock, no waiting. Every rule stands here once, with its table of cases beside it.
+
+pub mod account;
+pub mod chart;
+pub mod left;
+pub mod posting;
+pub mod stock;
+pub mod tax;

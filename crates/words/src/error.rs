@@ -1,0 +1,249 @@
+//! What can go wrong, named once. The dialects only render it; nothing here knows a status code.
+
+use crate::quoting::clipped;
+use indexmap::IndexMap;
+use sea_orm::DbErr;
+use std::borrow::Cow;
+use std::fmt;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Every fault of a request by its JSON path: `lines[1].quantity` -> messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FieldErrors(IndexMap<String, Vec<String>>);
+
+/// More faults than a person reads; what is beyond is not worth an attacker's while either.
+const MOST_FAULTS: usize = 100;
+const MOST_OF_ONE_FIELD: usize = 10;
+/// Longer than any path or message of ours. What is quoted is cut where it is quoted; this holds what was forgotten.
+const LONGEST_PATH: usize = 400;
+const LONGEST_MESSAGE: usize = 1_000;
+/// What a reader of JSON says where it ends.
+const LONGEST_REASON: usize = 200;
+
+impl FieldErrors {
+    pub fn one(field: &str, message: impl Into<String>) -> Self {
+        let mut errors = Self::default();
+        errors.add(field, message);
+        errors
+    }
+
+    pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        let (field, message) = (cut(field.into(), LONGEST_PATH), cut(message.into(), LONGEST_MESSAGE));
+        if self.is_full() && !self.0.contains_key(&field) {
+            return;
+        }
+        let messages = self.0.entry(field).or_default();
+        if messages.len() < MOST_OF_ONE_FIELD && !messages.contains(&message) {
+            messages.push(message);
+        }
+    }
+
+    pub fn extend(&mut self, other: Self) {
+        for (field, messages) in other.0 {
+            for message in messages {
+                self.add(field.clone(), message);
+            }
+        }
+    }
+
+    /// Whether looking for more faults is in vain.
+    pub fn is_full(&self) -> bool {
+        self.0.len() >= MOST_FAULTS
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
+        self.0.iter()
+    }
+}
+
+fn cut(text: String, most: usize) -> String {
+    match clipped(&text, most) {
+        Cow::Owned(shorter) => shorter,
+        Cow::Borrowed(_) => text,
+    }
+}
+
+/// One failure of one request. Messages are for the caller; `Internal` carries what only the log may see.
+#[derive(Debug, Clone)]
+pub enum Error {
+    /// Fields or parameters are at fault, all of them listed.
+    Validation(FieldErrors),
+    /// The body is not JSON at all.
+    MalformedJson(String),
+    /// Nobody is signed in, or no longer; the text says which.
+    Unauthenticated(&'static str),
+    /// Signed in, but lacking this permission.
+    Forbidden { permission: String },
+    /// Signed in and permitted, but not to this extent.
+    NotAllowed { title: String, errors: FieldErrors },
+    /// The name and the password are right; the code of the authenticator is still to come.
+    SecondFactor,
+    /// Signed in, but somebody else chose the password: another one comes first.
+    PasswordChange,
+    /// It does not exist, or not for this caller: the two are not told apart.
+    NotFound,
+    /// The books are in a state that does not allow it.
+    Conflict(Conflict),
+    /// `If-Match` names another version than the record's.
+    PreconditionFailed,
+    /// The company asks for `If-Match` and there was none.
+    PreconditionRequired,
+    /// The idempotency key was used for another request.
+    IdempotencyMismatch,
+    /// The first request with this idempotency key has not come to its end.
+    InProgress,
+    /// Too many attempts; come back later.
+    RateLimited { retry_after_seconds: u64 },
+    /// Nothing is wrong with the request; the server cannot take it now.
+    Unavailable(Unavailable),
+    /// A bug or a broken database. The detail is for the log alone.
+    Internal(String),
+}
+
+/// A state of the books that forbids a change.
+#[derive(Debug, Clone)]
+pub struct Conflict {
+    pub code: &'static str,
+    pub title: String,
+    pub errors: FieldErrors,
+}
+
+/// Why a request cannot be served right now. All are safe to retry with the same idempotency key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unavailable {
+    Overloaded,
+    /// A read was ended because the database's log grew too long beside it.
+    Outgrown,
+    StorageFull,
+    DatabaseAway,
+    ShuttingDown,
+    CommitOutcomeUnknown,
+}
+
+impl Error {
+    pub fn conflict(code: &'static str, title: impl Into<String>) -> Self {
+        Self::Conflict(Conflict { code, title: title.into(), errors: FieldErrors::default() })
+    }
+
+    pub fn not_allowed(title: impl Into<String>, errors: FieldErrors) -> Self {
+        Self::NotAllowed { title: title.into(), errors }
+    }
+
+    pub fn field(field: &str, message: impl Into<String>) -> Self {
+        Self::Validation(FieldErrors::one(field, message))
+    }
+
+    /// A sum beyond what the books can keep.
+    pub fn too_large() -> Self {
+        Self::conflict("amount_too_large", "The sums of the books would grow larger than they can be kept")
+    }
+
+    pub fn internal(detail: impl fmt::Display) -> Self {
+        Self::Internal(detail.to_string())
+    }
+
+    /// The stable machine code that travels in `X-Error-Code`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Validation(_) => "validation_failed",
+            Self::MalformedJson(_) => "malformed_json",
+            Self::Unauthenticated(_) => "unauthenticated",
+            Self::SecondFactor => "totp_required",
+            Self::PasswordChange => "password_change_required",
+            Self::Forbidden { .. } | Self::NotAllowed { .. } => "forbidden",
+            Self::NotFound => "not_found",
+            Self::Conflict(conflict) => conflict.code,
+            Self::PreconditionFailed => "precondition_failed",
+            Self::PreconditionRequired => "precondition_required",
+            Self::IdempotencyMismatch => "idempotency_mismatch",
+            Self::InProgress => "request_in_progress",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Unavailable(why) => match why {
+                Unavailable::Overloaded | Unavailable::Outgrown => "overloaded",
+                Unavailable::StorageFull => "storage_full",
+                Unavailable::DatabaseAway | Unavailable::ShuttingDown => "unavailable",
+                Unavailable::CommitOutcomeUnknown => "commit_outcome_unknown",
+            },
+            Self::Internal(_) => "internal",
+        }
+    }
+
+    /// What the caller is told, in one sentence.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Validation(_) => "Validation failed".into(),
+            Self::MalformedJson(why) => format!("The body is not valid JSON: {}", clipped(why, LONGEST_REASON)),
+            Self::Unauthenticated(why) => (*why).into(),
+            Self::Forbidden { permission } => format!("You need the permission {permission} for this"),
+            Self::NotAllowed { title, .. } => title.clone(),
+            Self::SecondFactor => "Give the code of your authenticator as totpCode".into(),
+            Self::PasswordChange => {
+                "Choose another password first: send currentPassword and newPassword to the path of your account that ends \
+                 with me/password, then log in again"
+                    .into()
+            }
+            Self::NotFound => "Not found".into(),
+            Self::Conflict(conflict) => conflict.title.clone(),
+            Self::PreconditionFailed => "The record has changed since you read it; read it again".into(),
+            Self::PreconditionRequired => "This company requires an If-Match header with the record's ETag".into(),
+            Self::IdempotencyMismatch => "This Idempotency-Key was already used for a different request".into(),
+            Self::InProgress => {
+                "The first request with this Idempotency-Key is still running; ask again shortly for its answer".into()
+            }
+            Self::RateLimited { retry_after_seconds } => {
+                format!("Too many attempts; try again in {retry_after_seconds} seconds")
+            }
+            Self::Unavailable(why) => match why {
+                Unavailable::Overloaded => "The server is busy; try again shortly",
+                Unavailable::Outgrown => {
+                    "Much was written while this was read, and it had to end; ask for less, or when less is written"
+                }
+                Unavailable::StorageFull => "The server's storage is full; nothing was written",
+                Unavailable::DatabaseAway => "The database is not reachable; try again shortly",
+                Unavailable::ShuttingDown => "The server is shutting down; try again shortly",
+                Unavailable::CommitOutcomeUnknown => {
+                    "It is not known whether this was written; repeat it with the same Idempotency-Key"
+                }
+            }
+            .into(),
+            Self::Internal(_) => "Something went wrong on our side; quote the X-Request-Id".into(),
+        }
+    }
+}
+
+impl From<FieldErrors> for Error {
+    fn from(errors: FieldErrors) -> Self {
+        Self::Validation(errors)
+    }
+}
+
+impl From<DbErr> for Error {
+    fn from(error: DbErr) -> Self {
+        crate::fault::explain(&error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_bounded_in_every_direction() {
+        let mut faults = FieldErrors::default();
+        for field in 0..1_000 {
+            for message in 0..100 {
+                faults.add(format!("{field}{}", "f".repeat(5_000)), format!("{message}{}", "é".repeat(5_000)));
+            }
+        }
+        assert_eq!(faults.iter().count(), MOST_FAULTS);
+        for (field, messages) in faults.iter() {
+            assert_eq!((field.chars().count(), messages.len()), (LONGEST_PATH + 1, MOST_OF_ONE_FIELD));
+            assert!(messages.iter().all(|message| message.chars().count() == LONGEST_MESSAGE + 1));
+        }
+    }
+}

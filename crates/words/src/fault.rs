@@ -1,0 +1,89 @@
+//! What the database's complaints mean to a caller, the same on both engines.
+
+use crate::error::{Conflict, Error, FieldErrors, Unavailable};
+use sea_orm::DbErr;
+
+/// What an engine can have against a statement, as far as callers are told apart by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Complaint {
+    Duplicate,
+    InUse,
+    /// A sum beyond what the books can keep.
+    TooLarge,
+    /// Others hold what is needed; it may be tried again.
+    Busy,
+    /// The log grew too long beside a read.
+    Outgrown,
+    Full,
+    Away,
+    Other,
+}
+
+pub fn explain(error: &DbErr) -> Error {
+    match complaint(error) {
+        Complaint::Duplicate => Error::Conflict(Conflict {
+            code: "duplicate",
+            title: "Another record already has this value".into(),
+            errors: FieldErrors::default(),
+        }),
+        Complaint::InUse => Error::conflict("in_use", "Other records refer to this one"),
+        Complaint::TooLarge => Error::too_large(),
+        Complaint::Busy => Error::Unavailable(Unavailable::Overloaded),
+        Complaint::Outgrown => Error::Unavailable(Unavailable::Outgrown),
+        Complaint::Full => Error::Unavailable(Unavailable::StorageFull),
+        Complaint::Away => Error::Unavailable(Unavailable::DatabaseAway),
+        Complaint::Other => Error::internal(error),
+    }
+}
+
+/// By the extended result code, or by the code without its extension where that says enough.
+fn of_sqlite(fault: &sqlite_kit::Fault) -> Complaint {
+    match (fault.code(), fault.primary()) {
+        // SQLITE_CONSTRAINT_UNIQUE, _PRIMARYKEY, _ROWID.
+        (2067 | 1555 | 2579, _) => Complaint::Duplicate,
+        // SQLITE_CONSTRAINT_FOREIGNKEY.
+        (787, _) => Complaint::InUse,
+        // SQLITE_CONSTRAINT_CHECK.
+        (275, _) => Complaint::TooLarge,
+        // SQLITE_BUSY_SNAPSHOT.
+        (517, _) => Complaint::Outgrown,
+        // SQLITE_BUSY, LOCKED; INTERRUPT: nobody waited any longer.
+        (_, 5 | 6 | 9) => Complaint::Busy,
+        // SQLITE_FULL.
+        (_, 13) => Complaint::Full,
+        // SQLITE_NOMEM, IOERR, CANTOPEN: another connection may fare better.
+        (_, 7 | 10 | 14) => Complaint::Away,
+        _ => Complaint::Other,
+    }
+}
+
+/// By the server's five characters.
+fn of_postgres(fault: &postgres_kit::Fault) -> Complaint {
+    match fault.code() {
+        "23505" => Complaint::Duplicate,
+        "23503" => Complaint::InUse,
+        // Check violation, number out of range.
+        "23514" | "22003" => Complaint::TooLarge,
+        // Serialization failure, deadlock, lock timeout; given up, because nobody waited or because it took too long.
+        "40001" | "40P01" | "55P03" | "57014" => Complaint::Busy,
+        // Disk full.
+        "53100" => Complaint::Full,
+        // Too many connections, cannot connect now, read-only after a fail-over.
+        "53300" | "57P03" | "25006" => Complaint::Away,
+        _ if fault.is_away() => Complaint::Away,
+        _ if fault.is_busy() => Complaint::Busy,
+        _ => Complaint::Other,
+    }
+}
+
+/// Whether a row with the same key is there already.
+pub fn is_duplicate(error: &DbErr) -> bool {
+    matches!(complaint(error), Complaint::Duplicate)
+}
+
+fn complaint(error: &DbErr) -> Complaint {
+    if let Some(fault) = postgres_kit::Fault::within(error) {
+        return of_postgres(fault);
+    }
+    sqlite_kit::Fault::within(error).map_or(Complaint::Other, of_sqlite)
+}

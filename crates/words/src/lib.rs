@@ -1,0 +1,19 @@
+//! The words that the rest is written in: money, quantities, days, identifiers, currencies, errors, and how each is
+//! read, shown and stored.
+//!
+//! Opens no database, reads no clock of its own accord and depends on nothing of ours but what the engines' faults are
+//! called.
+
+pub mod clock;
+pub mod currency;
+pub mod day;
+pub mod error;
+pub mod exact;
+pub mod fault;
+pub mod field;
+pub mod ids;
+pub mod money;
+pub mod portion;
+pub mod quoting;
+pub mod stored;
+pub mod texts;

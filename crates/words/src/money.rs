@@ -1,0 +1,423 @@
+//! Exact decimals as scaled integers: what is counted, what it costs, and how one becomes the other.
+//!
+//! Owns: the four scales, reading a number from its literal text, writing it back digit for digit.
+//! Refuses: binary floats, exponents, and to round without being asked.
+//!
+//! A database column of decimals is REAL on SQLite and loses digits, so every amount is a 64-bit integer on
+//! both engines; sums are exact and comparable in SQL.
+
+use crate::exact::TooLarge;
+use rust_decimal::Decimal;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use sea_orm::DeriveValueType;
+use serde::de::{self, Deserializer, Visitor};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+
+/// Why a text is no number of a scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecimalFault {
+    NotADecimal,
+    TooPrecise { places: u32 },
+    TooLarge,
+}
+
+impl fmt::Display for DecimalFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotADecimal => f.write_str("must be a decimal number such as 12.50, without an exponent"),
+            Self::TooPrecise { places } => write!(f, "must have at most {places} decimal places"),
+            Self::TooLarge => f.write_str("is too large"),
+        }
+    }
+}
+
+/// Reads a plain decimal into units of ten to the minus `places`, or says why not.
+fn parse_scaled(text: &str, places: u32) -> Result<i64, DecimalFault> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let well_formed = !whole.is_empty()
+        && (digits.len() == whole.len() || !fraction.is_empty())
+        && whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
+    if !well_formed {
+        return Err(DecimalFault::NotADecimal);
+    }
+    let fraction = fraction.trim_end_matches('0');
+    let missing = (places as usize).checked_sub(fraction.len()).ok_or(DecimalFault::TooPrecise { places })?;
+    let mut units: i64 = 0;
+    let padding = std::iter::repeat_n(b'0', missing);
+    for byte in whole.bytes().chain(fraction.bytes()).chain(padding) {
+        units = units
+            .checked_mul(10)
+            .and_then(|units| units.checked_add(i64::from(byte - b'0')))
+            .ok_or(DecimalFault::TooLarge)?;
+    }
+    Ok(if negative { -units } else { units })
+}
+
+/// Writes scaled units with at least `least` decimals, more only where the value has them.
+fn write_scaled(units: i64, places: u32, least: u32) -> String {
+    let digits = format!("{:0width$}", units.unsigned_abs(), width = places as usize + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - places as usize);
+    let significant = fraction.trim_end_matches('0').len().max(least.min(places) as usize);
+    let sign = if units < 0 { "-" } else { "" };
+    if significant == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{}", &fraction[..significant]) }
+}
+
+fn serialize_number<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    text.parse::<serde_json::Number>().map_err(S::Error::custom)?.serialize(serializer)
+}
+
+/// A JSON number or a string, by its literal text.
+struct LiteralText;
+
+impl Visitor<'_> for LiteralText {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a decimal number")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+}
+
+/// The text of a decimal, whether it came as `12.50` or `"12.50"`.
+fn literal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let raw = Box::<serde_json::value::RawValue>::deserialize(deserializer)?;
+    let text = raw.get();
+    if text.starts_with('"') {
+        return serde_json::Deserializer::from_str(text).deserialize_str(LiteralText).map_err(de::Error::custom);
+    }
+    if text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        return Ok(text.to_owned());
+    }
+    Err(de::Error::custom("must be a number"))
+}
+
+/// A decimal that is kept in units of ten to the minus [`Scaled::PLACES`].
+pub trait Scaled: Copy {
+    const PLACES: u32;
+
+    fn units(self) -> i64;
+}
+
+macro_rules! scaled {
+    ($(#[$about:meta])* $name:ident, $places:literal, $title:literal) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, DeriveValueType)]
+        pub struct $name(i64);
+
+        impl $name {
+            pub const PLACES: u32 = $places;
+            pub const ZERO: Self = Self(0);
+
+            /// From units of the smallest step.
+            /// The range is as wide below 0 as above it: the smallest integer, which has no positive twin, is not in it
+            /// and is taken for the one after it. No text and no sum comes to it.
+            pub const fn from_units(units: i64) -> Self {
+                Self(if units == i64::MIN { -i64::MAX } else { units })
+            }
+
+            pub const fn units(self) -> i64 {
+                self.0
+            }
+
+            pub fn parse(text: &str) -> Result<Self, DecimalFault> {
+                parse_scaled(text, Self::PLACES).map(Self)
+            }
+
+            pub const fn is_negative(self) -> bool {
+                self.0 < 0
+            }
+
+            pub fn checked_add(self, other: Self) -> Option<Self> {
+                self.0.checked_add(other.0).filter(|units| *units != i64::MIN).map(Self)
+            }
+
+            pub fn checked_sub(self, other: Self) -> Option<Self> {
+                self.0.checked_sub(other.0).filter(|units| *units != i64::MIN).map(Self)
+            }
+
+            pub fn checked_neg(self) -> Option<Self> {
+                self.0.checked_neg().map(Self)
+            }
+
+            pub fn plus(self, other: Self) -> Result<Self, TooLarge> {
+                self.checked_add(other).ok_or(TooLarge)
+            }
+
+            pub fn minus(self, other: Self) -> Result<Self, TooLarge> {
+                self.checked_sub(other).ok_or(TooLarge)
+            }
+
+            /// All of them together; nothing of none.
+            pub fn sum(all: impl IntoIterator<Item = Self>) -> Result<Self, TooLarge> {
+                all.into_iter().try_fold(Self::ZERO, Self::plus)
+            }
+
+            /// The same on the other side of 0. Total, since the range is symmetric.
+            #[must_use]
+            pub const fn negated(self) -> Self {
+                Self(self.0.saturating_neg())
+            }
+
+            /// How far it is from 0. Total, since the range is symmetric.
+            #[must_use]
+            pub const fn size(self) -> Self {
+                Self(self.0.saturating_abs())
+            }
+
+            pub fn decimal(self) -> Decimal {
+                Decimal::new(self.0, Self::PLACES)
+            }
+
+            /// The same value as text, with at least `least` decimals.
+            pub fn with_decimals(self, least: u32) -> String {
+                write_scaled(self.0, Self::PLACES, least)
+            }
+        }
+
+        impl Scaled for $name {
+            const PLACES: u32 = $places;
+
+            fn units(self) -> i64 {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.with_decimals(0))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serialize_number(&self.with_decimals(0), serializer)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::parse(&literal(deserializer)?).map_err(de::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                $title.into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({"type": "number", "format": "decimal"})
+            }
+        }
+    };
+}
+
+scaled!(
+    /// An amount in some currency, in ten-thousandths.
+    Money, 4, "Money"
+);
+scaled!(
+    /// How many or how much of an item.
+    Quantity, 6, "Quantity"
+);
+scaled!(
+    /// What one unit costs; finer than money, since small parts cost fractions of a cent.
+    UnitPrice, 6, "UnitPrice"
+);
+scaled!(
+    /// A percentage.
+    Percent, 6, "Percent"
+);
+scaled!(
+    /// How many units of the base currency one unit of another is worth.
+    Rate, 10, "Rate"
+);
+
+impl Percent {
+    pub const HUNDRED: Self = Self::from_units(100_000_000);
+}
+
+impl Rate {
+    pub const ONE: Self = Self::from_units(10_000_000_000);
+}
+
+/// How the half of the smallest unit is rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rounding {
+    /// Half away from zero, as on paper.
+    #[default]
+    HalfUp,
+    /// Half to the even neighbour, as bankers do.
+    HalfEven,
+}
+
+impl Rounding {
+    /// The one place where a product becomes an amount: rounded to the currency's decimals.
+    pub fn money(self, exact: Decimal, currency_decimals: u32) -> Result<Money, DecimalFault> {
+        let strategy = match self {
+            Self::HalfUp => rust_decimal::RoundingStrategy::MidpointAwayFromZero,
+            Self::HalfEven => rust_decimal::RoundingStrategy::MidpointNearestEven,
+        };
+        Money::parse(&exact.round_dp_with_strategy(currency_decimals.min(Money::PLACES), strategy).to_string())
+    }
+}
+
+impl Money {
+    /// Whether the amount exists in a currency: no fraction of its smallest coin.
+    pub const fn fits(self, currency_decimals: u32) -> bool {
+        let step = 10_i64.pow(Self::PLACES.saturating_sub(currency_decimals));
+        self.0 % step == 0
+    }
+
+    /// To the nearest multiple of the smallest coin of cash, half away from zero.
+    pub fn to_increment(self, increment: Self) -> Result<Self, TooLarge> {
+        let (size, step) = (i128::from(self.size().0), i128::from(increment.size().0));
+        if step == 0 {
+            return Ok(self);
+        }
+        let rest = size % step;
+        let rounded = if rest * 2 >= step { size - rest + step } else { size - rest };
+        let units = i64::try_from(rounded).map_err(|_| TooLarge)?;
+        Ok(Self::from_units(if self.is_negative() { -units } else { units }))
+    }
+}
+
+/// Money as it is shown: padded to its currency's decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount {
+    pub money: Money,
+    pub currency_decimals: u32,
+}
+
+impl Serialize for Amount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_number(&self.money.with_decimals(self.currency_decimals), serializer)
+    }
+}
+
+impl JsonSchema for Amount {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Amount".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Money::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_is_read_from_its_literal_text() {
+        let cases = [
+            ("0.1", Ok(1_000)),
+            ("12345678901234.5678", Ok(123_456_789_012_345_678)),
+            ("-922337203685477.5807", Ok(-i64::MAX)),
+            ("-922337203685477.5808", Err(DecimalFault::TooLarge)),
+            ("922337203685477.5808", Err(DecimalFault::TooLarge)),
+            ("10.00", Ok(100_000)),
+            ("1.00000000", Ok(10_000)),
+            ("0.12345", Err(DecimalFault::TooPrecise { places: 4 })),
+            ("1e3", Err(DecimalFault::NotADecimal)),
+            ("", Err(DecimalFault::NotADecimal)),
+            ("-", Err(DecimalFault::NotADecimal)),
+            ("1.", Err(DecimalFault::NotADecimal)),
+            (".5", Err(DecimalFault::NotADecimal)),
+            ("+5", Err(DecimalFault::NotADecimal)),
+            ("1,5", Err(DecimalFault::NotADecimal)),
+            ("NaN", Err(DecimalFault::NotADecimal)),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Money::parse(text).map(Money::units), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn json_takes_numbers_and_strings_and_writes_exact_numbers() {
+        for (json, shown) in [("0.1", "0.1"), ("\"0.1\"", "0.1"), ("12345678901234.5678", "12345678901234.5678")] {
+            let money: Money = serde_json::from_str(json).unwrap();
+            assert_eq!(serde_json::to_string(&money).unwrap(), shown);
+        }
+        for json in ["true", "[]", "{}", "1e2", "\"ten\""] {
+            assert!(serde_json::from_str::<Money>(json).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_padded_to_their_currency() {
+        for (text, decimals, shown) in
+            [("10", 2, "10.00"), ("10", 0, "10"), ("-0.5", 3, "-0.500"), ("1.2345", 2, "1.2345")]
+        {
+            let amount = Amount { money: Money::parse(text).unwrap(), currency_decimals: decimals };
+            assert_eq!(serde_json::to_string(&amount).unwrap(), shown);
+        }
+    }
+
+    #[test]
+    fn an_amount_fits_a_currency_without_fractions_of_its_coin() {
+        for (text, decimals, fits) in
+            [("10.50", 2, true), ("10.505", 2, false), ("10.5", 0, false), ("10", 0, true), ("0.0001", 4, true)]
+        {
+            assert_eq!(Money::parse(text).unwrap().fits(decimals), fits, "{text} at {decimals}");
+        }
+    }
+
+    #[test]
+    fn the_range_is_symmetric() {
+        let most = Money::from_units(i64::MAX);
+        let least = Money::from_units(i64::MIN);
+        assert_eq!((least, least.negated(), least.size()), (most.negated(), most, most));
+        assert_eq!(least.minus(Money::from_units(1)), Err(TooLarge));
+        assert_eq!(least.plus(Money::from_units(-1)), Err(TooLarge));
+        assert_eq!(Money::sum([most, Money::from_units(1)]), Err(TooLarge));
+        assert_eq!(Money::sum([]), Ok(Money::ZERO));
+    }
+
+    #[test]
+    fn cash_is_rounded_to_its_smallest_coin() {
+        for (amount, increment, rounded) in [
+            ("10.02", "0.05", "10"),
+            ("10.03", "0.05", "10.05"),
+            ("10.025", "0.05", "10.05"),
+            ("-10.025", "0.05", "-10.05"),
+            ("-10.02", "0.05", "-10"),
+            ("7", "0", "7"),
+        ] {
+            let [amount, increment] = [amount, increment].map(|text| Money::parse(text).unwrap());
+            assert_eq!(amount.to_increment(increment).unwrap().to_string(), rounded, "{amount}");
+        }
+    }
+
+    #[test]
+    fn halves_are_rounded_as_the_company_says() {
+        for (rounding, exact, shown) in [
+            (Rounding::HalfUp, "2.345", "2.35"),
+            (Rounding::HalfUp, "-2.345", "-2.35"),
+            (Rounding::HalfEven, "2.345", "2.34"),
+            (Rounding::HalfEven, "2.355", "2.36"),
+        ] {
+            let money = rounding.money(exact.parse().unwrap(), 2).unwrap();
+            assert_eq!(money.with_decimals(2), shown, "{rounding:?} {exact}");
+        }
+    }
+}
