@@ -274,10 +274,14 @@ async fn a_commit_that_hangs_is_told_by_what_it_hangs_on() {
     let late = "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON waiting DEFERRABLE INITIALLY DEFERRED \
                 FOR EACH ROW EXECUTE FUNCTION waits()";
     other.batch(late).await.unwrap();
-    let committing = async |table: &str| {
-        let lease = server.writes.begin().await.unwrap();
-        lease.execute_unprepared(&format!("INSERT INTO {table} VALUES (1)")).await.unwrap();
-        lease
+    // Who looks may still be at a look that began while all was silent.
+    let committing = async |table: &str| loop {
+        if let Ok(lease) = server.writes.begin().await
+            && lease.execute_unprepared(&format!("INSERT INTO {table} VALUES (1)")).await.is_ok()
+        {
+            return lease;
+        }
+        tokio::task::yield_now().await;
     };
 
     // A lock that another holds.
