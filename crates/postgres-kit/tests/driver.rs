@@ -185,6 +185,17 @@ async fn a_read_that_nobody_waits_for_ends_inside_the_server_and_its_connection_
 /// A BEGIN that was cancelled once left its session inside a transaction which the driver did not know of; what was
 /// written on it later was acknowledged and gone.
 #[tokio::test]
+async fn a_connection_that_missed_its_deadline_is_never_asked_again() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let patience = Duration::from_millis(300);
+    let link = Link::open(&Target::of(&url, PATIENCE).unwrap(), patience).await.unwrap();
+    let late = link.query(asked("SELECT pg_sleep(60)::text AS late", [])).await.unwrap_err();
+    assert!(late.to_string().contains("does not answer"), "{late}");
+    assert!(link.is_spent().is_some());
+    assert!(link.query(asked("SELECT 1 AS one", [])).await.is_err());
+}
+
+#[tokio::test]
 async fn a_cancelled_begin_loses_no_later_write() {
     let Some(url) = postgres::fresh_database() else { return };
     let (server, other) = (server(&url, 2).await, link(&url).await);
