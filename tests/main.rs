@@ -18,6 +18,7 @@ mod findings;
 mod goods_model;
 mod harness;
 mod journals;
+mod kernel_stock;
 mod limits;
 mod lists;
 mod model;

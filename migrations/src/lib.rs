@@ -29,6 +29,8 @@ mod m0019_sign_in;
 mod m0021_running_time;
 mod m0023_seals;
 mod m0024_no_replacing;
+mod m0031_stock_facts;
+mod m0032_stock_snapshots;
 pub mod schema;
 mod sealed;
 
@@ -57,6 +59,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0021_running_time::Migration),
             Box::new(m0023_seals::Migration),
             Box::new(m0024_no_replacing::Migration),
+            Box::new(m0031_stock_facts::Migration),
+            Box::new(m0032_stock_snapshots::Migration),
         ]
     }
 }

@@ -228,8 +228,10 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         progress::Entity,
         progress_moves::Entity,
         stock::Entity,
+        stock_facts::Entity,
         stock_lines::Entity,
         stock_moves::Entity,
+        stock_snapshots::Entity,
         tax_code::table::Entity,
     );
     assert_eq!(wrong, Vec::<String>::new());

@@ -1,11 +1,12 @@
 //! Stock adjustments: what was found, lost, broken or counted.
 
 use crate::access::Business;
+use crate::books::balances::sum;
 use crate::books::chart::SystemRole;
 use crate::books::periods::Module;
 use crate::books::stock::{self, Wanted as Movement};
 use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, EntryKind, StockKind, stock_lines};
+use crate::books::tables::{DocumentKind, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
@@ -27,6 +28,7 @@ use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
 use rules::posting::{Line, Posting, Subject};
 use schemars::JsonSchema;
+use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -363,35 +365,42 @@ impl Document for StockAdjustments {
         }
         let inventory = chart.in_role(SystemRole::Inventory)?.id;
         let mut movements = Vec::new();
-        for ((line, delta), line_no) in asked.lines.iter().zip(&deltas).zip(1..) {
+        for ((line, delta), line_no) in asked.lines.iter().zip(&deltas).zip(1_usize..) {
             let Some(item) = items.get(&line.item).filter(|_| *delta != Quantity::ZERO) else { continue };
             let cost = line.unit_cost.map(|cost| cost.decimal().checked_mul(delta.decimal()).unwrap_or_default());
             let rounding = business.settings.rounding_mode.rounding();
             movements.push(Movement {
                 line: line.id.unwrap_or_default(),
-                line_no,
                 item: item.clone(),
                 kind: match (delta.is_negative(), line.unit_cost) {
-                    (true, _) => StockKind::Issue,
-                    (false, Some(_)) => StockKind::Receipt,
-                    (false, None) => StockKind::Return,
+                    (true, _) => FactKind::Issue,
+                    (false, Some(_)) => FactKind::Receipt,
+                    (false, None) => FactKind::CustomerReturn,
                 },
-                quantity: *delta,
-                cost: match cost.filter(|_| !delta.is_negative()) {
+                side: FactSide::Cost,
+                quantity: if delta.is_negative() {
+                    Quantity::from_units(delta.units().checked_neg().ok_or_else(Error::too_large)?)
+                } else {
+                    *delta
+                },
+                amount: match cost.filter(|_| !delta.is_negative()) {
                     Some(cost) => rounding.money(cost, business.currency_decimals).map_err(|_| {
                         Error::field(&format!("lines[{}].unitCost", line_no - 1), "comes to more than can be kept")
                     })?,
                     None => Money::ZERO,
                 },
-                asked_cost: None,
-                returns: None,
-                inventory: item.inventory_account_id.unwrap_or(inventory),
-                cost_account: account,
+                of: None,
+                accounts: stock::Accounts {
+                    inventory: item.inventory_account_id.unwrap_or(inventory),
+                    cost: account,
+                    variance: account,
+                    waits: None,
+                },
             });
         }
         settled.stock = stock::plan(cx, head.date, movements).await?;
-        let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
-        let value = moved.iter().try_fold(Money::ZERO, |sum, line| sum.checked_add(line.cost));
+        let moved: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
+        let value = moved.iter().try_fold(Money::ZERO, |sum, fact| sum.checked_add(fact.booked_stock));
         let value = value.ok_or_else(|| Error::field("lines", "come to more than can be kept"))?;
         (settled.total, settled.base_total) = (value, value);
         let posting = posting(&business.base_currency, moved)
@@ -415,8 +424,7 @@ impl Document for StockAdjustments {
     }
 
     fn fresh(settled: &Settled<AdjustmentFigures>) -> Self::Live {
-        let lines = settled.stock.iter().flat_map(|plan| &plan.lines);
-        lines.map(|line| (line.line_id, line.cost)).collect()
+        settled.stock.iter().flat_map(stock::Plan::costs).collect()
     }
 
     fn view(
@@ -493,16 +501,17 @@ async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Q
     let mut there: HashMap<RecordId, i64> = HashMap::new();
     if !counted.is_empty() {
         cx.flush().await?;
-        let lines = stock_lines::Entity::find()
-            .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(stock_lines::Column::ItemId.is_in(counted))
-            .filter(stock_lines::Column::Date.lte(date))
-            .all(&cx.db)
-            .await?;
-        for line in lines {
-            let sum = there.entry(line.item_id).or_default();
-            *sum = sum.saturating_add(line.quantity.units());
-        }
+        // What was voided on a later day was there on this one.
+        let rows = stock_moves::Entity::find()
+            .select_only()
+            .column(stock_moves::Column::ItemId)
+            .column_as(sum(cx, Expr::col(stock_moves::Column::Quantity)), "quantity")
+            .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_moves::Column::ItemId.is_in(counted))
+            .filter(stock_moves::Column::Date.lte(date))
+            .group_by(stock_moves::Column::ItemId);
+        let rows: Vec<(RecordId, i64)> = rows.into_tuple().all(&cx.db).await?;
+        there.extend(rows);
     }
     let delta = |line: &AdjustmentLineAsked| match (line.delta, line.counted) {
         (Some(delta), _) => delta,
@@ -515,7 +524,7 @@ async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Q
     Ok(asked.lines.iter().map(delta).collect())
 }
 
-fn posting(currency: &str, moved: &[stock_lines::Model]) -> Result<Posting, rules::posting::Unbalanced> {
+fn posting(currency: &str, moved: &[stock_facts::Model]) -> Result<Posting, rules::posting::Unbalanced> {
     let line = |account, amount: Money, quantity, item| Line {
         account,
         amount,
@@ -525,10 +534,10 @@ fn posting(currency: &str, moved: &[stock_lines::Model]) -> Result<Posting, rule
         ..Line::default()
     };
     let lines = moved.iter().flat_map(|moved| {
-        let back = Money::from_units(moved.cost.units().saturating_neg());
         [
-            line(moved.inventory_account_id, moved.cost, Some(moved.quantity), moved.item_id),
-            line(moved.cost_account_id, back, None, moved.item_id),
+            line(moved.inventory_account_id, moved.booked_stock, Some(moved.moves()), moved.item_id),
+            line(moved.cost_account_id, moved.booked_cost, None, moved.item_id),
+            line(moved.variance_account_id, moved.booked_variance, None, moved.item_id),
         ]
     });
     Posting::balanced(lines.collect())
@@ -537,12 +546,12 @@ fn posting(currency: &str, moved: &[stock_lines::Model]) -> Result<Posting, rule
 fn traded(
     asked: &AdjustmentAsked,
     deltas: &[Quantity],
-    moved: &[stock_lines::Model],
+    moved: &[stock_facts::Model],
     account: RecordId,
 ) -> Vec<TradedLine> {
     let value = |id: Option<RecordId>| {
         let line = moved.iter().find(|line| Some(line.line_id) == id);
-        line.map_or(Money::ZERO, |line| line.cost)
+        line.map_or(Money::ZERO, |line| line.booked_stock)
     };
     let lines = asked.lines.iter().zip(deltas);
     lines
