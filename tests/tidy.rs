@@ -90,6 +90,27 @@ fn only_the_lane_begins_and_commits() {
     absent("crates/ledger-core/src", &["DatabaseConnection", "DatabaseTransaction"], &["/database/"]);
 }
 
+/// Whatever goes on by itself is begun where a panic of it is noticed. What is spawned elsewhere serves one request or one
+/// connection, and is waited for or ends with it.
+#[test]
+fn what_goes_on_by_itself_is_supervised() {
+    let spawning = ["tokio::spawn", "task::spawn(", "runtime.spawn", "thread::Builder", "thread::spawn"];
+    let of_one_request = [
+        "http-kit/src/handler.rs",
+        "ledger-core/src/fair/mod.rs",
+        "ledger-core/src/ledger.rs",
+        "ledger-core/src/remembered.rs",
+        "launcher/src/tenants.rs",
+    ];
+    let of_one_connection = ["launcher/src/edge/mod.rs", "postgres-kit/src/pool.rs"];
+    let except: Vec<&str> = of_one_request
+        .into_iter()
+        .chain(of_one_connection)
+        .chain(["crates/supervise", "crates/bench", "src/database/tests"])
+        .collect();
+    absent("crates", &spawning, &except);
+}
+
 #[test]
 fn the_audit_log_is_read_through_its_own_door() {
     // Who writes and proves it, and the two that say who may see what of it.

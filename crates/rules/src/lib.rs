@@ -4,6 +4,7 @@
 
 pub mod account;
 pub mod chart;
+pub mod left;
 pub mod posting;
 pub mod stock;
 pub mod tax;

@@ -602,7 +602,8 @@ impl Desk {
     ) -> Result<()> {
         let mut sums = Sums::default();
         for table in TABLES.iter().filter(|table| matches!(table.whose, Whose::Company(_))) {
-            *sums.of_table(table.name) = writing::seal_all(connection, &self.seals, table, Some(business)).await?;
+            *sums.of_table(table.name) =
+                writing::seal_all(connection, (&self.seals, None), table, Some(business)).await?;
         }
         // Its log is told as well.
         self.open_installation(connection).await?;
@@ -671,17 +672,7 @@ impl Desk {
             changed.map(|(id, company)| company.next(&self.seals, *id)).collect()
         };
         for row in heads {
-            let update = books::Entity::update_many()
-                .col_expr(books::Column::Version, row.version.into())
-                .col_expr(books::Column::EntryNumber, row.entry_number.into())
-                .col_expr(books::Column::RecordedAt, row.recorded_at.into())
-                .col_expr(books::Column::AuditSequence, row.audit_sequence.into())
-                .col_expr(books::Column::AuditHash, row.audit_hash.into())
-                .col_expr(books::Column::Sums, row.sums.into())
-                .col_expr(books::Column::Signature, row.signature.into())
-                .filter(books::Column::BusinessId.eq(row.business_id))
-                .filter(books::Column::Version.eq(row.version - 1));
-            if update.exec(connection).await?.rows_affected != 1 {
+            if !heads::write(connection, row).await? {
                 // Someone wrote these books meanwhile: begin again, from what they are now.
                 return Err(Error::Unavailable(Unavailable::Overloaded));
             }

@@ -28,7 +28,7 @@ use adjusting::Waits;
 use change::Change;
 use rules::stock::{Effect, History, TooLarge, history};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) type Item = Arc<item::table::Model>;
@@ -63,6 +63,8 @@ pub(crate) struct Plan {
     /// In the order in which they were asked for.
     pub(crate) facts: Vec<stock_facts::Model>,
     changes: Vec<Change>,
+    /// By line, what comes to wait for an invoice.
+    waits: HashMap<RecordId, Money>,
 }
 
 /// Facts of a version that another replaces. They are taken out with what the new one puts in, as one change.
@@ -140,12 +142,20 @@ impl Plan {
         })
     }
 
-    /// What of a line's goods waits for an invoice, as far as this is known by now; a debit is positive.
-    pub(crate) fn waits(&self, line: RecordId) -> Result<Money> {
-        let booked = self.facts.iter().filter(|fact| fact.waiting_line() == line).map(|fact| fact.booked_waits);
+    /// What of a line's goods comes to wait for an invoice, as far as this is known by now; a debit is positive.
+    pub(crate) fn waits(&self, line: RecordId) -> Money {
+        self.waits.get(&line).copied().unwrap_or(Money::ZERO)
+    }
+
+    fn sum_up(&mut self) -> Result<()> {
+        let booked = self.facts.iter().map(|fact| (fact.waiting_line(), fact.booked_waits));
         let rest = self.changes.iter().flat_map(|change| &change.rest);
-        let rest = rest.filter(|rest| rest.fact.waiting_line() == line).map(|rest| rest.by.waits);
-        booked.chain(rest).try_fold(Money::ZERO, rules::stock::add).map_err(too_large)
+        let rest = rest.map(|rest| (rest.fact.waiting_line(), rest.by.waits));
+        for (line, by) in booked.chain(rest) {
+            let sum = self.waits.entry(line).or_insert(Money::ZERO);
+            *sum = rules::stock::add(*sum, by).map_err(too_large)?;
+        }
+        Ok(())
     }
 }
 
@@ -177,6 +187,7 @@ pub(crate) async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<
         plan.changes.push(change);
     }
     plan.facts = planned.into_iter().flatten().collect();
+    plan.sum_up()?;
     Ok(Some(plan))
 }
 

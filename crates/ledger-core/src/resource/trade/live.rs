@@ -201,7 +201,10 @@ fn size(money: Money) -> Money {
 impl Standing {
     /// Of a document that is being made: nothing is allocated yet.
     pub(super) fn of_plan(plan: Option<&stock::Plan>, progress: Option<&progress::Plan>) -> Self {
-        let own = progress.map(|plan| plan.own(&[])).unwrap_or_default();
+        let mut own = progress.map(|plan| plan.own(&[])).unwrap_or_default();
+        for line in &mut own {
+            line.value = plan.map_or(Money::ZERO, |plan| plan.waits(line.line_id));
+        }
         let links = progress.iter().flat_map(|plan| &plan.links).map(|(id, link)| LinkView {
             r#type: link.kind,
             id: *id,
