@@ -1,8 +1,9 @@
 //! Stock as a function of dated facts: the worked examples, to the cent and on every day they name.
 
-use crate::harness::on_both_engines;
+use crate::harness::server::Options;
 use crate::harness::server::{DIALECTS, Said};
 use crate::harness::shop::{Shop, cents, id, shown_cents};
+use crate::harness::{Dialect, Engine, Server, on_both_engines};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -99,7 +100,7 @@ impl<'s> Desk<'s> {
 }
 
 /// Each in a company of its own and in both dialects.
-fn each<'s>(server: &'s crate::harness::Server, item: Value, settings: Value, case: impl Fn(&Desk<'s>)) {
+fn each<'s>(server: &'s Server, item: Value, settings: Value, case: impl Fn(&Desk<'s>)) {
     for dialect in DIALECTS {
         let desk = Desk::new(Shop::with(server, dialect, settings.clone()), item.clone());
         case(&desk);
@@ -251,6 +252,110 @@ on_both_engines! {
         });
     }
 
+    fn what_was_paid_beside_the_price_goes_to_stock_and_to_what_was_sold(server) {
+        // 3.5
+        each(server, json!({}), json!({}), |desk| {
+            let (one, two) = (desk.bill("2026-01-02", 10, "8"), desk.bill("2026-01-03", 20, "12"));
+            desk.sell("2026-01-10", 6);
+            let targets = [&one["lines"][0]["id"], &two["lines"][0]["id"]];
+            let freight = |date: &str, targets: Value| json!({"date": date, "partyId": desk.shop.supplier, "lines": [
+                {"description": "Freight", "unitPrice": 32, "landedCost": {"targetLineIds": targets, "by": "value"}}
+            ]});
+            let bill = desk.shop.make("purchaseInvoices", &freight("2026-01-20", json!(targets)));
+            assert_eq!(desk.on("01-20"), ["1300 25.60", "2100 -32.00", "5000 6.40"]);
+            assert_eq!(desk.there("01-31"), "24 = 281.60");
+            assert_eq!(bill["lines"][0]["landedCost"], json!({"targetLineIds": targets, "by": "value"}));
+            // It is sent back as it was read, and nothing moves.
+            let path = format!("/{}", id(&bill));
+            assert_eq!(desk.shop.ask("PUT", "purchaseInvoices", &path, Some(&bill)).expect(200).data, bill);
+            // What it names cannot go, nor lose its line.
+            let refused = desk.shop.act("POST", "purchaseInvoices", &one, "void", None).expect(409);
+            assert_eq!(refused.code.as_deref(), Some("in_use"));
+            let nothing = desk.shop.ask("POST", "purchaseInvoices", "", Some(&freight("2026-01-20", json!([bill["lines"][0]["id"]]))));
+            assert_eq!(nothing.expect(400).fields(), ["lines[0].landedCost.targetLineIds[0]"]);
+            let none = desk.shop.ask("POST", "purchaseInvoices", "", Some(&freight("2026-01-20", json!([]))));
+            assert_eq!(none.expect(400).fields(), ["lines[0].landedCost.targetLineIds"]);
+            desk.shop.void("purchaseInvoices", &bill);
+            assert_eq!(desk.there("01-31"), "24 = 256.00");
+            desk.proves();
+            // Before its goods it waits for them.
+            desk.shop.make("purchaseInvoices", &freight("2026-01-01", json!([two["lines"][0]["id"]])));
+            assert_eq!(desk.on("01-01"), ["2100 -32.00", "2150 32.00"]);
+            assert_eq!(desk.on("01-03"), ["1300 272.00", "2100 -240.00", "2150 -32.00"]);
+        });
+    }
+
+    fn a_standard_cost_holds_from_its_day_on(server) {
+        // 3.4
+        each(server, json!({"costMethod": "standard", "standardCost": 10}), json!({}), |desk| {
+            desk.bill("2026-03-01", 5, "10.4");
+            desk.sell("2026-03-15", 2);
+            let line = json!({"itemId": desk.item, "standardCost": 11});
+            let dearer = desk.shop.make("stockAdjustments", &json!({"date": "2026-03-10", "lines": [line]}));
+            desk.bill("2026-03-05", 4, "10.5");
+            assert_eq!(desk.on("03-01"), ["1300 50.00", "2100 -52.00", "5100 2.00"]);
+            assert_eq!(desk.on("03-05"), ["1300 40.00", "2100 -42.00", "5100 2.00"]);
+            assert_eq!(desk.on("03-10"), ["1300 9.00", "5200 -9.00"]);
+            assert_eq!(desk.on("03-15"), ["1300 -22.00", "5000 22.00"]);
+            assert_eq!(desk.there("03-31"), "7 = 77.00");
+            assert_eq!(desk.shop.get("stockAdjustments", &dearer)["totalValue"].to_string(), "9.00");
+            desk.shop.void("stockAdjustments", &dearer);
+            assert_eq!(desk.there("03-31"), "7 = 70.00");
+            let item = desk.shop.ask("GET", "items", &format!("/{}", desk.item), None).expect(200).data;
+            let mut body = item.clone();
+            body["standardCost"] = 12.into();
+            let refused = desk.shop.ask("PUT", "items", &format!("/{}", desk.item), Some(&body)).expect(409);
+            assert_eq!((refused.code.as_deref(), refused.fields()), (Some("in_use"), vec!["standardCost".to_owned()]));
+        });
+        each(server, json!({}), json!({}), |desk| {
+            let body = json!({"date": "2026-03-10", "lines": [{"itemId": desk.item, "standardCost": 11}]});
+            let refused = desk.shop.ask("POST", "stockAdjustments", "", Some(&body)).expect(400);
+            assert_eq!(refused.fields(), ["lines[0].standardCost"]);
+        });
+    }
+
+    fn what_a_supplier_lets_off_is_taken_off_stock_and_what_was_sold(server) {
+        // 3.6
+        each(server, json!({}), json!({}), |desk| {
+            let bill = desk.bill("2026-01-02", 10, "10");
+            desk.sell("2026-01-10", 4);
+            let line = json!({"sourceLineId": bill["lines"][0]["id"], "quantity": 1, "unitPrice": 15});
+            let note = json!({"date": "2026-02-15", "purchaseInvoiceId": id(&bill), "kind": "priceAdjustment", "lines": [line]});
+            let note = desk.shop.make("debitNotes", &note);
+            assert_eq!(desk.on("02-15"), ["1300 -9.00", "2100 15.00", "5000 -6.00"]);
+            assert_eq!(desk.there("02-28"), "6 = 51.00");
+            desk.shop.void("debitNotes", &note);
+            assert_eq!(desk.there("02-28"), "6 = 60.00");
+        });
+    }
+
+    fn every_day_of_a_chain_knows_its_own_cost(server) {
+        // A delivery that is invoiced in part, a first layer that comes late, a bill that is dearer.
+        each(server, json!({"costMethod": "fifo"}), json!({"cogsTiming": "invoice"}), |desk| {
+            let received = desk.receive("2026-07-01", 10, "10");
+            let note = desk.deliver("2026-07-05", 5);
+            desk.invoice("salesInvoices", &note, "2026-07-10", 2, "30");
+            desk.invoice("purchaseInvoices", &received, "2026-08-20", 10, "20");
+            desk.bill("2026-06-30", 3, "10");
+            assert_eq!(desk.on("07-05"), ["1300 -50.00", "1350 50.00"]);
+            assert_eq!(desk.on("07-10"), ["1350 -20.00", "5000 20.00"]);
+            assert_eq!(desk.on("08-20"), ["1300 80.00", "1350 12.00", "2100 -200.00", "2150 100.00", "5000 8.00"]);
+        });
+    }
+
+    fn a_bill_before_its_goods_waits_for_them(server) {
+        each(server, json!({}), json!({"cogsTiming": "invoice"}), |desk| {
+            let received = desk.receive("2026-02-05", 10, "10");
+            desk.invoice("purchaseInvoices", &received, "2026-02-01", 10, "12");
+            let note = desk.deliver("2026-02-06", 4);
+            desk.invoice("salesInvoices", &note, "2026-02-03", 2, "30");
+            assert_eq!(desk.on("02-01"), ["2100 -120.00", "2150 120.00"]);
+            assert_eq!(desk.on("02-03"), Vec::<String>::new());
+            assert_eq!(desk.on("02-05"), ["1300 120.00", "2150 -120.00"]);
+            assert_eq!(desk.on("02-06"), ["1300 -48.00", "1350 24.00", "5000 24.00"]);
+        });
+    }
+
     fn a_bill_at_another_rate_is_a_difference_of_exchange(server) {
         each(server, json!({}), json!({}), |desk| {
             let supplier = &desk.shop.supplier;
@@ -264,5 +369,50 @@ on_both_engines! {
             assert_eq!(desk.shop.posted(&bill).len(), 3, "{:?}", desk.shop.posted(&bill));
             assert_eq!(desk.there("01-31"), "10 = 72.00");
         });
+    }
+}
+
+/// How many facts a server read for the last write of stock.
+fn read(server: &Server) -> usize {
+    let log = server.log();
+    let last = log.lines().filter(|line| line.contains("stock was valued")).last().unwrap_or_default().to_owned();
+    let at = last.find("facts").unwrap_or_else(|| panic!("{log}")) + "facts".len();
+    last[at..]
+        .chars()
+        .skip_while(|sign| !sign.is_ascii_digit())
+        .take_while(char::is_ascii_digit)
+        .collect::<String>()
+        .parse()
+        .unwrap()
+}
+
+/// What a sale, a return and a void of today read of an item's story.
+fn reads(server: &Server, movements: usize) -> [usize; 4] {
+    let desk = Desk::new(Shop::open(server, Dialect::A), json!({}));
+    let line = json!({"itemId": desk.item, "quantityDelta": 1, "unitCost": 2});
+    for (day, portion) in (0..movements).collect::<Vec<_>>().chunks(100).enumerate() {
+        let date = format!("202{}-{:02}-{:02}", day / 336, day / 28 % 12 + 1, day % 28 + 1);
+        let lines: Vec<&Value> = portion.iter().map(|_| &line).collect();
+        desk.shop.make("stockAdjustments", &json!({"date": date, "lines": lines}));
+    }
+    let (sold, of_sale) = (desk.sell("2026-03-01", 3), read(server));
+    let back = json!({"date": "2026-03-01", "salesInvoiceId": id(&sold), "lines": [{"sourceLineId": sold["lines"][0]["id"], "quantity": 1}]});
+    let (back, of_return) = (desk.shop.make("creditNotes", &back), read(server));
+    desk.shop.void("creditNotes", &back);
+    let of_void = read(server);
+    desk.shop.void("salesInvoices", &sold);
+    let found = [of_sale, of_return, of_void, read(server)];
+    desk.proves();
+    found
+}
+
+/// A sale, a return or a void of today reads as little of an item with a long story as of one with a short one.
+#[test]
+fn a_long_story_is_not_read_again_for_what_happens_today() {
+    let custom = r#"{"Logging": {"Level": "debug", "Format": "json"}}"#;
+    let server = Server::start(Engine::Sqlite, Options { custom: Some(custom.into()), ..Options::default() }).unwrap();
+    for movements in [20, 20_000] {
+        let read = reads(&server, movements);
+        assert!(read.iter().all(|read| *read <= 200), "{read:?} facts were read with {movements} movements behind");
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct Wanted {
     /// What the document says of it.
     pub(crate) amount: Money,
     pub(crate) of: Option<RecordId>,
+    /// What a unit is worth from now on.
+    pub(crate) standard: Option<UnitPrice>,
     pub(crate) accounts: Accounts,
 }
 
@@ -126,6 +128,11 @@ impl stock_facts::Model {
         matches!(self.kind, FactKind::Receipt | FactKind::Issue | FactKind::CustomerReturn | FactKind::SupplierReturn)
     }
 
+    /// Whether what it cost is looked up by its line: it moves goods, or what they are worth.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.is_movement() || (self.kind == FactKind::Standard && self.line_id != self.item_id)
+    }
+
     /// The line whose goods wait for their invoice.
     pub(crate) fn waiting_line(&self) -> RecordId {
         self.of_line_id.unwrap_or(self.line_id)
@@ -135,7 +142,7 @@ impl stock_facts::Model {
 impl Plan {
     /// What each line of its document cost, as far as is known by now; what comes in is positive.
     pub(crate) fn costs(&self) -> impl Iterator<Item = (RecordId, Money)> {
-        let movements = self.facts.iter().filter(|fact| fact.is_movement());
+        let movements = self.facts.iter().filter(|fact| fact.is_listed());
         movements.map(|fact| {
             let cost = self.changes.iter().find_map(|change| change.costs_of_new.get(&fact.id));
             (fact.line_id, cost.copied().unwrap_or(fact.booked_stock))
@@ -187,6 +194,7 @@ pub(crate) async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<
         plan.changes.push(change);
     }
     plan.facts = planned.into_iter().flatten().collect();
+    check_named(cx, &gone, &plan.facts).await?;
     plan.sum_up()?;
     Ok(Some(plan))
 }
@@ -255,6 +263,7 @@ fn line_of(fact: &stock_facts::Model, line_no: i64, cost: Option<Money>) -> Opti
             FactKind::Receipt => StockKind::Receipt,
             FactKind::Issue | FactKind::SupplierReturn => StockKind::Issue,
             FactKind::CustomerReturn => StockKind::Return,
+            FactKind::Standard if fact.is_listed() => StockKind::Cost,
             _ => return None,
         },
         quantity: fact.moves(),
@@ -309,6 +318,54 @@ async fn live_facts(cx: &Cx<'_>, document: RecordId) -> Result<Vec<stock_facts::
     let cancelled: HashSet<RecordId> = rows.iter().filter_map(|row| row.cancels_id).collect();
     let live = |row: &stock_facts::Model| row.kind != FactKind::Cancellation && !cancelled.contains(&row.id);
     Ok(rows.into_iter().filter(live).collect())
+}
+
+/// The facts by which lines received goods that count at present.
+pub(crate) async fn live_receipts(cx: &Cx<'_>, lines: HashSet<RecordId>) -> Result<Vec<stock_facts::Model>> {
+    let receipts = stock_facts::Entity::find()
+        .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_facts::Column::LineId.is_in(lines))
+        .filter(stock_facts::Column::Kind.eq(FactKind::Receipt))
+        .all(&cx.db)
+        .await?;
+    without_cancelled(cx, receipts).await
+}
+
+async fn without_cancelled(cx: &Cx<'_>, facts: Vec<stock_facts::Model>) -> Result<Vec<stock_facts::Model>> {
+    let cancelled: HashSet<RecordId> = stock_facts::Entity::find()
+        .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_facts::Column::CancelsId.is_in(facts.iter().map(|fact| fact.id)))
+        .all(&cx.db)
+        .await?
+        .into_iter()
+        .filter_map(|row| row.cancels_id)
+        .collect();
+    Ok(facts.into_iter().filter(|fact| !cancelled.contains(&fact.id)).collect())
+}
+
+/// What landed cost or a rebate names cannot go.
+async fn check_named(cx: &Cx<'_>, gone: &[Gone], new: &[stock_facts::Model]) -> Result<()> {
+    let stays = |line: RecordId| new.iter().any(|fact| fact.kind == FactKind::Receipt && fact.line_id == line);
+    let left: Vec<RecordId> = gone
+        .iter()
+        .filter(|gone| gone.fact.kind == FactKind::Receipt && !stays(gone.fact.line_id))
+        .map(|gone| gone.fact.line_id)
+        .collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let naming = stock_facts::Entity::find()
+        .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_facts::Column::OfLineId.is_in(left))
+        .filter(stock_facts::Column::Kind.eq(FactKind::CostChange))
+        .all(&cx.db)
+        .await?;
+    let own = |fact: &stock_facts::Model| gone.iter().any(|gone| gone.fact.id == fact.id);
+    if without_cancelled(cx, naming).await?.iter().any(|fact| !own(fact)) {
+        let title = "What goods of it cost was changed by landed cost or a rebate; void what does so first";
+        return Err(Error::conflict("in_use", title));
+    }
+    Ok(())
 }
 
 /// Whether facts of a document count in stock: then its day is to be open for stock as well.
@@ -373,12 +430,18 @@ pub(crate) async fn take_back(
     }
 }
 
-/// All facts of an item, and what they come to.
-pub(crate) async fn story(cx: &Cx<'_>, item: &Item) -> Result<(Vec<stock_facts::Model>, History)> {
+/// All facts of an item, when which never was, and what they come to.
+pub(crate) struct Story {
+    pub(crate) facts: Vec<stock_facts::Model>,
+    pub(crate) cancelled: HashMap<RecordId, Day>,
+    pub(crate) history: History,
+}
+
+pub(crate) async fn story(cx: &Cx<'_>, item: &Item) -> Result<Story> {
     let terms = facts::terms_of(cx, item)?;
     let known = facts::since(cx, &terms, (item.id, None), change::beginning(), &[]).await?;
     let history = history(&terms, &known.start, &known.facts()).map_err(facts::failed)?;
-    Ok((known.rows, history))
+    Ok(Story { facts: known.rows, cancelled: known.cancelled, history })
 }
 
 /// What a unit of an item costs before anything is known of it.

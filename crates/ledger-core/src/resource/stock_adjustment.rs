@@ -19,7 +19,7 @@ use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, TradedLine,
     document_operations, document_rows,
 };
-use crate::resource::item::{self, ItemType};
+use crate::resource::item::{self, CostMethod, ItemType};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::payment_term::MasterStatus;
@@ -83,6 +83,9 @@ pub struct StockAdjustmentLineInput {
     counted_quantity: Maybe<Quantity>,
     /// What one unit cost of what was found; what such things cost now when absent.
     unit_cost: Maybe<UnitPrice>,
+    /// What one unit is worth from this day on, of an item at standard cost. What is there is revalued before anything
+    /// else moves it that day. Not beside a quantity.
+    standard_cost: Maybe<UnitPrice>,
     /// What the line is about.
     description: Maybe<Text<1000>>,
 }
@@ -101,6 +104,8 @@ struct AdjustmentLineAsked {
     delta: Option<Quantity>,
     counted: Option<Quantity>,
     unit_cost: Option<UnitPrice>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    standard: Option<UnitPrice>,
     description: Option<String>,
 }
 
@@ -149,6 +154,8 @@ pub struct StockAdjustmentLineView {
     counted_quantity: Option<Quantity>,
     /// What one unit cost of what was found.
     unit_cost: Option<UnitPrice>,
+    /// What one unit is worth from this day on.
+    standard_cost: Option<UnitPrice>,
     /// What the line is about.
     description: Option<String>,
     /// By how much the stock was adjusted.
@@ -193,7 +200,7 @@ impl Resource for StockAdjustments {
             "tags": [],
             "lines": [{
                 "itemId": "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21", "quantityDelta": 10, "countedQuantity": null,
-                "unitCost": 9.25, "description": "Found behind the shelf"
+                "unitCost": 9.25, "standardCost": null, "description": "Found behind the shelf"
             }]
         })
     }
@@ -208,8 +215,8 @@ impl Resource for StockAdjustments {
             "allowedActions": ["edit", "void", "copy"],
             "lines": [{
                 "id": "019a9f6e-6c00-7b2b-841a-f617380b942b", "lineNo": 1, "itemId": "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
-                "quantityDelta": 10, "countedQuantity": null, "unitCost": 9.25, "description": "Found behind the shelf",
-                "adjustedQuantity": 10, "value": 92.5
+                "quantityDelta": 10, "countedQuantity": null, "unitCost": 9.25, "standardCost": null,
+                "description": "Found behind the shelf", "adjustedQuantity": 10, "value": 92.5
             }],
             "totalValue": 92.5
         })
@@ -256,11 +263,19 @@ fn check_lines(faults: &mut Faults, field: Field<Vec<Field<StockAdjustmentLineIn
     };
     faults.each("lines", field, |faults, input| {
         let malformed = matches!(input.quantity_delta, Field::Malformed(_))
-            || matches!(input.counted_quantity, Field::Malformed(_));
+            || matches!(input.counted_quantity, Field::Malformed(_))
+            || matches!(input.standard_cost, Field::Malformed(_));
         let delta = faults.optional("quantityDelta", input.quantity_delta);
         let counted = faults.optional("countedQuantity", input.counted_quantity);
-        if !malformed && delta.is_some() == counted.is_some() {
-            faults.add("quantityDelta", "exactly one of quantityDelta and countedQuantity is required");
+        let standard = faults.optional("standardCost", input.standard_cost);
+        if !malformed
+            && [delta.is_some(), counted.is_some(), standard.is_some()].into_iter().filter(|is| *is).count() != 1
+        {
+            let why = "exactly one of quantityDelta, countedQuantity and standardCost is required";
+            faults.add("quantityDelta", why);
+        }
+        if standard.is_some_and(UnitPrice::is_negative) {
+            faults.add("standardCost", "must not be negative");
         }
         if delta == Some(Quantity::ZERO) {
             faults.add("quantityDelta", "must not be 0");
@@ -278,6 +293,7 @@ fn check_lines(faults: &mut Faults, field: Field<Vec<Field<StockAdjustmentLineIn
             delta,
             counted,
             unit_cost,
+            standard,
             description: text(faults, "description", input.description),
         }
     })
@@ -366,13 +382,18 @@ impl Document for StockAdjustments {
         let inventory = chart.in_role(SystemRole::Inventory)?.id;
         let mut movements = Vec::new();
         for ((line, delta), line_no) in asked.lines.iter().zip(&deltas).zip(1_usize..) {
-            let Some(item) = items.get(&line.item).filter(|_| *delta != Quantity::ZERO) else { continue };
-            let cost = line.unit_cost.map(|cost| cost.decimal().checked_mul(delta.decimal()).unwrap_or_default());
+            let says = *delta != Quantity::ZERO || line.standard.is_some();
+            let Some(item) = items.get(&line.item).filter(|_| says) else { continue };
+            let cost =
+                line.unit_cost.map(|cost| cost.decimal().checked_mul(delta.decimal()).ok_or_else(Error::too_large));
+            let cost = cost.transpose()?;
             let rounding = business.settings.rounding_mode.rounding();
             movements.push(Movement {
                 line: line.id.unwrap_or_default(),
                 item: item.clone(),
+                standard: line.standard,
                 kind: match (delta.is_negative(), line.unit_cost) {
+                    _ if line.standard.is_some() => FactKind::Standard,
                     (true, _) => FactKind::Issue,
                     (false, Some(_)) => FactKind::Receipt,
                     (false, None) => FactKind::CustomerReturn,
@@ -444,6 +465,7 @@ impl Document for StockAdjustments {
                 quantity_delta: line.delta,
                 counted_quantity: line.counted,
                 unit_cost: line.unit_cost,
+                standard_cost: line.standard,
                 description: line.description.clone(),
                 adjusted_quantity: *delta,
                 value: base(line.id.and_then(|id| live.get(&id).copied()).unwrap_or_default()),
@@ -485,6 +507,9 @@ fn judge(
             }
             Some(item) if item.status == MasterStatus::Archived && purpose == Purpose::Posting => {
                 references.faults.add(at, format!("names {}, which is archived", item.name));
+            }
+            Some(item) if line.standard.is_some() && item.cost_method != CostMethod::Standard => {
+                references.faults.add(format!("lines[{index}].standardCost"), "is for items at standard cost");
             }
             Some(_) if !counted.insert(line.item) && line.counted.is_some() => {
                 references.faults.add(at, "stands here already: an item is counted once");

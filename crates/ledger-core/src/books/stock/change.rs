@@ -80,6 +80,7 @@ pub(super) async fn of(cx: &Cx<'_>, item: &Item, (date, asked): (Day, &[&Wanted]
         Some(both) => both,
         None => writing.anew(&new, &gone).await?,
     };
+    tracing::debug!(item = %item.id, facts = both.known.read, "stock was valued");
     writing.difference(both, new, asked.len(), gone).await
 }
 
@@ -145,6 +146,7 @@ fn new_facts(
         new.push(stock_facts::Model {
             place: own,
             side: one.side,
+            standard: one.standard,
             quantity: one.quantity,
             amount: one.amount,
             of_line_id: one.of,
@@ -180,20 +182,20 @@ impl Writing<'_> {
         let state = self.state.as_ref();
         let is_last = state.and_then(|state| state.last_date).is_none_or(|last| last <= self.earliest);
         let whole = state.map(state_in).is_none_or(|state| is_whole(&state));
-        if !gone.is_empty() || !is_last || !whole {
+        // A new standard cost comes before what moved on its day.
+        let revalues = new.iter().any(|fact| fact.kind == FactKind::Standard && fact.is_listed());
+        if !gone.is_empty() || !is_last || !whole || revalues {
             return Ok(None);
         }
         let own: HashSet<RecordId> = new.iter().map(|fact| fact.line_id).collect();
         let named = self.named.iter().filter(|line| !own.contains(line)).copied().collect();
-        let start = Start {
-            state: state.map(state_in).unwrap_or_default(),
-            pools: pools(self.cx, &self.terms, self.item.id, named, None).await?,
-        };
+        let (lines, read) = pools(self.cx, &self.terms, self.item.id, named, None).await?;
+        let start = Start { state: state.map(state_in).unwrap_or_default(), pools: lines };
         let facts: Vec<Fact> = new.iter().filter_map(|row| fact_of(row, None)).collect();
         match history(&self.terms, &start, &facts) {
             Ok(after) => {
                 self.judge(start.state.quantity, &[], &facts)?;
-                let known = Known { start, ..Known::default() };
+                let known = Known { start, read, ..Known::default() };
                 Ok(Some(Both { known, before: History::default(), after, facts, at_the_end: true }))
             }
             Err(Failed::StartsTooLate(_)) => Ok(None),
@@ -310,7 +312,7 @@ impl Writing<'_> {
         let changed: HashSet<usize> = rest.iter().filter(|(_, by)| !by.is_nothing()).map(|((at, _), _)| *at).collect();
         let left_out: HashSet<RecordId> = gone.iter().map(|gone| gone.fact.id).collect();
         let total = |at: usize| totals.get(&at).map_or(Money::ZERO, |sum| sum.stock);
-        let costs = changed.iter().filter(|at| **at < old && row(**at).is_movement());
+        let costs = changed.iter().filter(|at| **at < old && row(**at).is_listed());
         let costs =
             costs.filter(|at| !left_out.contains(&row(**at).id) && !both.known.cancelled.contains_key(&row(**at).id));
         let costs = costs.map(|at| Cost { fact: row(*at).clone(), cost: total(*at) }).collect();

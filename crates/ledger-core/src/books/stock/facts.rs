@@ -70,6 +70,8 @@ pub(super) struct Known {
     pub(super) start: Start,
     /// How many facts there were by then.
     pub(super) counted: i64,
+    /// How many rows were read for it.
+    pub(super) read: usize,
 }
 
 impl Known {
@@ -140,13 +142,15 @@ pub(super) async fn since(
             continue;
         }
         let Some((day, state, counted)) = evening else {
-            return Ok(Known { rows, cancelled, ..Known::default() });
+            let read = rows.len() + cancelled.len();
+            return Ok(Known { rows, cancelled, read, ..Known::default() });
         };
         let there: HashSet<RecordId> = rows.iter().map(|row| row.line_id).collect();
         let lines = rows.iter().filter_map(|row| row.of_line_id).chain(named.iter().copied());
         let lines: HashSet<RecordId> = lines.filter(|line| !there.contains(line)).collect();
-        let pools = pools(cx, terms, item, lines, Some(day)).await?;
-        return Ok(Known { rows, cancelled, start: Start { state, pools }, counted });
+        let (pools, of_lines) = pools(cx, terms, item, lines, Some(day)).await?;
+        let read = rows.len() + cancelled.len() + of_lines;
+        return Ok(Known { rows, cancelled, start: Start { state, pools }, counted, read });
     }
 }
 
@@ -188,9 +192,9 @@ pub(super) async fn pools(
     item: RecordId,
     lines: HashSet<RecordId>,
     evening: Option<Day>,
-) -> Result<HashMap<RecordId, Pools>> {
+) -> Result<(HashMap<RecordId, Pools>, usize)> {
     if lines.is_empty() {
-        return Ok(HashMap::new());
+        return Ok((HashMap::new(), 0));
     }
     let mut found: Vec<stock_facts::Model> = Vec::new();
     // One question for each way: asked for both at once, an engine would walk them all.
@@ -232,7 +236,7 @@ pub(super) async fn pools(
         let left = pools_of(terms, line, &facts, issued.get(&line).copied());
         pools.insert(line, left.map_err(failed)?);
     }
-    Ok(pools)
+    Ok((pools, found.len() + cancelled.len() + issued.len()))
 }
 
 pub(super) fn failed(failed: Failed) -> Error {

@@ -2,7 +2,7 @@
 
 use super::{Check, Findings, Wide, shown};
 use crate::books::balances::sum;
-use crate::books::stock::story;
+use crate::books::stock::{Story, story};
 use crate::books::tables::{DocumentKind, progress, stock, stock_facts, stock_lines, stock_moves, stock_snapshots};
 use crate::cx::Cx;
 use crate::day::Day;
@@ -80,10 +80,10 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     for id in ids.into_iter().collect::<BTreeSet<_>>() {
         cx.pause().await?;
         let Some(item) = item::load(&cx.db, business, &HashSet::from([id])).await?.into_iter().next() else { continue };
-        let (rows, history) = story(cx, &Arc::new(item)).await?;
-        goods.hold_states(cx, id, &history).await?;
-        goods.hold_costs(cx, id, &rows, &history).await?;
-        goods.hold_days(cx, id, &history, closed).await?;
+        let story = story(cx, &Arc::new(item)).await?;
+        goods.hold_states(cx, id, &story.history).await?;
+        goods.hold_costs(cx, id, &story).await?;
+        goods.hold_days(cx, id, &story.history, closed).await?;
     }
     goods.hold_waiting(cx).await?;
     let Goods { days, costs, states, received, delivered, .. } = goods;
@@ -135,15 +135,9 @@ impl Goods {
         Ok(())
     }
 
-    async fn hold_costs(
-        &mut self,
-        cx: &Cx<'_>,
-        item: RecordId,
-        rows: &[stock_facts::Model],
-        history: &History,
-    ) -> Result<()> {
+    async fn hold_costs(&mut self, cx: &Cx<'_>, item: RecordId, story: &Story) -> Result<()> {
         let mut totals: BTreeMap<usize, Effect> = BTreeMap::new();
-        for step in &history.steps {
+        for step in &story.history.steps {
             let sum = totals.entry(step.fact).or_default();
             *sum = sum.plus(step.by).map_err(crate::books::stock::too_large)?;
         }
@@ -155,15 +149,16 @@ impl Goods {
         let mut kept: HashMap<(Day, i64), Money> =
             lines.into_iter().map(|line| ((line.date, line.sequence), line.cost)).collect();
         let none = Effect::default();
-        for (at, row) in rows.iter().enumerate() {
+        for (at, row) in story.facts.iter().enumerate() {
             let total = totals.get(&at).unwrap_or(&none);
             let waits = self.waits.entry(row.waiting_line()).or_default();
             *waits = rules::stock::add(*waits, total.waits).map_err(crate::books::stock::too_large)?;
-            if row.is_movement()
-                && let Some(cost) = kept.remove(&(row.date, row.place))
-            {
+            if story.cancelled.contains_key(&row.id) || !row.is_listed() {
+                continue;
+            }
+            if let Some(cost) = kept.remove(&(row.date, row.place)) {
                 self.costs.against(cost, total.stock, || format!("line {} on {}: it cost", row.line_id, row.date));
-            } else if row.is_movement() && !total.is_nothing() {
+            } else {
                 let line = row.line_id;
                 self.costs.findings.add(format!("line {line}: it moves stock, and nothing is kept of what it cost"));
             }

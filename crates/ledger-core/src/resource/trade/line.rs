@@ -1,5 +1,6 @@
 //! A line of a trade document: what is asked for, and what it comes to.
 
+use super::landed::{self, Landed, LandedCostInput};
 use crate::books::progress;
 use crate::field::{Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
@@ -53,6 +54,9 @@ pub struct TradeLineInput {
     /// The line of an earlier document that this one delivers, bills, returns or credits; what this line leaves out is
     /// taken from there.
     source_line_id: Maybe<RecordId>,
+    /// Only on bills: goods that this line is a part of the cost of, such as freight. It becomes a part of what they
+    /// cost, of those too that were sold by then.
+    landed_cost: Maybe<LandedCostInput>,
 }
 
 /// The tax code of a line.
@@ -90,6 +94,9 @@ pub struct TradeLineAsked {
     /// What was sent and not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rejected: Option<Quantity>,
+    /// The goods that it is a part of the cost of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) landed: Option<Landed>,
 }
 
 crate::resource::document::identified!(TradeLineAsked);
@@ -202,6 +209,7 @@ impl LineInput for TradeLineInput {
             },
             source_line: faults.optional("sourceLineId", self.source_line_id),
             rejected: None,
+            landed: landed::check(faults, self.landed_cost),
         }
     }
 }
@@ -391,6 +399,8 @@ pub struct TradeLineView {
     tax_code_id: Option<RecordId>,
     /// The line of an earlier document that this one delivers, bills, returns or credits.
     source_line_id: Option<RecordId>,
+    /// The goods that it is a part of the cost of; null where it is of none.
+    landed_cost: Option<Landed>,
     /// Quantity times price.
     gross_amount: Amount,
     /// All that was taken off, its share of the document's discount included.
@@ -462,6 +472,7 @@ pub(super) fn view(
         discount_amount: amount,
         tax_code_id: asked.tax.code(),
         source_line_id: asked.source_line,
+        landed_cost: asked.landed.clone(),
         gross_amount: own(figures.gross),
         discount_value: own(figures.discount),
         net_amount: own(figures.net),

@@ -12,6 +12,7 @@ pub(crate) use rules::tax::figures;
 mod follow;
 mod judge;
 mod kinds;
+mod landed;
 pub(crate) mod line;
 mod live;
 mod moving;

@@ -1,6 +1,7 @@
 //! How the lines of a trade document move stock, and where goods wait that are not invoiced.
 
 use super::follow::{Source, Sources};
+use super::landed::Received;
 use super::line::TradeLineAsked;
 use super::posting::{Exchange, InBase, cost_of};
 use super::settle::{Items, too_large};
@@ -11,7 +12,7 @@ use crate::books::stock::{Accounts, Wanted};
 use crate::books::tables::{FactKind, FactSide};
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{Money, Quantity};
 use crate::resource::business::CogsTiming;
 use crate::resource::item::{self, ItemType};
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub(super) struct Moving<'w> {
     pub(super) chart: &'w Chart,
     pub(super) items: &'w Items,
     pub(super) sources: &'w Sources,
+    /// The receipts whose cost it changes.
+    pub(super) received: &'w Received,
     /// The invoice that it credits.
     pub(super) source: Option<&'w Source>,
     pub(super) exchange: &'w Exchange<'w>,
@@ -95,6 +98,10 @@ impl Moving<'_> {
         }
         let mut facts = Vec::new();
         for (index, line) in self.asked.lines.iter().enumerate() {
+            if self.received.changes(self.direction, self.asked, self.sources, line) {
+                self.dearer(index, line, &mut facts)?;
+                continue;
+            }
             let Some(item) = goods_of(self.items, line) else { continue };
             let Some(said) = self.said(index, line, waits[index])? else { continue };
             facts.push(Wanted {
@@ -105,10 +112,31 @@ impl Moving<'_> {
                 quantity: line.quantity(),
                 amount: said.amount,
                 of: said.of,
+                standard: None,
                 accounts: self.accounts(item, waits[index])?,
             });
         }
         Ok(facts)
+    }
+
+    /// What a line says that goods cost more which were received earlier. What is to come stands where it will wait.
+    fn dearer(&self, index: usize, line: &TradeLineAsked, facts: &mut Vec<Wanted>) -> Result<()> {
+        let (about, paid) = ((self.direction, self.asked, self.sources), self.paid(index)?);
+        let waits = Some(self.in_role(SystemRole::GoodsReceivedNotInvoiced)?);
+        for (receipt, amount) in self.received.shares(about, line, paid, self.exchange.decimals) {
+            facts.push(Wanted {
+                line: line.id.unwrap_or_default(),
+                item: receipt.item.clone(),
+                kind: FactKind::CostChange,
+                side: FactSide::Document,
+                quantity: Quantity::ZERO,
+                amount,
+                of: Some(receipt.line),
+                standard: None,
+                accounts: self.accounts(&receipt.item, waits)?,
+            });
+        }
+        Ok(())
     }
 
     /// What a line of goods costs in the company's currency.

@@ -3,6 +3,7 @@
 use super::follow::{self, Following, Sources};
 use super::judge::{check_credited, check_limits, judge_head, judge_line, judge_source};
 use super::kinds::RETURN;
+use super::landed::Received;
 use super::line::{LineKept, TradeLineAsked};
 use super::moving::{Moving, goods_of, waiting_account};
 use super::posting::{Accounts, Amounts, Exchange, InBase, goods_lines, lines};
@@ -52,12 +53,15 @@ pub(super) async fn settle(
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
     let sources = Sources::of(cx, direction, asked).await?;
+    let received = Received::of(cx, direction, asked, &sources).await?;
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
     for (index, line) in asked.lines.iter().enumerate() {
         let waiting = sources.waiting(line).filter(|_| direction.bills() && !direction.is_sale());
-        judge_line(direction, head, (index, line, waiting), asked, &items, purpose, &mut references);
+        let dearer = received.changes(direction, asked, &sources, line);
+        judge_line(direction, head, (index, line, waiting, dearer), asked, &items, purpose, &mut references);
     }
     follow::judge(direction, asked, &sources, &mut references.faults);
+    received.judge(direction, asked, &mut references.faults);
     let source = judge_source(direction, asked, &sources, purpose, &mut references.faults);
     let (chart, taxes) = (references.chart.clone(), references.taxes.clone());
     references.finish()?;
@@ -124,6 +128,7 @@ pub(super) async fn settle(
             chart: &chart,
             items: &items,
             sources: &sources,
+            received: &received,
             source,
             exchange: &exchange,
             base: &base,
