@@ -1,5 +1,6 @@
 //! A posting: lines whose debits equal their credits. No other kind can be built.
 
+use crate::tax::facts::TaxFact;
 use words::day::Day;
 use words::ids::RecordId;
 use words::money::{Money, Quantity};
@@ -17,6 +18,8 @@ pub struct Line {
     pub description: Option<String>,
     pub due_date: Option<Day>,
     pub subject: Subject,
+    /// What it tells of tax. Those that have an account are what the line is the sum of.
+    pub facts: Vec<TaxFact>,
 }
 
 /// What a line is about, beside its account.
@@ -40,7 +43,17 @@ pub struct TaxTag {
 
 /// Lines that balance in the company's currency; at least two, or none at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Posting(Vec<Line>);
+pub struct Posting {
+    lines: Vec<Line>,
+    facts: Vec<Told>,
+}
+
+/// A fact of tax, and the place of the line that carries it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub fact: TaxFact,
+    pub place: Option<usize>,
+}
 
 /// The two sums that should have been one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,42 +67,54 @@ pub enum Unbalanced {
 }
 
 impl Posting {
-    /// Lines of nothing are dropped; they say nothing.
+    /// Lines of nothing are dropped; they say nothing. What they tell of tax stays.
     pub fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
-        let lines: Vec<Line> = lines
-            .into_iter()
-            .filter(|line| line.amount != Money::ZERO || line.currency_amount != Money::ZERO)
-            .collect();
-        let (debit, credit) = sides(&lines).ok_or(Unbalanced::TooLarge)?;
+        let (mut kept, mut facts) = (Vec::with_capacity(lines.len()), Vec::new());
+        for mut line in lines {
+            let says = line.amount != Money::ZERO || line.currency_amount != Money::ZERO;
+            let place = Some(kept.len()).filter(|_| says);
+            let told = line.facts.drain(..).map(|fact| Told { place: place.filter(|_| fact.account.is_some()), fact });
+            facts.extend(told);
+            if says {
+                kept.push(line);
+            }
+        }
+        let (debit, credit) = sides(&kept).ok_or(Unbalanced::TooLarge)?;
         if debit != credit {
             return Err(Unbalanced::Sides { debit, credit });
         }
-        Ok(Self(lines))
+        Ok(Self { lines: kept, facts })
     }
 
-    /// The same lines with their sides exchanged.
+    /// The same lines with their sides exchanged: what was posted on a day, taken back on another or the same.
     #[must_use]
-    pub fn reversed(&self) -> Self {
+    pub fn reversed(&self, of: Day, on: Day) -> Self {
         let mirror = |line: &Line| Line {
             amount: negated(line.amount),
             currency_amount: negated(line.currency_amount),
             subject: line.subject.reversed(),
             ..line.clone()
         };
-        Self(self.0.iter().map(mirror).collect())
+        let told = |told: &Told| Told { fact: told.fact.reversed(of, on), place: told.place };
+        Self { lines: self.lines.iter().map(mirror).collect(), facts: self.facts.iter().map(told).collect() }
+    }
+
+    /// What it tells of tax.
+    pub fn facts(&self) -> &[Told] {
+        &self.facts
     }
 
     pub fn lines(&self) -> &[Line] {
-        &self.0
+        &self.lines
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.lines.is_empty()
     }
 
     /// The sum of the debits, which is the sum of the credits.
     pub fn total(&self) -> Money {
-        sides(&self.0).map_or(Money::ZERO, |(debit, _)| debit)
+        sides(&self.lines).map_or(Money::ZERO, |(debit, _)| debit)
     }
 }
 
@@ -137,13 +162,37 @@ mod tests {
     #[test]
     fn a_reversal_takes_back_every_line() {
         let posting = Posting::balanced(vec![line("10"), line("-4"), line("-6")]).unwrap();
+        let day: Day = "2026-03-31".parse().unwrap();
+        let reversed = posting.reversed(day, day);
         let sums: Vec<i64> = posting
             .lines()
             .iter()
-            .zip(posting.reversed().lines())
+            .zip(reversed.lines())
             .map(|(line, mirror)| line.amount.units() + mirror.amount.units())
             .collect();
         assert_eq!(sums, [0, 0, 0]);
-        assert_eq!(posting.reversed().total(), posting.total());
+        assert_eq!(reversed.total(), posting.total());
+    }
+
+    #[test]
+    fn what_a_line_of_nothing_tells_of_tax_stays() {
+        let on = |account: Option<u128>, date: &str| TaxFact {
+            account: account.map(|code| RecordId(uuid::Uuid::from_u128(code))),
+            date: date.parse().unwrap(),
+            home_base: Money::parse("5").unwrap(),
+            ..TaxFact::default()
+        };
+        let of_nothing = Line { facts: vec![on(Some(1), "2026-03-31")], ..line("0") };
+        let taxed = Line { facts: vec![on(None, "2026-03-31"), on(Some(1), "2026-03-31")], ..line("10") };
+        let posting = Posting::balanced(vec![of_nothing, taxed, line("-10")]).unwrap();
+        let places: Vec<Option<usize>> = posting.facts().iter().map(|told| told.place).collect();
+        assert_eq!(places, [None, None, Some(0)]);
+        // On the day of the original it counts for the same day; else for the day on which it is taken back.
+        let (of, later): (Day, Day) = ("2026-04-05".parse().unwrap(), "2026-05-01".parse().unwrap());
+        for (on, expected) in [(of, "2026-03-31"), (later, "2026-05-01")] {
+            let reversed = posting.reversed(of, on);
+            assert!(reversed.facts().iter().all(|told| told.fact.date.to_string() == expected));
+            assert!(reversed.facts().iter().all(|told| told.fact.home_base.to_string() == "-5"));
+        }
     }
 }

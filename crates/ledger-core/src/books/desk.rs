@@ -21,7 +21,7 @@ use crate::books::seal::{Seals, heads};
 use crate::books::tables::{
     DocumentKind, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log, books,
     document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves, open_items,
-    party_balances, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves, stock_snapshots,
+    party_balances, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves, stock_snapshots, tax_facts,
 };
 use crate::clock::Instant;
 use crate::day::Day;
@@ -117,6 +117,7 @@ struct Pending {
     documents: Vec<documents::Model>,
     entries: Vec<entries::Model>,
     lines: Vec<entry_lines::Model>,
+    tax_facts: Vec<tax_facts::Model>,
     audits: Vec<audit_log::Model>,
     keys: Vec<idempotency::Model>,
     document_lines: Vec<document_lines::Model>,
@@ -152,7 +153,7 @@ pub(crate) enum Standing {
 /// Where the desk stood before a command, to return to when it fails.
 pub(crate) struct Mark {
     company: Option<(BusinessId, Head, bool)>,
-    lengths: [usize; 15],
+    lengths: [usize; 16],
     flushes: u64,
 }
 
@@ -390,7 +391,7 @@ impl Desk {
     pub(crate) fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
         // What was pending then may be written by now; what is pending since is the command's own.
-        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 15] };
+        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 16] };
         inner.pending.truncate(lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)
@@ -540,6 +541,8 @@ impl Desk {
             rehearsed.extend(lines.iter().map(|line| Rehearsed { entry: place, date: entry.date, line: line.clone() }));
         }
         inner.pending.lines.extend(lines);
+        let facts = crate::books::tax_facts::rows(business, entry, company.head.recorded_at, &new);
+        inner.pending.tax_facts.extend(facts);
         Ok(entry)
     }
 
@@ -796,11 +799,12 @@ impl Inner {
 }
 
 impl Pending {
-    fn lengths(&self) -> [usize; 15] {
+    fn lengths(&self) -> [usize; 16] {
         [
             self.documents.len(),
             self.entries.len(),
             self.lines.len(),
+            self.tax_facts.len(),
             self.audits.len(),
             self.keys.len(),
             self.document_lines.len(),
@@ -816,11 +820,12 @@ impl Pending {
         ]
     }
 
-    fn truncate(&mut self, lengths: [usize; 15]) {
+    fn truncate(&mut self, lengths: [usize; 16]) {
         let [
             documents,
             entries,
             lines,
+            tax_facts,
             audits,
             keys,
             traded,
@@ -837,6 +842,7 @@ impl Pending {
         self.documents.truncate(documents);
         self.entries.truncate(entries);
         self.lines.truncate(lines);
+        self.tax_facts.truncate(tax_facts);
         self.audits.truncate(audits);
         self.keys.truncate(keys);
         self.document_lines.truncate(traded);
@@ -862,6 +868,7 @@ impl Pending {
         }
         insert_plain::<entry_lines::Entity>(connection, self.lines).await?;
         insert_entries(connection, (seals, moved), self.entries, of_entries).await?;
+        insert_all::<tax_facts::Entity>(connection, (seals, moved), self.tax_facts, Refuse).await?;
         add_days(connection, days).await?;
         add_months(connection, months).await?;
         add_parties(connection, parties).await?;

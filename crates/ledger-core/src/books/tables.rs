@@ -3,9 +3,11 @@
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::{Money, Quantity, UnitPrice};
+use crate::money::{Money, Percent, Quantity, UnitPrice};
 use crate::stored::AsJson;
 use crate::wire_enum;
+use rules::tax::TaxKind;
+use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use serde::{Deserialize, Serialize};
 
 wire_enum! {
@@ -50,6 +52,8 @@ wire_enum! {
         Normal = "normal",
         /// What the document says of the time before these books.
         Opening = "opening",
+        /// What lies between two years: it brings what a year earned to the retained earnings.
+        YearEnd = "yearEnd",
         /// Takes back an earlier entry, since its document was changed or voided.
         Reversal = "reversal",
         /// Takes back an accrual on the day that the document names.
@@ -166,7 +170,7 @@ macro_rules! table {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use super::{
                 AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money,
-                Quantity, RecordId, Stage, StockKind, UnitPrice, UserId,
+                Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
 
@@ -559,6 +563,64 @@ table! {
         pub cancelled: Quantity,
         pub account_id: Option<RecordId>,
         pub value: Money,
+    }
+}
+
+table! {
+    /// What is known of the tax on lines, by the entry that made it. It grows only.
+    tax_facts = "tax_facts" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub entry_number: i64,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub place: i64,
+        /// The line of the entry that carries its tax.
+        pub position: Option<i64>,
+        pub entry_date: Day,
+        /// The day it counts for.
+        pub date: Day,
+        pub recorded_at: Instant,
+        pub document_kind: DocumentKind,
+        pub document_id: RecordId,
+        pub document_version: i64,
+        pub line_id: Option<RecordId>,
+        /// The document that it settles, where it is of a settlement.
+        pub settles_id: Option<RecordId>,
+        /// The entry that it takes back.
+        pub takes_back_id: Option<RecordId>,
+        pub side: TaxSide,
+        pub duty: TaxDuty,
+        pub origin: TaxOrigin,
+        pub tax_code_id: Option<RecordId>,
+        pub component_id: Option<RecordId>,
+        pub component: Option<String>,
+        pub kind: Option<TaxKind>,
+        pub rate: Option<Percent>,
+        pub category: Option<String>,
+        pub base_box: Option<String>,
+        pub tax_box: Option<String>,
+        pub leads: bool,
+        pub party_id: Option<RecordId>,
+        pub party_tax_number: Option<String>,
+        pub country: Option<String>,
+        pub currency: String,
+        pub base: Money,
+        pub tax: Money,
+        /// The same in the company's currency.
+        pub home_base: Money,
+        pub home_tax: Money,
+        pub not_recoverable: Money,
+        pub account_id: Option<RecordId>,
+    }
+}
+
+table! {
+    /// Up to which entry books of before say nothing of tax but in ledger lines.
+    tax_beginnings = "tax_beginnings" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        pub entry_number: i64,
     }
 }
 

@@ -235,7 +235,9 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         stock_lines::Entity,
         stock_moves::Entity,
         stock_snapshots::Entity,
+        tax_beginnings::Entity,
         tax_code::table::Entity,
+        tax_facts::Entity,
     );
     assert_eq!(wrong, Vec::<String>::new());
     let tables: BTreeSet<String> = declared.into_keys().collect();

@@ -3,7 +3,8 @@
 //! Rates are versioned by date: a new rate is added from a day on, and what was used is never rewritten.
 
 use crate::access::Business;
-use crate::books::tables::document_lines;
+use crate::books::chart::{Chart, SystemRole};
+use crate::books::tables::{document_lines, tax_facts};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -11,7 +12,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Percent;
-use crate::resource::account::AccountClass;
+use crate::resource::account::{AccountClass, AccountType};
 use crate::resource::address::{search_text, text};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
@@ -27,6 +28,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashSet;
 
+use rules::tax::TaxBoxes;
+use rules::tax::facts::{Code, TaxDuty};
 pub use rules::tax::{TaxComponent, TaxDirection, TaxKind, TaxRate};
 
 pub struct TaxCodeRecords;
@@ -47,7 +50,7 @@ pub struct TaxCodeInput {
     components: Field<Vec<Field<TaxComponentInput>>>,
     /// Category of UNCL 5305 on electronic invoices: S, Z, E, AE, K, G or O.
     category: Maybe<Text<2>>,
-    /// The box of the tax return it goes into.
+    /// The box of the tax return that what is sold and bought goes into, where a component does not say.
     report_box: Maybe<Text<50>>,
     /// First day on which it may be used.
     valid_from: Maybe<Day>,
@@ -82,6 +85,25 @@ pub struct TaxComponentInput {
     payable_account_id: Maybe<RecordId>,
     /// Account for tax that is claimed back; the company's when absent.
     receivable_account_id: Maybe<RecordId>,
+    /// The boxes of a return that its figures go to. A change moves no figure of before.
+    boxes: Maybe<TaxBoxesInput>,
+}
+
+/// The boxes of a return that a component's figures go to.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct TaxBoxesInput {
+    /// What was sold; the code's `reportBox` when absent.
+    sales_base: Maybe<Text<50>>,
+    /// The tax on it.
+    sales_tax: Maybe<Text<50>>,
+    /// What was bought; the code's `reportBox` when absent.
+    purchase_base: Maybe<Text<50>>,
+    /// The tax that is owed on what was bought, such as a reverse charge.
+    purchase_due: Maybe<Text<50>>,
+    /// What of the tax on it is claimed back.
+    purchase_claim: Maybe<Text<50>>,
 }
 
 /// A rate from a day on.
@@ -192,7 +214,8 @@ impl Resource for TaxCodeRecords {
             "direction": "both",
             "components": [{
                 "name": "VAT", "rate": 19, "rates": [{ "validFrom": "2030-01-01", "rate": 20 }], "kind": "standard",
-                "isCompound": false, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null
+                "isCompound": false, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null,
+                "boxes": { "salesBase": "81", "salesTax": "81T", "purchaseBase": null, "purchaseDue": null, "purchaseClaim": "66" }
             }],
             "category": "S",
             "reportBox": "81",
@@ -209,7 +232,8 @@ impl Resource for TaxCodeRecords {
             "components": [{
                 "id": "019a9f6e-6c00-7b11-8c22-9d33ae44bf01", "name": "VAT", "rate": 19,
                 "rates": [{ "validFrom": "2030-01-01", "rate": 20 }], "kind": "standard", "isCompound": false,
-                "sequence": 1, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null
+                "sequence": 1, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null,
+                "boxes": { "salesBase": "81", "salesTax": "81T", "purchaseBase": null, "purchaseDue": null, "purchaseClaim": "66" }
             }]
         })
     }
@@ -301,13 +325,23 @@ fn check_components(faults: &mut Faults, field: Field<Vec<Field<TaxComponentInpu
             recoverable_percent: recoverable.unwrap_or(Percent::HUNDRED),
             payable_account_id: faults.optional("payableAccountId", input.payable_account_id),
             receivable_account_id: faults.optional("receivableAccountId", input.receivable_account_id),
+            boxes: match faults.optional("boxes", input.boxes) {
+                None => TaxBoxes::default(),
+                Some(boxes) => faults.inside("boxes", boxes, |faults, boxes| TaxBoxes {
+                    sales_base: text(faults, "salesBase", boxes.sales_base),
+                    sales_tax: text(faults, "salesTax", boxes.sales_tax),
+                    purchase_base: text(faults, "purchaseBase", boxes.purchase_base),
+                    purchase_due: text(faults, "purchaseDue", boxes.purchase_due),
+                    purchase_claim: text(faults, "purchaseClaim", boxes.purchase_claim),
+                }),
+            },
         }
     })
 }
 
 fn check_rate(faults: &mut Faults, kind: TaxKind, rate: Percent) {
     faults.within("rate", Some(rate), Percent::ZERO, Percent::from_units(1_000_000_000));
-    if matches!(kind, TaxKind::Exempt | TaxKind::Zero) && rate != Percent::ZERO {
+    if matches!(kind, TaxKind::Exempt | TaxKind::Zero | TaxKind::Outside) && rate != Percent::ZERO {
         faults.add("rate", format!("must be 0 for {kind}"));
     }
 }
@@ -459,17 +493,28 @@ impl Master for TaxCodeRecords {
     }
 }
 
-/// The last day for which a document was taxed by a code.
+/// The last day whose rates of a code were used.
 async fn last_use(cx: &Cx<'_>, id: RecordId) -> Result<Option<Day>> {
-    let last: Option<Option<Day>> = document_lines::Entity::find()
+    cx.flush().await?;
+    let business = cx.business_id()?;
+    let lines: Option<Option<Day>> = document_lines::Entity::find()
         .select_only()
         .column_as(document_lines::Column::Date.max(), "last")
-        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(document_lines::Column::BusinessId.eq(business))
         .filter(document_lines::Column::TaxCodeId.eq(id))
         .into_tuple()
         .one(&cx.db)
         .await?;
-    Ok(last.flatten())
+    // What counts for a later day than the document's has the rates of that day.
+    let facts: Option<Option<Day>> = tax_facts::Entity::find()
+        .select_only()
+        .column_as(tax_facts::Column::Date.max(), "last")
+        .filter(tax_facts::Column::BusinessId.eq(business))
+        .filter(tax_facts::Column::TaxCodeId.eq(id))
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    Ok(Ord::max(lines.flatten(), facts.flatten()))
 }
 
 impl table::Model {
@@ -490,6 +535,35 @@ impl TaxCodes {
 
     pub(crate) fn get(&self, id: RecordId) -> Option<&table::Model> {
         self.0.iter().find(|code| code.id == id)
+    }
+
+    /// A code, as facts of tax are made of it.
+    pub(crate) fn code(&self, id: RecordId) -> Option<Code<'_>> {
+        self.get(id).map(|row| Code {
+            direction: row.direction,
+            category: row.category.as_deref(),
+            report_box: row.report_box.as_deref(),
+            components: &row.components.0,
+        })
+    }
+
+    /// What an account of tax keeps; nothing of one that keeps none.
+    pub(crate) fn kept_as(&self, chart: &Chart, id: RecordId) -> Option<TaxDuty> {
+        let account = chart.account(id)?;
+        let in_role = |role| chart.in_role(role).is_ok_and(|known| known.id == id);
+        for (role, duty) in [
+            (SystemRole::OutputTax, TaxDuty::Owed),
+            (SystemRole::InputTax, TaxDuty::Claimed),
+            (SystemRole::WithholdingPayable, TaxDuty::WithheldByUs),
+            (SystemRole::WithholdingReceivable, TaxDuty::WithheldFromUs),
+        ] {
+            if in_role(role) {
+                return Some(duty);
+            }
+        }
+        let keeps = account.r#type == AccountType::TaxPayable || self.name_account(id);
+        let duty = if account.r#type.class() == AccountClass::Asset { TaxDuty::Claimed } else { TaxDuty::Owed };
+        keeps.then_some(duty)
     }
 
     pub(crate) fn name_account(&self, account: RecordId) -> bool {

@@ -9,6 +9,7 @@ use crate::auth::{invitation, recovery, session, sign_in, user};
 use crate::books::tables::{
     allocations, document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves,
     open_items, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves, stock_snapshots,
+    tax_beginnings, tax_facts,
 };
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
@@ -107,8 +108,10 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         stock_snapshots,
         progress,
         document_links,
+        tax_beginnings,
     ]);
-    tables.extend(of_companies![entries, open_item_moves, stock_moves, progress_moves].map(Table::grows_only));
+    tables
+        .extend(of_companies![entries, open_item_moves, stock_moves, progress_moves, tax_facts].map(Table::grows_only));
     tables
 });
 

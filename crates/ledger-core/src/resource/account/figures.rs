@@ -1,7 +1,7 @@
 //! What accounts come to, one by one and as a tree.
 
 use super::table::{self, Column};
-use super::{AccountNode, AccountTree, AccountView, Accounts, CashFlowSection, NormalBalance};
+use super::{AccountNode, AccountTree, AccountView, Accounts, NormalBalance};
 use crate::books::balances::{Balance, Balances, balances};
 use crate::books::chart::SystemRole;
 use crate::books::tables::account_months;
@@ -82,6 +82,7 @@ impl Figures {
     pub(super) fn view(&self, cx: &Cx<'_>, row: table::Model) -> Result<AccountView> {
         let base = cx.business()?;
         let class = row.class;
+        let cash_flow_section = row.cash_flow();
         let currency = row.currency.unwrap_or_else(|| base.base_currency.clone());
         let mut sum = Balance::default();
         for ((account, line_currency), balance) in &self.balances {
@@ -112,11 +113,7 @@ impl Figures {
             level: self.level(row.id),
             is_group: row.is_group,
             description: row.description,
-            cash_flow_section: row.cash_flow_section.unwrap_or(if row.r#type.holds_money() {
-                CashFlowSection::Cash
-            } else {
-                CashFlowSection::Operating
-            }),
+            cash_flow_section,
             is_control: row.r#type.is_control(),
             system_role: self.roles.get(&row.id).copied(),
             allow_manual_posting: row.allow_manual_posting,

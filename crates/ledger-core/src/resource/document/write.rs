@@ -6,7 +6,8 @@
 use super::judging::{Judged, judge, judge_words};
 use super::list::reach;
 use super::{
-    Before, Change as OwnChange, Document, Draft, Head, Kept, Leaving, Purpose, Settled, SettledEntry, content_of, view,
+    Before, Change as OwnChange, Document, Draft, Edition, Head, Kept, Leaving, Purpose, Settled, SettledEntry,
+    content_of, view,
 };
 use crate::access::Action;
 use crate::books::audit::{AuditAction, Change};
@@ -21,6 +22,7 @@ use crate::books::tables::documents::{self as table, Column};
 use crate::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entries, entry_lines, open_items,
 };
+use crate::books::tax_facts;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
@@ -32,9 +34,9 @@ use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
 use crate::stored::AsJson;
-use rules::posting::{Line, Posting, Subject, TaxTag};
+use rules::posting::{Line, Subject, TaxTag};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
 
@@ -191,7 +193,7 @@ async fn take_from_beside<D: Document>(
         .exec(&cx.db)
         .await?;
     stock::take_back(cx, &old.row, &day, leaving).await?;
-    let (lines, released) = progress::take_back(cx, &old.row, &day).await?;
+    let (lines, released) = progress::take_back(cx, &old.row, &day, leaving).await?;
     Ok(Earlier { open, lines, followed: released.iter().map(|line| line.document_id).collect() })
 }
 
@@ -404,7 +406,7 @@ pub(crate) async fn load<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
     let before = Before { asked: &old.content.asked, status: old.row.status, stage: old.row.stage };
-    let asked = D::identify(cx, &draft.asked, Some(before))?;
+    let asked = D::sent_back(D::identify(cx, &draft.asked, Some(before))?, &old.content);
     let asked = D::complete(cx, &draft.head, asked).await?;
     let target = draft.head.status.unwrap_or(old.row.status);
     let mut head = Head { status: Some(target), ..draft.head.clone() };
@@ -524,7 +526,11 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries).await?;
     let row = row_of::<D>(cx, old.row.id, &head, &judged, Some(numbered), (Purpose::Posting, entries))?;
     let row = table::Model { posted_at: old.row.posted_at, ..row };
+    check_rate::<D>(&earlier.open, &old.content.asked, judged.asked())?;
     check_allocated(&earlier.open, &judged.settled.open, row.id)?;
+    let was = Edition { id: row.id, date: old.row.date, asked: &old.content.asked, figures: &old.content.figures };
+    let is = Edition { id: row.id, date: row.date, asked: judged.asked(), figures: &judged.settled.figures };
+    D::outlasts(cx, was, is).await?;
     check_followed(&earlier.lines, judged.settled.progress.as_ref())?;
     let stage = keep_beside::<D>(cx, &row, judged.settled, earlier).await?;
     let row = table::Model { stage, ..row };
@@ -555,6 +561,18 @@ fn check_allocated(before: &[open_items::Model], after: &[NewOpen], document: Re
         }
     }
     Ok(())
+}
+
+/// What settled a document was worth what its rate says.
+fn check_rate<D: Document>(before: &[open_items::Model], old: &D::Asked, new: &D::Asked) -> Result<()> {
+    if D::rate(old) == D::rate(new) || !before.iter().any(open_items::Model::is_touched) {
+        return Ok(());
+    }
+    Err(Error::Conflict(Conflict {
+        code: "has_allocations",
+        title: "It is allocated: its exchange rate stays; remove the allocations first".into(),
+        errors: FieldErrors::one("exchangeRate", "must stay as it is while something is allocated"),
+    }))
 }
 
 /// What was made of a line must still fit it: the same item, and not less than was delivered or invoiced.
@@ -603,13 +621,7 @@ async fn reword_as<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::
 /// Reverses every entry that a document stands for, each on a day that is chosen for it.
 async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&EntryRef) -> Day) -> Result<Vec<EntryRef>> {
     let live = &old.row.entries.0;
-    let lines = entry_lines::Entity::find()
-        .filter(entry_lines::Column::BusinessId.eq(old.row.business_id))
-        .filter(entry_lines::Column::EntryNumber.is_in(live.iter().map(|entry| entry.number)))
-        .order_by_asc(entry_lines::Column::EntryNumber)
-        .order_by_asc(entry_lines::Column::Position)
-        .all(&cx.db)
-        .await?;
+    let postings = tax_facts::postings(cx, live).await?;
     let mirrors: HashSet<i64> = entries::Entity::find()
         .filter(entries::Column::BusinessId.eq(old.row.business_id))
         .filter(entries::Column::Number.is_in(live.iter().map(|entry| entry.number)))
@@ -622,10 +634,7 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
         .into_iter()
         .collect();
     let mut reversals = Vec::new();
-    for entry in live {
-        let of_entry = lines.iter().filter(|line| line.entry_number == entry.number).map(posted_line).collect();
-        let posting =
-            Posting::balanced(of_entry).map_err(|_| Error::internal("an entry in the books does not balance"))?;
+    for (entry, posting) in live.iter().zip(postings) {
         let new = NewEntry {
             date: day(entry),
             kind: EntryKind::Reversal,
@@ -636,7 +645,7 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
             reverses: Some(entry.id),
             moves: if mirrors.contains(&entry.number) { Moves::Mirrored } else { Moves::Back },
             narration: old.row.narration.clone(),
-            posting: posting.reversed(),
+            posting: posting.reversed(entry.date, day(entry)),
         };
         reversals.push(cx.post(new).await?);
     }
@@ -661,6 +670,7 @@ pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
                 base: line.tax_base,
             }),
         },
+        facts: Vec::new(),
     }
 }
 
@@ -678,7 +688,7 @@ async fn modules<D: Document>(cx: &Cx<'_>, row: &table::Model) -> Result<Vec<Mod
 
 /// Takes a document back out of the books. Each entry is reversed on the day asked for, or on its own day if
 /// that is open, else on the first open day after it.
-pub(super) async fn void<D: Document>(
+pub(crate) async fn void<D: Document>(
     cx: &Cx<'_>,
     old: Old<D>,
     date: Option<Day>,

@@ -6,13 +6,15 @@
 //! account of advances.
 
 use super::relief::{Accounts, Coin, Taken, relieve};
+use super::taxes::Told;
 use crate::books::audit::{AuditAction, Change as AuditChange};
 use crate::books::chart::SystemRole;
 use crate::books::desk::NewEntry;
 use crate::books::limits::Moves;
 use crate::books::open_items::{find, shift};
 use crate::books::periods::Module;
-use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, entry_lines, open_items};
+use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
+use crate::books::tax_facts;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -27,7 +29,7 @@ use crate::stored::AsJson;
 use crate::wire_enum;
 use rules::posting::Posting;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 
 wire_enum! {
@@ -423,6 +425,8 @@ pub(crate) async fn allocate(
     let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
     let relief = relieve(&source, &target, &taken, &accounts(cx, asked.write_off_account, sign).await?, &coin)
         .ok_or_else(Error::too_large)?;
+    let told = Told { target: &target, date, taken: &taken, sign };
+    let relief = told.lines(cx, relief).await?;
     let (source_base, target_base) = (relief.source_base, relief.target_base);
     let id = RecordId(cx.new_id());
     let mut row = allocations::Model {
@@ -570,14 +574,8 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, touch: Touch) 
 }
 
 async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model) -> Result<()> {
-    let lines = entry_lines::Entity::find()
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entry_lines::Column::EntryNumber.eq(entry.number))
-        .order_by_asc(entry_lines::Column::Position)
-        .all(&cx.db)
-        .await?;
-    let lines = lines.iter().map(crate::resource::document::posted_line).collect();
-    let posting = Posting::balanced(lines).map_err(|_| Error::internal("an entry in the books does not balance"))?;
+    let posting = tax_facts::postings(cx, std::slice::from_ref(entry)).await?.pop();
+    let posting = posting.ok_or_else(|| Error::internal("an entry that there is not"))?;
     cx.post(NewEntry {
         date,
         moves: Moves::Back,
@@ -588,7 +586,7 @@ async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model
         document_number: of.number.clone(),
         reverses: Some(entry.id),
         narration: of.narration.clone(),
-        posting: posting.reversed(),
+        posting: posting.reversed(entry.date, date),
     })
     .await?;
     Ok(())

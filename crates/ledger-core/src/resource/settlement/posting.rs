@@ -2,10 +2,23 @@
 
 use super::MoneyAsked;
 use crate::ids::RecordId;
-use crate::money::{Money, Rate, Rounding};
-use crate::resource::tax_code::{TaxCodes, TaxKind};
+use crate::money::Money;
+use crate::resource::tax_code::TaxCodes;
 use rules::posting::{Line, Subject, TaxTag};
-use rules::tax::figures::{LineFigures, TooLarge, converted, minus, plus};
+use rules::tax::facts::{Common, Computed, TaxDuty, TaxSide, carry};
+use rules::tax::figures::{LineFigures, TooLarge, minus, plus};
+use rules::tax::home::{InHome, Withholding};
+
+/// What a direct line tells of tax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tells {
+    /// It is taxed, or could have been.
+    Of(TaxSide),
+    /// It moves an account of tax without being tax.
+    Carry(TaxDuty),
+    /// It is nothing that tax is about, such as a loan.
+    Nothing,
+}
 
 pub(super) struct Posting<'p> {
     pub(super) comes_in: bool,
@@ -13,17 +26,12 @@ pub(super) struct Posting<'p> {
     pub(super) bank_currency: Option<String>,
     pub(super) fee_account: RecordId,
     pub(super) control: Option<RecordId>,
-    pub(super) output_tax: RecordId,
-    pub(super) input_tax: RecordId,
-    pub(super) base: &'p str,
-    pub(super) currency: &'p str,
-    pub(super) rate: Rate,
-    pub(super) decimals: u32,
-    pub(super) rounding: Rounding,
     /// What settles something, or will.
     pub(super) for_party: Money,
     pub(super) asked: &'p MoneyAsked,
     pub(super) figures: &'p [LineFigures],
+    pub(super) tells: &'p [Tells],
+    pub(super) common: Common<'p>,
     pub(super) taxes: &'p TaxCodes,
 }
 
@@ -36,88 +44,62 @@ pub(super) struct Posted {
 }
 
 impl Posting<'_> {
-    fn convert(&self, amounts: &[Money]) -> Result<Vec<Money>, TooLarge> {
-        converted(amounts, self.rate, self.decimals, self.rounding)
-    }
-
-    fn one(&self, amount: Money) -> Result<Money, TooLarge> {
-        Ok(self.convert(&[amount])?.pop().unwrap_or_default())
-    }
-
     /// Debits the bank and credits the rest when money comes in; the other way round when it goes out.
     pub(super) fn lines(&self) -> Result<Posted, TooLarge> {
+        let exchange = self.common.exchange;
         let sign = if self.comes_in { -1 } else { 1 };
         let signed = |money: Money| Money::from_units(money.units().saturating_mul(sign));
-        let own = |account: RecordId, base: Money, amount: Money, subject: Subject| Line {
+        let own = |account: RecordId, base: Money, amount: Money| Line {
             account,
             amount: signed(base),
-            currency: self.currency.to_owned(),
+            currency: exchange.currency.to_owned(),
             currency_amount: signed(amount),
-            subject,
             ..Line::default()
         };
-        let mut parts = vec![self.for_party];
-        for line in self.figures {
-            parts.push(line.net);
-            parts.extend(line.taxes.iter().map(|tax| if tax.is_charged() { tax.amount } else { Money::ZERO }));
-        }
-        let mut base = self.convert(&parts)?.into_iter();
-        let base_for_party = base.next().unwrap_or_default();
+        let home = InHome::of(exchange, self.figures, (self.for_party, Money::ZERO), Withholding::Kept)?;
         let mut lines = Vec::new();
         if let Some(control) = self.control.filter(|_| self.for_party != Money::ZERO) {
-            let line = own(control, base_for_party, self.for_party, Subject::default());
+            let line = own(control, home.before, self.for_party);
             lines.push(Line { party: self.asked.party, ..line });
         }
         let mut base_lines = Vec::new();
-        for (asked, figures) in self.asked.lines.iter().zip(self.figures) {
-            let mut net = base.next().unwrap_or_default();
-            let (base_net, mut base_tax, mut own_net) = (net, Money::ZERO, figures.net);
-            let mut of_taxes = Vec::new();
-            for tax in &figures.taxes {
-                let in_base = base.next().unwrap_or_default();
-                if !tax.is_charged() {
-                    // Nobody charges it: on what is bought, it is owed and claimed back at once.
-                    if tax.kind == TaxKind::ReverseCharge && !self.comes_in {
-                        let amount = self.one(tax.amount)?;
-                        of_taxes.push((self.input_tax, amount, tax.amount, tax));
-                        of_taxes.push((
-                            self.output_tax,
-                            Money::from_units(-amount.units()),
-                            Money::from_units(-tax.amount.units()),
-                            tax,
-                        ));
-                    }
-                    continue;
-                }
-                base_tax = plus(base_tax, in_base)?;
-                let code = self.taxes.get(tax.code);
-                let component = code.and_then(|code| code.components.0.iter().find(|one| one.id == tax.component));
-                if self.comes_in {
-                    let account = component.and_then(|one| one.payable_account_id).unwrap_or(self.output_tax);
-                    of_taxes.push((account, in_base, tax.amount, tax));
-                } else {
-                    let account = component.and_then(|one| one.receivable_account_id).unwrap_or(self.input_tax);
-                    let claimed = if tax.recoverable == tax.amount { in_base } else { self.one(tax.recoverable)? };
-                    net = plus(net, minus(in_base, claimed)?)?;
-                    own_net = plus(own_net, minus(tax.amount, tax.recoverable)?)?;
-                    of_taxes.push((account, claimed, tax.recoverable, tax));
-                }
-            }
+        for (index, (asked, figures)) in self.asked.lines.iter().zip(self.figures).enumerate() {
+            let side = match self.tells[index] {
+                Tells::Of(side) => side,
+                Tells::Carry(_) | Tells::Nothing => TaxSide::default(),
+            };
+            let mut of_tax = self.common.line(&Computed {
+                line: asked.id,
+                side,
+                // Money that comes back for what was bought, or goes back for what was sold.
+                credits: self.comes_in != (side == TaxSide::Sale),
+                figures,
+                home_net: home.nets[index],
+                home_taxes: &home.taxes[index],
+                code: asked.tax.code().and_then(|id| Some((id, self.taxes.code(id)?))),
+            })?;
             let tag = asked.tax.code().map(|code| TaxTag { code, component: None, base: None });
-            let line = own(asked.account, net, own_net, Subject { tax: tag, ..Subject::default() });
-            lines.push(Line { description: asked.description.clone(), ..line });
-            for (account, amount, in_own, tax) in of_taxes {
-                let tag = TaxTag { code: tax.code, component: Some(tax.name.clone()), base: Some(signed(base_net)) };
-                lines.push(own(account, amount, in_own, Subject { tax: Some(tag), ..Subject::default() }));
-            }
-            base_lines.push((base_net, base_tax));
+            let line = Line {
+                description: asked.description.clone(),
+                subject: Subject { tax: tag, ..Subject::default() },
+                ..own(asked.account, of_tax.cost, of_tax.own_cost)
+            };
+            lines.push(match self.tells[index] {
+                Tells::Of(_) => of_tax.with_bare(line),
+                Tells::Carry(duty) => carry(line, duty, (asked.id, self.common.date)),
+                Tells::Nothing => line,
+            });
+            lines.extend(of_tax.lines);
+            let charged = figures.taxes.iter().zip(&home.taxes[index]).filter(|(tax, _)| tax.is_charged());
+            let base_tax = charged.map(|(_, home)| *home).try_fold(Money::ZERO, plus)?;
+            base_lines.push((home.nets[index], base_tax));
         }
-        let base_total = self.one(self.asked.amount)?;
-        let fee = self.one(self.asked.fee)?;
+        let base_total = exchange.one(self.asked.amount)?;
+        let fee = exchange.one(self.asked.fee)?;
         lines.push(Line {
             account: self.fee_account,
             amount: fee,
-            currency: self.currency.to_owned(),
+            currency: exchange.currency.to_owned(),
             currency_amount: self.asked.fee,
             ..Line::default()
         });
@@ -127,15 +109,15 @@ impl Posting<'_> {
         } else {
             (plus(base_total, fee)?, plus(self.asked.amount, self.asked.fee)?)
         };
-        let in_own = self.bank_currency.as_deref().unwrap_or(self.base) == self.currency;
+        let in_own = self.bank_currency.as_deref().unwrap_or(exchange.base) == exchange.currency;
         let back = |money: Money| Money::from_units(money.units().saturating_mul(-sign));
         lines.push(Line {
             account: self.bank,
             amount: back(moved),
-            currency: if in_own { self.currency.to_owned() } else { self.base.to_owned() },
+            currency: if in_own { exchange.currency.to_owned() } else { exchange.base.to_owned() },
             currency_amount: if in_own { back(moved_own) } else { back(moved) },
             ..Line::default()
         });
-        Ok(Posted { lines, base_total, base_for_party, base_lines })
+        Ok(Posted { lines, base_total, base_for_party: home.before, base_lines })
     }
 }

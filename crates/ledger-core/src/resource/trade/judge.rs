@@ -3,15 +3,16 @@
 use super::follow::{Source, Sources};
 use super::line::TradeLineAsked;
 use super::settle::{Items, Party};
-use super::{Direction, TradeAsked, TradeFigures};
+use super::{Direction, TradeAsked};
 use crate::access::Business;
 use crate::books::chart::SystemRole;
-use crate::books::tables::{DocumentKind, DocumentStatus, document_lines, documents, party_balances};
+use crate::books::tables::{DocumentKind, DocumentStatus, documents, party_balances};
 use crate::currency;
 use crate::cx::Cx;
+use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, Rate};
+use crate::money::{Money, Rate};
 use crate::quoting::quoted;
 use crate::resource::account::AccountType;
 use crate::resource::business::CreditLimitPolicy;
@@ -22,7 +23,6 @@ use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::{References, Wanted};
 use rules::tax::figures::Discount;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
-use std::collections::HashMap;
 
 pub(super) fn judge_head(
     business: &Business,
@@ -91,7 +91,7 @@ fn is_blocked(direction: Direction, party: &party::table::Model) -> bool {
 
 pub(super) fn judge_line(
     direction: Direction,
-    head: &Head,
+    rates_of: Day,
     (index, line, waiting, dearer): (usize, &TradeLineAsked, Option<RecordId>, bool),
     asked: &TradeAsked,
     items: &Items,
@@ -114,6 +114,12 @@ pub(super) fn judge_line(
         }
         return;
     }
+    if line.quantity().is_negative() {
+        let moves = items.get(&line.item.unwrap_or_default()).is_some_and(|item| item.r#type == ItemType::Stock);
+        if !direction.bills() || line.source_line.is_some() || (moves && asked.update_stock.unwrap_or(true)) {
+            references.faults.add(at("quantity"), "must be greater than 0: it follows another line, or moves goods");
+        }
+    }
     if direction.is_goods() && line.item.is_none() {
         references.faults.add(at("itemId"), "is required: a note says of which item goods moved");
     }
@@ -131,9 +137,9 @@ pub(super) fn judge_line(
     references.tax_code(&at("taxCodeId"), line.tax.code(), direction.tax());
     let code = line.tax.code().and_then(|id| references.taxes.get(id));
     if code.is_some_and(|code| {
-        code.valid_from.is_some_and(|from| head.date < from) || code.valid_to.is_some_and(|to| head.date > to)
+        code.valid_from.is_some_and(|from| rates_of < from) || code.valid_to.is_some_and(|to| rates_of > to)
     }) {
-        references.faults.add(at("taxCodeId"), format!("names a tax code that is not valid on {}", head.date));
+        references.faults.add(at("taxCodeId"), format!("names a tax code that is not valid on {rates_of}"));
     }
     if waiting.is_some() {
         if line.account != waiting {
@@ -204,55 +210,22 @@ pub(super) fn judge_source<'s>(
     if Some(&invoice.row.currency) != asked.currency.as_ref() {
         faults.add("currency", format!("must be {}, the currency of the invoice", invoice.row.currency));
     }
+    let rate = |asked: &TradeAsked| asked.exchange_rate.unwrap_or(Rate::ONE);
+    if Some(&invoice.row.currency) == asked.currency.as_ref() && rate(asked) != rate(&invoice.content.asked) {
+        let of_invoice = rate(&invoice.content.asked);
+        faults.add("exchangeRate", format!("must be {of_invoice}, the rate of the invoice; leave it out"));
+    }
     for (index, line) in asked.lines.iter().enumerate().filter(|(_, line)| direct(line)) {
-        if !invoice.content.asked.lines.iter().any(|known| known.id == line.source_line) {
-            faults.add(format!("lines[{index}].sourceLineId"), "names no line of the invoice");
+        let credited = invoice.content.asked.lines.iter().find(|known| known.id == line.source_line);
+        match credited {
+            None => faults.add(format!("lines[{index}].sourceLineId"), "names no line of the invoice"),
+            Some(credited) if credited.tax.code() != line.tax.code() => {
+                faults.add(format!("lines[{index}].taxCodeId"), "must be that of the line it credits; leave it out");
+            }
+            Some(_) => {}
         }
     }
     Some(invoice)
-}
-
-/// Not more may be credited of a line than was invoiced.
-pub(super) async fn check_credited(
-    cx: &Cx<'_>,
-    asked: &TradeAsked,
-    figures: &TradeFigures,
-    invoice: Option<&Source>,
-) -> Result<()> {
-    let Some(invoice) = invoice.map(|invoice| &invoice.content) else { return Ok(()) };
-    let sources: Vec<RecordId> = asked.lines.iter().filter_map(|line| line.source_line).collect();
-    if sources.is_empty() {
-        return Ok(());
-    }
-    let earlier = document_lines::Entity::find()
-        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(document_lines::Column::SourceLineId.is_in(sources))
-        .all(&cx.db)
-        .await?;
-    let mut credited: HashMap<RecordId, (i64, i64)> = HashMap::new();
-    for line in &earlier {
-        let sums = credited.entry(line.source_line_id.unwrap_or_default()).or_default();
-        *sums = (sums.0.saturating_add(line.quantity.units()), sums.1.saturating_add(line.net.units()));
-    }
-    let mut errors = FieldErrors::default();
-    for (index, (line, kept)) in asked.lines.iter().zip(&figures.lines).enumerate() {
-        let Some(source) = line.source_line else { continue };
-        let Some(place) = invoice.asked.lines.iter().position(|known| known.id == Some(source)) else { continue };
-        let (of, of_kept) = (&invoice.asked.lines[place], &invoice.figures.lines[place]);
-        let sums = credited.entry(source).or_default();
-        *sums = (sums.0.saturating_add(line.quantity().units()), sums.1.saturating_add(kept.figures.net.units()));
-        if sums.0 > of.quantity().units() {
-            let left = Quantity::from_units(of.quantity().units() - (sums.0 - line.quantity().units()));
-            errors.add(format!("lines[{index}].quantity"), format!("must be at most {left}, what is left to credit"));
-        } else if sums.1 > of_kept.figures.net.units() {
-            errors.add(format!("lines[{index}].unitPrice"), "comes to more than what is left to credit of the line");
-        }
-    }
-    if errors.is_empty() {
-        return Ok(());
-    }
-    let title = "More would be credited than was invoiced".into();
-    Err(Error::Conflict(Conflict { code: "over_credit", title, errors }))
 }
 
 pub(super) async fn check_limits(

@@ -12,7 +12,8 @@ use crate::field::{Each, Faults, Maybe};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::wire_enum;
-use rules::tax::figures::share;
+use rules::tax::exact::{Coin, Exact, spread};
+use rules::tax::figures::TooLarge;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
@@ -160,18 +161,27 @@ impl Received {
         (direction, asked, sources): (Direction, &TradeAsked, &Sources),
         line: &TradeLineAsked,
         paid: Money,
-        decimals: u32,
-    ) -> Vec<(&Receipt, Money)> {
+        coin: Coin,
+    ) -> Result<Vec<(&Receipt, Money)>, TooLarge> {
         if let Some(landed) = &line.landed {
             let receipts: Vec<&Receipt> = landed.target_line_ids.iter().filter_map(|id| self.0.get(id)).collect();
             let weight = |receipt: &&Receipt| match landed.by {
-                LandedBy::Value => i128::from(receipt.amount.units()),
-                LandedBy::Quantity => i128::from(receipt.quantity.units()),
+                LandedBy::Value => Exact::money(receipt.amount),
+                LandedBy::Quantity => Exact::quantity(receipt.quantity),
             };
-            let weights: Vec<i128> = receipts.iter().map(weight).collect();
-            return receipts.into_iter().zip(share(paid, &weights, decimals)).collect();
+            let mut weights: Vec<Exact> = receipts.iter().map(weight).collect();
+            let mut all = weights.iter().try_fold(Exact::money(Money::ZERO), |sum, weight| sum.plus(*weight))?;
+            if all.is_zero() {
+                // Goods that cost nothing share by their number.
+                weights = receipts.iter().map(|receipt| Exact::quantity(receipt.quantity)).collect();
+                all = weights.iter().try_fold(Exact::money(Money::ZERO), |sum, weight| sum.plus(*weight))?;
+            }
+            let raw: Result<Vec<Exact>, TooLarge> =
+                weights.into_iter().map(|weight| Exact::money(paid).times(weight.over(all)?)).collect();
+            return Ok(receipts.into_iter().zip(spread(paid, &raw?, coin)?).collect());
         }
         let receipt = let_off(direction, asked, sources, line).and_then(|id| self.0.get(&id));
-        receipt.map(|receipt| (receipt, Money::from_units(-paid.units()))).into_iter().collect()
+        let off = paid.checked_neg().ok_or(TooLarge)?;
+        Ok(receipt.map(|receipt| (receipt, off)).into_iter().collect())
     }
 }

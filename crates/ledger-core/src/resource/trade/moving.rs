@@ -15,6 +15,7 @@ use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::resource::business::CogsTiming;
 use crate::resource::item::{self, ItemType};
+use rules::tax::exact::Coin;
 use std::sync::Arc;
 
 /// Where goods wait for their invoice; nowhere if what is delivered costs at once.
@@ -123,7 +124,8 @@ impl Moving<'_> {
     fn dearer(&self, index: usize, line: &TradeLineAsked, facts: &mut Vec<Wanted>) -> Result<()> {
         let (about, paid) = ((self.direction, self.asked, self.sources), self.paid(index)?);
         let waits = Some(self.in_role(SystemRole::GoodsReceivedNotInvoiced)?);
-        for (receipt, amount) in self.received.shares(about, line, paid, self.exchange.decimals) {
+        let coin = Coin { decimals: self.exchange.decimals, rounding: self.exchange.rounding };
+        for (receipt, amount) in self.received.shares(about, line, paid, coin).map_err(too_large)? {
             facts.push(Wanted {
                 line: line.id.unwrap_or_default(),
                 item: receipt.item.clone(),

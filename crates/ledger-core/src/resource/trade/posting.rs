@@ -3,33 +3,24 @@
 use super::{Direction, TradeAsked};
 use crate::books::tables::{FactKind, stock_facts};
 use crate::ids::RecordId;
-use crate::money::{Money, Rate, Rounding};
-use crate::resource::tax_code::{TaxComponent, TaxKind};
+use crate::money::Money;
+use crate::resource::tax_code::TaxKind;
 use rules::posting::{Line, Subject, TaxTag};
-use rules::tax::figures::{LineFigures, TooLarge, Totals, converted, minus, plus, sum};
-use std::collections::{BTreeMap, HashMap};
+use rules::tax::facts::LineOfTax;
+use rules::tax::figures::{LineFigures, TooLarge, Totals, minus, plus, sum};
+pub(super) use rules::tax::home::Exchange;
+use rules::tax::home::{InHome, Withholding, claimed};
+use std::collections::BTreeMap;
 
 /// The accounts that a document posts to, where its lines do not say.
 #[derive(Debug, Clone)]
 pub(super) struct Accounts {
     pub(super) control: RecordId,
-    pub(super) output_tax: RecordId,
-    pub(super) input_tax: RecordId,
     pub(super) rounding: RecordId,
     /// Of what goods that wait are worth at another rate.
     pub(super) exchange: RecordId,
     /// Where an opening document has its other side.
     pub(super) opening: Option<RecordId>,
-}
-
-/// The company's currency, and what the document's is worth in it.
-#[derive(Debug, Clone)]
-pub(super) struct Exchange<'a> {
-    pub(super) base: &'a str,
-    pub(super) currency: &'a str,
-    pub(super) rate: Rate,
-    pub(super) decimals: u32,
-    pub(super) rounding: Rounding,
 }
 
 /// What the parts of a document come to in the company's currency. They add up to `total`.
@@ -44,25 +35,8 @@ pub(super) struct InBase {
 
 impl InBase {
     pub(super) fn of(lines: &[LineFigures], totals: &Totals, exchange: &Exchange<'_>) -> Result<Self, TooLarge> {
-        let convert = |amounts: &[Money]| converted(amounts, exchange.rate, exchange.decimals, exchange.rounding);
-        let mut parts: Vec<Money> = lines.iter().map(|line| line.net).collect();
-        for line in lines {
-            parts.extend(line.taxes.iter().map(|tax| if tax.is_charged() { tax.amount } else { Money::ZERO }));
-        }
-        parts.push(totals.rounding);
-        let mut base = convert(&parts)?.into_iter();
-        let nets: Vec<Money> = base.by_ref().take(lines.len()).collect();
-        let mut taxes = Vec::with_capacity(lines.len());
-        for line in lines {
-            let mut of_line: Vec<Money> = base.by_ref().take(line.taxes.len()).collect();
-            // What nobody charges is converted by itself.
-            for (amount, tax) in of_line.iter_mut().zip(&line.taxes).filter(|(_, tax)| !tax.is_charged()) {
-                *amount = convert(&[tax.amount])?.pop().unwrap_or_default();
-            }
-            taxes.push(of_line);
-        }
-        let rounding = base.next().unwrap_or_default();
-        Ok(Self { nets, taxes, rounding, total: convert(&[totals.total])?.pop().unwrap_or_default() })
+        let home = InHome::of(exchange, lines, (Money::ZERO, totals.rounding), Withholding::Shown)?;
+        Ok(Self { nets: home.nets, taxes: home.taxes, rounding: home.after, total: exchange.one(totals.total)? })
     }
 
     /// What of a line's tax is part of what is paid.
@@ -75,7 +49,6 @@ impl InBase {
 /// What a document came to.
 #[derive(Clone, Copy)]
 pub(super) struct Amounts<'a> {
-    pub(super) figures: &'a [LineFigures],
     pub(super) totals: &'a Totals,
     pub(super) base: &'a InBase,
 }
@@ -93,19 +66,11 @@ impl Sheet<'_> {
     }
 
     fn add(&mut self, account: RecordId, base: Money, own: Money, what: Line) -> Result<(), TooLarge> {
-        let subject = Subject {
-            tax: match what.subject.tax {
-                Some(tax) => Some(TaxTag { base: tax.base.map(|base| self.signed(base)).transpose()?, ..tax }),
-                None => None,
-            },
-            ..what.subject
-        };
         self.lines.push(Line {
             account,
             amount: self.signed(base)?,
             currency: self.exchange.currency.to_owned(),
             currency_amount: self.signed(own)?,
-            subject,
             ..what
         });
         Ok(())
@@ -189,19 +154,6 @@ impl Sheet<'_> {
     }
 }
 
-/// What a claim back on a purchase leaves as cost.
-fn not_recoverable(
-    figures: &LineFigures,
-    base: &[Money],
-    index: usize,
-    exchange: &Exchange<'_>,
-) -> Result<(Money, Money), TooLarge> {
-    let tax = &figures.taxes[index];
-    let own = minus(tax.amount, tax.recoverable)?;
-    let recoverable = converted(&[tax.recoverable], exchange.rate, exchange.decimals, exchange.rounding)?;
-    Ok((minus(base[index], recoverable.first().copied().unwrap_or_default())?, own))
-}
-
 /// What a line of a purchase costs in the company's currency: its net amount and the tax that cannot be claimed back.
 pub(super) fn cost_of(
     index: usize,
@@ -212,7 +164,8 @@ pub(super) fn cost_of(
     let mut cost = base.nets[index];
     for place in 0..figures.taxes.len() {
         if figures.taxes[place].is_charged() || figures.taxes[place].kind == TaxKind::ReverseCharge {
-            cost = plus(cost, not_recoverable(figures, &base.taxes[index], place, exchange)?.0)?;
+            let home = base.taxes[index][place];
+            cost = plus(cost, minus(home, claimed(&figures.taxes[place], home, exchange)?)?)?;
         }
     }
     Ok(cost)
@@ -225,54 +178,19 @@ pub(super) fn lines(
     accounts: &Accounts,
     exchange: &Exchange<'_>,
     amounts: &Amounts<'_>,
-    components: &HashMap<RecordId, TaxComponent>,
+    mut taxes: Vec<LineOfTax>,
     stock: &[stock_facts::Model],
 ) -> Result<Vec<Line>, TooLarge> {
-    let Amounts { figures, totals, base } = *amounts;
+    let Amounts { totals, base } = *amounts;
     let is_sale = direction.is_sale();
     // A sale credits what it earns; a purchase debits what it costs; a note does the opposite.
     let sign = if is_sale == direction.credits() { 1 } else { -1 };
     let mut sheet = Sheet { exchange, sign, lines: Vec::new() };
-    for (index, (line, figures)) in asked.lines.iter().zip(figures).enumerate() {
+    for (index, line) in asked.lines.iter().enumerate() {
         let facts: Vec<&stock_facts::Model> = stock.iter().filter(|fact| Some(fact.line_id) == line.id).collect();
         let account = accounts.opening.or(line.account).unwrap_or_default();
-        let (mut net, mut own) = (base.nets[index], figures.net);
-        let mut taxes = Vec::new();
-        for (place, tax) in figures.taxes.iter().enumerate() {
-            let (amount, in_base) = (tax.amount, base.taxes[index][place]);
-            let component = components.get(&tax.component);
-            let payable = component.and_then(|one| one.payable_account_id).unwrap_or(accounts.output_tax);
-            let receivable = component.and_then(|one| one.receivable_account_id).unwrap_or(accounts.input_tax);
-            let subject = Subject {
-                item: line.item,
-                quantity: None,
-                tax: Some(TaxTag {
-                    code: tax.code,
-                    component: Some(tax.name.clone()),
-                    base: Some(if tax.base == figures.net {
-                        base.nets[index]
-                    } else {
-                        converted(&[tax.base], exchange.rate, exchange.decimals, exchange.rounding)?[0]
-                    }),
-                }),
-            };
-            match tax.kind {
-                TaxKind::Withholding => {}
-                TaxKind::ReverseCharge if is_sale => {}
-                _ if is_sale => taxes.push((accounts.opening.unwrap_or(payable), in_base, amount, subject)),
-                _ => {
-                    let (cost, own_cost) = not_recoverable(figures, &base.taxes[index], place, exchange)?;
-                    net = plus(net, cost)?;
-                    own = plus(own, own_cost)?;
-                    let claimed = (minus(in_base, cost)?, minus(amount, own_cost)?);
-                    taxes.push((accounts.opening.unwrap_or(receivable), claimed.0, claimed.1, subject.clone()));
-                    if tax.kind == TaxKind::ReverseCharge {
-                        let owed = (Money::from_units(-in_base.units()), Money::from_units(-amount.units()));
-                        taxes.push((accounts.opening.unwrap_or(payable), owed.0, owed.1, subject));
-                    }
-                }
-            }
-        }
+        let mut tax = std::mem::take(&mut taxes[index]);
+        let (net, own) = (tax.cost, tax.own_cost);
         let about = Line {
             description: line.description.clone(),
             subject: Subject {
@@ -282,6 +200,7 @@ pub(super) fn lines(
             },
             ..Line::default()
         };
+        let about = tax.with_bare(about);
         match facts.as_slice() {
             [] => sheet.add(account, net, own, about)?,
             facts if is_sale => {
@@ -290,9 +209,9 @@ pub(super) fn lines(
             }
             facts => sheet.add_paid(facts, (net, own), about, accounts.exchange)?,
         }
-        for (account, base, own, subject) in taxes {
-            sheet.add(account, base, own, Line { subject, ..Line::default() })?;
-        }
+        let of_item =
+            |line_of_tax: Line| Line { subject: Subject { item: line.item, ..line_of_tax.subject }, ..line_of_tax };
+        sheet.lines.extend(tax.lines.into_iter().map(of_item));
     }
     sheet.add(accounts.opening.unwrap_or(accounts.rounding), base.rounding, totals.rounding, Line::default())?;
     let opposite = |money: Money| Money::from_units(money.units().saturating_neg());
@@ -322,10 +241,11 @@ mod tests {
     use crate::clock::Instant;
     use crate::day::Day;
     use crate::ids::BusinessId;
-    use crate::money::{Percent, Quantity, UnitPrice};
+    use crate::money::{Percent, Quantity, Rate, Rounding, UnitPrice};
     use rules::posting::Posting;
-    use rules::tax::TaxRounding;
+    use rules::tax::facts::{Code, Common, Computed, Keepers, TaxOrigin, TaxSide};
     use rules::tax::figures::{Priced, Rules, compute};
+    use rules::tax::{TaxBoxes, TaxComponent, TaxDirection, TaxRounding};
     use std::collections::BTreeMap;
 
     /// An account by its code in the general chart.
@@ -334,14 +254,7 @@ mod tests {
     }
 
     fn accounts() -> Accounts {
-        Accounts {
-            control: account(1),
-            output_tax: account(2200),
-            input_tax: account(1400),
-            rounding: account(6900),
-            exchange: account(7000),
-            opening: None,
-        }
+        Accounts { control: account(1), rounding: account(6900), exchange: account(7000), opening: None }
     }
 
     struct Case {
@@ -384,6 +297,7 @@ mod tests {
             recoverable_percent: Percent::parse(recoverable).unwrap(),
             payable_account_id: (sequence > 1).then(|| account(2205)),
             receivable_account_id: None,
+            boxes: TaxBoxes::default(),
         };
         let components: Vec<TaxComponent> = (1..).zip(case.tax).map(component).collect();
         let code = account(8_000);
@@ -410,7 +324,8 @@ mod tests {
             rounding: Rounding::HalfUp,
             tax_rounding: TaxRounding::Document,
             inclusive: case.inclusive,
-            date: "2026-03-10".parse().unwrap(),
+            rates_of: "2026-03-10".parse().unwrap(),
+            tolerance: 0,
             rate: exchange.rate,
             increment: None,
         };
@@ -419,15 +334,45 @@ mod tests {
             price: line.price.unwrap(),
             discount: line.discount,
             tax: line.tax.code().map(|code| (code, components.as_slice())),
+            stated: None,
         };
         let priced: Vec<Priced<'_>> = asked.lines.iter().map(priced).collect();
         let (figures, totals) = compute(&rules, &priced, None).unwrap();
         let base = InBase::of(&figures, &totals, &exchange).unwrap();
         let facts: Vec<_> = case.goods.map(fact).into_iter().collect();
         let accounts = Accounts { opening: case.opening.then(|| account(3900)), ..accounts() };
-        let by_id = components.iter().map(|one| (one.id, one.clone())).collect();
-        let amounts = Amounts { figures: &figures, totals: &totals, base: &base };
-        let lines = lines(case.direction, &asked, &accounts, &exchange, &amounts, &by_id, &facts).unwrap();
+        let common = Common {
+            exchange: &exchange,
+            keepers: Keepers {
+                output: account(2200),
+                input: account(1400),
+                withheld_from_us: account(1410),
+                withheld_by_us: account(2210),
+                opening: accounts.opening,
+            },
+            withholding: Withholding::Shown,
+            origin: TaxOrigin::Document,
+            date: rules.rates_of,
+            party: None,
+            party_tax_number: None,
+            country: None,
+        };
+        let code = Code { direction: TaxDirection::Both, category: None, report_box: None, components: &components };
+        let of_tax = |(index, line): (usize, &TradeLineAsked)| {
+            let computed = Computed {
+                line: line.id,
+                side: if case.direction.is_sale() { TaxSide::Sale } else { TaxSide::Purchase },
+                credits: case.direction.credits(),
+                figures: &figures[index],
+                home_net: base.nets[index],
+                home_taxes: &base.taxes[index],
+                code: line.tax.code().map(|id| (id, code)),
+            };
+            common.line(&computed).unwrap()
+        };
+        let taxes = asked.lines.iter().enumerate().map(of_tax).collect();
+        let amounts = Amounts { totals: &totals, base: &base };
+        let lines = lines(case.direction, &asked, &accounts, &exchange, &amounts, taxes, &facts).unwrap();
         summed(lines)
     }
 

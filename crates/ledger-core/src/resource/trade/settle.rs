@@ -1,12 +1,13 @@
 //! Judges a trade document by the books: what it names, what it comes to.
 
 use super::follow::{self, Following, Sources};
-use super::judge::{check_credited, check_limits, judge_head, judge_line, judge_source};
+use super::judge::{check_limits, judge_head, judge_line, judge_source};
 use super::kinds::RETURN;
 use super::landed::Received;
 use super::line::{LineKept, TradeLineAsked};
 use super::moving::{Moving, goods_of, waiting_account};
 use super::posting::{Accounts, Amounts, Exchange, InBase, goods_lines, lines};
+use super::shares::{Worked, Working, work_out};
 use super::{Direction, SummaryKept, TradeAsked, TradeFigures};
 use crate::access::Business;
 use crate::books::chart::{Chart, SystemRole};
@@ -16,6 +17,7 @@ use crate::books::stock;
 use crate::books::tables::{EntryKind, stock_facts};
 use crate::currency;
 use crate::cx::Cx;
+use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate};
@@ -23,9 +25,11 @@ use crate::resource::document::{CLOSED, Head, Purpose, Settled, SettledEntry, Tr
 use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
-use crate::resource::tax_code::{TaxCodes, TaxComponent};
+use crate::resource::tax_code::TaxCodes;
 use rules::posting::{Line, Posting};
-use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, compute, sum};
+use rules::tax::facts::{Common, Computed, Keepers, LineOfTax, TaxOrigin, TaxSide};
+use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
+use rules::tax::home::Withholding;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -54,11 +58,12 @@ pub(super) async fn settle(
     let items = items_of(cx, &asked.lines).await?;
     let sources = Sources::of(cx, direction, asked).await?;
     let received = Received::of(cx, direction, asked, &sources).await?;
+    let rates_of = rates_of(direction, head, asked, &sources);
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
     for (index, line) in asked.lines.iter().enumerate() {
         let waiting = sources.waiting(line).filter(|_| direction.bills() && !direction.is_sale());
         let dearer = received.changes(direction, asked, &sources, line);
-        judge_line(direction, head, (index, line, waiting, dearer), asked, &items, purpose, &mut references);
+        judge_line(direction, rates_of, (index, line, waiting, dearer), asked, &items, purpose, &mut references);
     }
     follow::judge(direction, asked, &sources, &mut references.faults);
     received.judge(direction, asked, &mut references.faults);
@@ -67,9 +72,11 @@ pub(super) async fn settle(
     references.finish()?;
     let party = party.ok_or_else(|| Error::field("partyId", "names no party"))?;
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
-    let rules = rules(business, direction, head, asked, &currency);
+    let rules = rules(business, direction, rates_of, asked, &currency);
     let priced: Vec<Priced<'_>> = asked.lines.iter().map(|line| priced(line, &taxes)).collect();
-    let (line_figures, totals) = compute(&rules, &priced, asked.discount).map_err(refused)?;
+    let working = Working { direction, asked, business, sources: &sources, rules: &rules, purpose };
+    let worked = work_out(&working, &priced)?;
+    let (line_figures, totals) = (worked.figures.clone(), worked.totals.clone());
     let exchange = Exchange {
         base: &business.base_currency,
         currency: &currency,
@@ -77,8 +84,8 @@ pub(super) async fn settle(
         decimals: business.currency_decimals,
         rounding: rules.rounding,
     };
-    let base = InBase::of(&line_figures, &totals, &exchange).map_err(too_large)?;
-    let kept = kept(&line_figures, &base).map_err(too_large)?;
+    let base = worked.in_base(&exchange).map_err(|_| too_large(TooLarge))?;
+    let kept = kept(&worked, &base).map_err(too_large)?;
     let accounts = accounts(&chart, direction, asked)?;
     let mut settled = Settled {
         subkind: subkind(direction, asked),
@@ -96,7 +103,7 @@ pub(super) async fn settle(
             party_tax_number: party.tax_number.clone(),
             currency: currency.clone(),
             control_account: Some(accounts.control).filter(|_| direction.bills()),
-            summary: summary(&kept, &base).map_err(too_large)?,
+            summary: summary(&kept, &base, &exchange).map_err(too_large)?,
             base_total: base.total,
             base_net: sum(base.nets.iter().copied()).map_err(too_large)?,
             base_tax: sum(kept.iter().map(|line| line.base_tax)).map_err(too_large)?,
@@ -109,12 +116,14 @@ pub(super) async fn settle(
         return Ok(settled);
     }
     settled.lines = traded(asked, &settled.figures);
-    let following = Following::new(direction, asked, &sources, business)?;
+    let mut following = Following::new(direction, asked, &sources, business)?;
+    for invoice in worked.credits().filter_map(|line| sources.invoice_of(line)) {
+        following.link(asked, invoice)?;
+    }
     if direction.is_order() {
         settled.progress = Some(order(asked, &items, following)?);
         return Ok(settled);
     }
-    check_credited(cx, asked, &settled.figures, source).await?;
     check_limits(cx, business, direction, head, asked, &party, base.total).await?;
     let figures = settled.figures.clone();
     let trading = Trading {
@@ -122,6 +131,7 @@ pub(super) async fn settle(
         business,
         line_figures: &line_figures,
         accounts: &accounts,
+        party: &party,
         moving: Moving {
             direction,
             asked,
@@ -149,13 +159,20 @@ pub(super) async fn settle(
     Ok(settled)
 }
 
-fn rules(business: &Business, direction: Direction, head: &Head, asked: &TradeAsked, currency: &str) -> Rules {
+/// The day whose rates of tax apply: what credits an invoice takes those of the invoice.
+fn rates_of(direction: Direction, head: &Head, asked: &TradeAsked, sources: &Sources) -> Day {
+    let credited = sources.rates_of(asked).filter(|_| direction.credits());
+    credited.unwrap_or(asked.tax_date.unwrap_or(head.date))
+}
+
+fn rules(business: &Business, direction: Direction, rates_of: Day, asked: &TradeAsked, currency: &str) -> Rules {
     Rules {
         decimals: currency::decimals(currency).unwrap_or(2),
         rounding: business.settings.rounding_mode.rounding(),
         tax_rounding: business.settings.tax_rounding,
         inclusive: asked.inclusive.unwrap_or_default(),
-        date: head.date,
+        rates_of,
+        tolerance: business.settings.tax_override_tolerance.0,
         rate: asked.exchange_rate.unwrap_or(Rate::ONE),
         // The coin is one of the company's own currency.
         increment: business
@@ -165,12 +182,13 @@ fn rules(business: &Business, direction: Direction, head: &Head, asked: &TradeAs
     }
 }
 
-fn kept(figures: &[LineFigures], base: &InBase) -> Result<Vec<LineKept>, TooLarge> {
+fn kept(worked: &Worked, base: &InBase) -> Result<Vec<LineKept>, TooLarge> {
     let keep = |(index, figures): (usize, &LineFigures)| {
         let base_tax = base.charged(index, figures)?;
-        Ok(LineKept { figures: figures.clone(), base_net: base.nets[index], base_tax })
+        let (base_taxes, took) = (base.taxes[index].clone(), worked.took(index));
+        Ok(LineKept { figures: figures.clone(), base_net: base.nets[index], base_tax, base_taxes, took })
     };
-    figures.iter().enumerate().map(keep).collect()
+    worked.figures.iter().enumerate().map(keep).collect()
 }
 
 /// An order posts nothing; its lines are there to be followed.
@@ -188,6 +206,7 @@ struct Trading<'t> {
     business: &'t Business,
     line_figures: &'t [LineFigures],
     accounts: &'t Accounts,
+    party: &'t Party,
     moving: Moving<'t>,
 }
 
@@ -217,10 +236,42 @@ impl Trading<'_> {
         settled.progress = Some(following.finish()?);
         settled.stock = stock::plan(self.cx, head.date, self.moving.facts(&waits)?).await?;
         let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
-        let components = components(taxes, asked);
-        let totals = &settled.figures.totals;
-        let amounts = Amounts { figures: self.line_figures, totals, base };
-        lines(direction, asked, self.accounts, exchange, &amounts, &components, facts).map_err(too_large)
+        let taxes = self.taxes(head, taxes)?;
+        let amounts = Amounts { totals: &settled.figures.totals, base };
+        lines(direction, asked, self.accounts, exchange, &amounts, taxes, facts).map_err(too_large)
+    }
+
+    /// The tax of each line, as it comes into the books.
+    fn taxes(&self, head: &Head, codes: &TaxCodes) -> Result<Vec<LineOfTax>> {
+        let Moving { direction, asked, exchange, base, chart, .. } = self.moving;
+        let common = Common {
+            exchange,
+            keepers: keepers(chart, self.accounts.opening)?,
+            withholding: Withholding::Shown,
+            origin: if asked.is_opening { TaxOrigin::Opening } else { TaxOrigin::Document },
+            date: asked.tax_date.unwrap_or(head.date),
+            party: Some(asked.party),
+            party_tax_number: self.party.tax_number.as_deref(),
+            country: country_of(self.party),
+        };
+        let mut taxes = Vec::with_capacity(asked.lines.len());
+        for (index, line) in asked.lines.iter().enumerate() {
+            let computed = Computed {
+                line: line.id,
+                side: if direction.is_sale() { TaxSide::Sale } else { TaxSide::Purchase },
+                credits: direction.credits(),
+                figures: &self.line_figures[index],
+                home_net: base.nets[index],
+                home_taxes: &base.taxes[index],
+                code: line.tax.code().and_then(|id| Some((id, codes.code(id)?))),
+            };
+            let mut of_line = common.line(&computed).map_err(too_large)?;
+            if line.is_text() {
+                of_line.bare.clear();
+            }
+            taxes.push(of_line);
+        }
+        Ok(taxes)
     }
 
     /// What a note of goods does to what it follows, to stock and to the ledger.
@@ -257,13 +308,22 @@ pub(super) fn too_large(_: TooLarge) -> Error {
     Error::field("lines", "come to more than can be kept")
 }
 
-fn refused(refused: Refused) -> Error {
+/// A tax was stated that differs by more than the company allows.
+pub(crate) fn stated_too_far(index: usize, computed: Money) -> Error {
+    let why =
+        format!("is too far from {computed}, which the tax comes to; leave it out, or raise taxOverrideTolerance");
+    Error::field(&format!("lines[{index}].taxAmount"), why)
+}
+
+pub(super) fn refused(refused: Refused) -> Error {
     match refused {
         Refused::TooLarge => too_large(TooLarge),
         Refused::DiscountOf(Some(index)) => {
             Error::field(&format!("lines[{index}].discountAmount"), "must not be more than the line")
         }
         Refused::DiscountOf(None) => Error::field("discountAmount", "must not be more than the lines"),
+        Refused::Stated(index, computed) => stated_too_far(index, computed),
+        Refused::Negative => Error::field("lines", "come to less than 0; use a credit note"),
     }
 }
 
@@ -274,6 +334,7 @@ fn priced<'t>(line: &TradeLineAsked, taxes: &'t TaxCodes) -> Priced<'t> {
         price: line.price.unwrap_or_default(),
         discount: line.discount,
         tax: code.map(|code| (code.id, code.components.0.as_slice())),
+        stated: line.stated_tax,
     }
 }
 
@@ -286,20 +347,29 @@ fn accounts(chart: &Chart, direction: Direction, asked: &TradeAsked) -> Result<A
             Some(account) => account,
             None => chart.in_role(control)?.id,
         },
-        output_tax: chart.in_role(SystemRole::OutputTax)?.id,
-        input_tax: chart.in_role(SystemRole::InputTax)?.id,
         rounding: chart.in_role(SystemRole::Rounding)?.id,
         exchange: chart.in_role(SystemRole::RealisedExchange)?.id,
         opening: if asked.is_opening { Some(chart.in_role(SystemRole::OpeningBalanceEquity)?.id) } else { None },
     })
 }
 
-fn components(taxes: &TaxCodes, asked: &TradeAsked) -> HashMap<RecordId, TaxComponent> {
-    let codes = asked.lines.iter().filter_map(|line| line.tax.code()).filter_map(|id| taxes.get(id));
-    codes.flat_map(|code| code.components.0.iter().cloned()).map(|component| (component.id, component)).collect()
+/// The accounts of tax, where its components do not say.
+pub(crate) fn keepers(chart: &Chart, opening: Option<RecordId>) -> Result<Keepers> {
+    Ok(Keepers {
+        output: chart.in_role(SystemRole::OutputTax)?.id,
+        input: chart.in_role(SystemRole::InputTax)?.id,
+        withheld_from_us: chart.in_role(SystemRole::WithholdingReceivable)?.id,
+        withheld_by_us: chart.in_role(SystemRole::WithholdingPayable)?.id,
+        opening,
+    })
 }
 
-fn summary(lines: &[LineKept], base: &InBase) -> Result<Vec<SummaryKept>, TooLarge> {
+/// The country that a party is in.
+pub(crate) fn country_of(party: &party::table::Model) -> Option<&str> {
+    party.billing_address.as_ref().and_then(|address| address.0.country.as_deref())
+}
+
+fn summary(lines: &[LineKept], base: &InBase, exchange: &Exchange<'_>) -> Result<Vec<SummaryKept>, TooLarge> {
     let mut summary: Vec<SummaryKept> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         for (tax, in_base) in line.figures.taxes.iter().zip(&base.taxes[index]) {
@@ -322,7 +392,8 @@ fn summary(lines: &[LineKept], base: &InBase) -> Result<Vec<SummaryKept>, TooLar
             let known = &mut summary[place];
             known.base = sum([known.base, tax.base])?;
             known.amount = sum([known.amount, tax.amount])?;
-            known.base_base = sum([known.base_base, line.base_net])?;
+            let home = if tax.base == line.figures.net { line.base_net } else { exchange.one(tax.base)? };
+            known.base_base = sum([known.base_base, home])?;
             known.base_amount = sum([known.base_amount, *in_base])?;
             known.recoverable = sum([known.recoverable, tax.recoverable])?;
         }
