@@ -51,7 +51,9 @@ impl From<TooLarge> for Failed {
 
 /// What is left of a line, from the facts that name it alone. What it cost, where it went out, is known.
 pub fn pools_of(terms: &Terms, line: RecordId, facts: &[Fact], cost: Option<Money>) -> Result<Pools, Failed> {
-    let mut own: Vec<Fact> = facts.iter().filter(|fact| fact.line == line || fact.of == Some(line)).copied().collect();
+    // What was replaced by a new version of the line left nothing.
+    let live = |fact: &&Fact| fact.cancelled.is_none() && (fact.line == line || fact.of == Some(line));
+    let mut own: Vec<Fact> = facts.iter().filter(live).copied().collect();
     if let (Some(cost), Some(issue)) = (cost, own.iter().find(|fact| fact.line == line && fact.kind == Kind::Issue)) {
         // So much is there, at that, and all of it goes.
         let place = i64::MIN;

@@ -105,7 +105,8 @@ pub struct TradeLineAsked {
     /// The goods that it is a part of the cost of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) landed: Option<Landed>,
-    /// Whether it says nothing of its own but a quantity: what it comes to is a share of the line that it credits.
+    /// Whether it says nothing of its own but a quantity: what it comes to, or what is taken off, is a share of the line
+    /// that it follows.
     #[serde(default, skip_serializing_if = "<&bool as std::ops::Not>::not")]
     pub(super) is_share: bool,
 }

@@ -235,7 +235,7 @@ pub(super) fn goods_lines(asked: &TradeAsked, exchange: &Exchange<'_>, stock: &[
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::TaxChoice;
+    use super::super::line::{TaxChoice, TradeLineAsked};
     use super::*;
     use crate::books::tables::FactSide;
     use crate::clock::Instant;
