@@ -32,6 +32,8 @@ mod m0024_no_replacing;
 mod m0025_client_requests;
 mod m0027_what_rows_were;
 mod m0029_tax_facts;
+mod m0031_stock_facts;
+mod m0032_stock_snapshots;
 mod m0033_years;
 mod noting;
 pub mod schema;
@@ -65,6 +67,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0025_client_requests::Migration),
             Box::new(m0027_what_rows_were::Migration),
             Box::new(m0029_tax_facts::Migration),
+            Box::new(m0031_stock_facts::Migration),
+            Box::new(m0032_stock_snapshots::Migration),
             Box::new(m0033_years::Migration),
         ]
     }

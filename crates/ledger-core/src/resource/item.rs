@@ -496,6 +496,17 @@ impl Master for Items {
         .filter_map(|(field, changed)| changed.then_some(field))
         .collect();
         let moved = stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some();
+        let restated = said(Column::StandardCost) != Some(row.standard_cost.into());
+        if moved && row.cost_method == CostMethod::Standard && restated && changed.is_empty() {
+            let why = "cannot change, since stock of the item was moved; a stock adjustment with standardCost says what \
+                       one is worth from a day on";
+            let errors = FieldErrors::one("standardCost", why.to_owned());
+            return Err(Error::Conflict(Conflict {
+                code: "in_use",
+                title: "Stock of the item was moved".into(),
+                errors,
+            }));
+        }
         if changed.is_empty() || !moved {
             return Ok(());
         }

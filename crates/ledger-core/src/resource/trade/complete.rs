@@ -1,6 +1,7 @@
 //! What a trade document leaves out and party, items, terms, rates and the documents that it follows say.
 
 use super::follow::{self, Sources};
+use super::landed::Received;
 use super::line::{TaxChoice, TradeLineAsked};
 use super::settle::{Party, items_of, party_of};
 use super::{Direction, NoteKind, TradeAsked};
@@ -71,6 +72,9 @@ pub(super) async fn complete(
         let role = if direction.is_sale() { SystemRole::Receivable } else { SystemRole::Payable };
         asked.control_account = Some(chart.in_role(role)?.id);
     }
+    // What a supplier lets off is taken off what his goods cost.
+    let lets_off = direction == Direction::DebitNote && asked.note_kind == Some(NoteKind::PriceAdjustment);
+    let received = Received::of(cx, direction, &asked, &sources).await?;
     let moves_stock = asked.update_stock.unwrap_or(true) && !asked.is_opening;
     let rate = asked.exchange_rate.unwrap_or(Rate::ONE);
     let inclusive = asked.inclusive.unwrap_or_default();
@@ -84,7 +88,7 @@ pub(super) async fn complete(
             line.account = Some(account);
         }
         complete_line(
-            (direction, moves_stock),
+            (direction, moves_stock || (lets_off && received.has(line.source_line))),
             line,
             item.map(AsRef::as_ref),
             party.as_deref(),
@@ -180,7 +184,7 @@ fn complete_line(
         line.account = if sale {
             let own = item.and_then(|item| item.income_account_id).or(party.and_then(|party| party.sales_account_id));
             own.or_else(|| in_role(SystemRole::Income))
-        } else if moves_stock && item.is_some_and(|item| item.r#type == ItemType::Stock) {
+        } else if line.landed.is_some() || (moves_stock && item.is_some_and(|item| item.r#type == ItemType::Stock)) {
             item.and_then(|item| item.inventory_account_id).or_else(|| in_role(SystemRole::Inventory))
         } else {
             let own =

@@ -92,7 +92,7 @@ fn is_blocked(direction: Direction, party: &party::table::Model) -> bool {
 pub(super) fn judge_line(
     direction: Direction,
     rates_of: Day,
-    (index, line, waiting): (usize, &TradeLineAsked, Option<RecordId>),
+    (index, line, waiting, dearer): (usize, &TradeLineAsked, Option<RecordId>, bool),
     asked: &TradeAsked,
     items: &Items,
     purpose: Purpose,
@@ -152,13 +152,19 @@ pub(super) fn judge_line(
     if account.is_some_and(|account| account.r#type.is_control()) {
         references.faults.add(at("accountId"), "must not be a receivable or payable account");
     }
+    let is_inventory = account.is_some_and(|account| account.r#type == AccountType::Inventory);
+    if dearer {
+        if !is_inventory {
+            references.faults.add(at("accountId"), "must be left out: it becomes a part of what the goods cost");
+        }
+        return;
+    }
     let item = line.item.and_then(|id| items.get(&id)).filter(|item| item.r#type == ItemType::Stock);
     let moved = item.filter(|_| asked.update_stock.unwrap_or(true) && !asked.is_opening && !direction.is_sale());
     let inventory = moved.map(|item| {
         item.inventory_account_id
             .or_else(|| references.chart.in_role(SystemRole::Inventory).ok().map(|account| account.id))
     });
-    let is_inventory = account.is_some_and(|account| account.r#type == AccountType::Inventory);
     if inventory.is_none() && is_inventory {
         references.faults.add(at("accountId"), "must not be an inventory account: the line moves no stock");
     } else if inventory.is_some_and(|own| line.account != own) {

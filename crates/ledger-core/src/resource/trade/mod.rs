@@ -16,6 +16,7 @@ pub(crate) use rules::tax::figures;
 mod follow;
 mod judge;
 mod kinds;
+mod landed;
 mod lefts;
 pub(crate) mod line;
 mod live;

@@ -1,8 +1,7 @@
 //! What a trade document posts: rules without a database, tested by tables.
 
-use super::follow::Carried;
-use super::{Direction, TradeAsked, TradeLineAsked};
-use crate::books::tables::{StockKind, stock_lines};
+use super::{Direction, TradeAsked};
+use crate::books::tables::{FactKind, stock_facts};
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::resource::tax_code::TaxKind;
@@ -11,13 +10,15 @@ use rules::tax::facts::LineOfTax;
 use rules::tax::figures::{LineFigures, TooLarge, Totals, minus, plus, sum};
 pub(super) use rules::tax::home::Exchange;
 use rules::tax::home::{InHome, Withholding, claimed};
+use std::collections::BTreeMap;
 
 /// The accounts that a document posts to, where its lines do not say.
 #[derive(Debug, Clone)]
 pub(super) struct Accounts {
     pub(super) control: RecordId,
     pub(super) rounding: RecordId,
-    pub(super) variance: RecordId,
+    /// Of what goods that wait are worth at another rate.
+    pub(super) exchange: RecordId,
     /// Where an opening document has its other side.
     pub(super) opening: Option<RecordId>,
 }
@@ -50,8 +51,6 @@ impl InBase {
 pub(super) struct Amounts<'a> {
     pub(super) totals: &'a Totals,
     pub(super) base: &'a InBase,
-    /// What of goods that wait is billed or credited, line by line.
-    pub(super) carried: &'a [Option<Carried>],
 }
 
 /// One side of the posting in the making: amounts are positive where an invoice debits.
@@ -77,6 +76,71 @@ impl Sheet<'_> {
         Ok(())
     }
 
+    /// What goods are worth, and where the other side of that stands.
+    fn add_goods(&mut self, fact: &stock_facts::Model) {
+        let subject = Subject { item: Some(fact.item_id), ..Subject::default() };
+        let quantity = Some(fact.moves()).filter(|_| fact.is_movement());
+        self.add_base(fact.inventory_account_id, fact.booked_stock, Subject { quantity, ..subject.clone() });
+        for (account, amount) in [
+            (fact.waits_account_id, fact.booked_waits),
+            (Some(fact.cost_account_id), fact.booked_cost),
+            (Some(fact.variance_account_id), fact.booked_variance),
+        ] {
+            if let Some(account) = account.filter(|_| amount != Money::ZERO) {
+                self.add_base(account, amount, subject.clone());
+            }
+        }
+    }
+
+    /// What goods are worth that are paid for by a document in its own currency: the line that says so stands where they
+    /// wait, or lie. What another rate than that of their note makes of it is a difference of exchange.
+    fn add_paid(
+        &mut self,
+        facts: &[&stock_facts::Model],
+        (net, own): (Money, Money),
+        about: Line,
+        exchange: RecordId,
+    ) -> Result<(), TooLarge> {
+        let Some(lead) = facts.first() else { return Ok(()) };
+        let waits = matches!(lead.kind, FactKind::Bill | FactKind::Credit) || lead.booked_stock == Money::ZERO;
+        let on = lead.waits_account_id.filter(|_| waits);
+        let (account, value) = match on {
+            Some(account) => (account, lead.booked_waits),
+            None => (lead.inventory_account_id, lead.booked_stock),
+        };
+        let abroad = self.exchange.currency != self.exchange.base;
+        let (said, in_own) = match (abroad, on) {
+            (false, _) => (self.signed(value)?, self.signed(value)?),
+            (true, Some(_)) => (self.signed(value)?, own),
+            (true, None) => (net, own),
+        };
+        let quantity = Some(lead.moves()).filter(|_| on.is_none() && lead.is_movement());
+        let subject = Subject { quantity, ..about.subject.clone() };
+        self.add(account, said, in_own, Line { subject, ..about })?;
+        let mut sums: BTreeMap<RecordId, Money> = BTreeMap::new();
+        let mut rest = self.signed(net)?;
+        for fact in facts {
+            for (to, amount) in [
+                (Some(fact.inventory_account_id), fact.booked_stock),
+                (fact.waits_account_id, fact.booked_waits),
+                (Some(fact.cost_account_id), fact.booked_cost),
+                (Some(fact.variance_account_id), fact.booked_variance),
+            ] {
+                let Some(to) = to else { continue };
+                let sum = sums.entry(to).or_default();
+                *sum = plus(*sum, amount)?;
+                rest = minus(rest, amount)?;
+            }
+        }
+        let sum = sums.entry(account).or_default();
+        *sum = minus(*sum, self.signed(said)?)?;
+        for (to, amount) in sums {
+            self.add_base(to, amount, Subject { item: Some(lead.item_id), ..Subject::default() });
+        }
+        self.add_base(exchange, rest, Subject::default());
+        Ok(())
+    }
+
     /// An amount that is in the company's currency alone, with the sign that it has.
     fn add_base(&mut self, account: RecordId, amount: Money, subject: Subject) {
         self.lines.push(Line {
@@ -87,16 +151,6 @@ impl Sheet<'_> {
             subject,
             ..Line::default()
         });
-    }
-}
-
-/// The account that a line's net amount goes to.
-fn account_of(direction: Direction, accounts: &Accounts, line: &TradeLineAsked, moves_stock: bool) -> RecordId {
-    match (accounts.opening, direction) {
-        (Some(opening), _) => opening,
-        // What goes back to a supplier leaves at its cost; the difference to what he pays is a variance.
-        (None, Direction::DebitNote) if moves_stock => accounts.variance,
-        _ => line.account.unwrap_or_default(),
     }
 }
 
@@ -121,70 +175,43 @@ pub(super) fn cost_of(
 pub(super) fn lines(
     direction: Direction,
     asked: &TradeAsked,
-    (accounts, costs): (&Accounts, &[RecordId]),
+    accounts: &Accounts,
     exchange: &Exchange<'_>,
     amounts: &Amounts<'_>,
     mut taxes: Vec<LineOfTax>,
-    stock: &[stock_lines::Model],
+    stock: &[stock_facts::Model],
 ) -> Result<Vec<Line>, TooLarge> {
-    let Amounts { totals, base, carried } = *amounts;
+    let Amounts { totals, base } = *amounts;
     let is_sale = direction.is_sale();
     // A sale credits what it earns; a purchase debits what it costs; a note does the opposite.
     let sign = if is_sale == direction.credits() { 1 } else { -1 };
     let mut sheet = Sheet { exchange, sign, lines: Vec::new() };
     for (index, line) in asked.lines.iter().enumerate() {
-        let moved = stock.iter().find(|moved| Some(moved.line_id) == line.id);
-        let account = account_of(direction, accounts, line, moved.is_some());
+        let facts: Vec<&stock_facts::Model> = stock.iter().filter(|fact| Some(fact.line_id) == line.id).collect();
+        let account = accounts.opening.or(line.account).unwrap_or_default();
         let mut tax = std::mem::take(&mut taxes[index]);
         let (net, own) = (tax.cost, tax.own_cost);
         let about = Line {
             description: line.description.clone(),
             subject: Subject {
                 item: line.item,
-                quantity: moved.filter(|_| direction == Direction::PurchaseInvoice).map(|moved| moved.quantity),
+                quantity: None,
                 tax: line.tax.code().map(|code| TaxTag { code, component: None, base: None }),
             },
             ..Line::default()
         };
         let about = tax.with_bare(about);
-        match carried[index] {
-            Some(carried) if !is_sale => {
-                // What waits goes at what it was received for; the rest is a variance, or makes the goods dearer.
-                let waits = sheet.signed(carried.value)?;
-                let own = if exchange.currency == exchange.base { waits } else { own };
-                sheet.add(carried.account, waits, own, about)?;
-                let dearer = moved.map_or(Money::ZERO, |moved| moved.cost);
-                let subject = Subject { item: line.item, ..Subject::default() };
-                if let Some(moved) = moved {
-                    sheet.add_base(moved.inventory_account_id, dearer, subject.clone());
-                }
-                let rest = minus(sheet.signed(minus(net, waits)?)?, dearer)?;
-                sheet.add_base(accounts.variance, rest, subject);
+        match facts.as_slice() {
+            [] => sheet.add(account, net, own, about)?,
+            facts if is_sale => {
+                sheet.add(account, net, own, about)?;
+                facts.iter().for_each(|fact| sheet.add_goods(fact));
             }
-            _ => sheet.add(account, net, own, about)?,
+            facts => sheet.add_paid(facts, (net, own), about, accounts.exchange)?,
         }
         let of_item =
             |line_of_tax: Line| Line { subject: Subject { item: line.item, ..line_of_tax.subject }, ..line_of_tax };
         sheet.lines.extend(tax.lines.into_iter().map(of_item));
-        if let Some(carried) = carried[index].filter(|_| is_sale) {
-            let subject = Subject { item: line.item, ..Subject::default() };
-            sheet.add_base(carried.account, carried.value, subject.clone());
-            sheet.add_base(costs[index], Money::from_units(carried.value.units().saturating_neg()), subject);
-        }
-        if let Some(moved) = moved.filter(|_| carried[index].is_none()) {
-            let subject = Subject { item: line.item, quantity: Some(moved.quantity), tax: None };
-            // What came in at another cost than was paid, such as the standard cost, is a variance.
-            let already = if direction == Direction::PurchaseInvoice { net } else { Money::ZERO };
-            let cost = minus(moved.cost, already)?;
-            let subject =
-                if direction == Direction::PurchaseInvoice { Subject { quantity: None, ..subject } } else { subject };
-            sheet.add_base(moved.inventory_account_id, cost, subject);
-            sheet.add_base(
-                moved.cost_account_id,
-                Money::from_units(-cost.units()),
-                Subject { item: line.item, ..Subject::default() },
-            );
-        }
     }
     sheet.add(accounts.opening.unwrap_or(accounts.rounding), base.rounding, totals.rounding, Line::default())?;
     let opposite = |money: Money| Money::from_units(money.units().saturating_neg());
@@ -198,48 +225,20 @@ pub(super) fn lines(
 }
 
 /// The lines of the entry of a note of goods: what they cost goes to where they wait, or is a cost at once.
-pub(super) fn goods_lines(
-    asked: &TradeAsked,
-    exchange: &Exchange<'_>,
-    carried: &[Option<Carried>],
-    stock: &[stock_lines::Model],
-) -> Result<Vec<Line>, TooLarge> {
+pub(super) fn goods_lines(asked: &TradeAsked, exchange: &Exchange<'_>, stock: &[stock_facts::Model]) -> Vec<Line> {
     let mut sheet = Sheet { exchange, sign: 1, lines: Vec::new() };
-    for (line, carried) in asked.lines.iter().zip(carried) {
-        let Some(moved) = stock.iter().find(|moved| Some(moved.line_id) == line.id) else { continue };
-        let subject = Subject { item: line.item, ..Subject::default() };
-        sheet.add_base(
-            moved.inventory_account_id,
-            moved.cost,
-            Subject { quantity: Some(moved.quantity), ..subject.clone() },
-        );
-        let mut rest = moved.cost;
-        if let Some(carried) = carried {
-            sheet.add_base(carried.account, carried.value, subject.clone());
-            rest = plus(rest, carried.value)?;
-        }
-        sheet.add_base(moved.cost_account_id, Money::from_units(rest.units().saturating_neg()), subject);
+    for line in &asked.lines {
+        stock.iter().filter(|fact| Some(fact.line_id) == line.id).for_each(|fact| sheet.add_goods(fact));
     }
-    Ok(sheet.lines)
-}
-
-/// How a line of a direction moves stock.
-pub(super) const fn stock_kind(direction: Direction, is_return: bool) -> StockKind {
-    match direction {
-        Direction::DeliveryNote if is_return => StockKind::Return,
-        Direction::ReceiptNote if is_return => StockKind::Issue,
-        Direction::SalesOrder | Direction::DeliveryNote | Direction::SalesInvoice | Direction::DebitNote => {
-            StockKind::Issue
-        }
-        Direction::CreditNote => StockKind::Return,
-        Direction::PurchaseOrder | Direction::ReceiptNote | Direction::PurchaseInvoice => StockKind::Receipt,
-    }
+    sheet.lines
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::TaxChoice;
+    use super::super::line::{TaxChoice, TradeLineAsked};
     use super::*;
+    use crate::books::tables::FactSide;
+    use crate::clock::Instant;
     use crate::day::Day;
     use crate::ids::BusinessId;
     use crate::money::{Percent, Quantity, Rate, Rounding, UnitPrice};
@@ -255,7 +254,7 @@ mod tests {
     }
 
     fn accounts() -> Accounts {
-        Accounts { control: account(1), rounding: account(6900), variance: account(5100), opening: None }
+        Accounts { control: account(1), rounding: account(6900), exchange: account(7000), opening: None }
     }
 
     struct Case {
@@ -266,10 +265,8 @@ mod tests {
         tax: &'static [(&'static str, TaxKind, &'static str)],
         inclusive: bool,
         rate: &'static str,
-        /// What each line's goods cost, with the sign of their quantity; on 1300 and the account beside.
-        goods: Option<(&'static str, u128)>,
-        /// What of goods that wait each line bills: the account, and what it moves by.
-        carried: Option<(u128, &'static str)>,
+        /// What the fact of each line's goods moves: stock, what waits, cost, variance, each on its account.
+        goods: Option<(FactKind, [(u128, &'static str); 4])>,
         opening: bool,
         posts: &'static str,
     }
@@ -282,14 +279,9 @@ mod tests {
         inclusive: false,
         rate: "1",
         goods: None,
-        carried: None,
         opening: false,
         posts: "",
     };
-
-    fn carried((code, value): (u128, &str)) -> Carried {
-        Carried { account: account(code), value: Money::parse(value).unwrap() }
-    }
 
     const ALL_BACK: &str = "100";
 
@@ -347,7 +339,7 @@ mod tests {
         let priced: Vec<Priced<'_>> = asked.lines.iter().map(priced).collect();
         let (figures, totals) = compute(&rules, &priced, None).unwrap();
         let base = InBase::of(&figures, &totals, &exchange).unwrap();
-        let moved = case.goods.map(|goods| moved(case.direction, rules.rates_of, goods));
+        let facts: Vec<_> = case.goods.map(fact).into_iter().collect();
         let accounts = Accounts { opening: case.opening.then(|| account(3900)), ..accounts() };
         let common = Common {
             exchange: &exchange,
@@ -379,32 +371,48 @@ mod tests {
             common.line(&computed).unwrap()
         };
         let taxes = asked.lines.iter().enumerate().map(of_tax).collect();
-        let carried: Vec<_> = asked.lines.iter().map(|_| case.carried.map(carried)).collect();
-        let costs = vec![account(5000); asked.lines.len()];
-        let amounts = Amounts { totals: &totals, base: &base, carried: &carried };
-        let moved: Vec<_> = moved.into_iter().collect();
-        let lines = lines(case.direction, &asked, (&accounts, &costs), &exchange, &amounts, taxes, &moved).unwrap();
+        let amounts = Amounts { totals: &totals, base: &base };
+        let lines = lines(case.direction, &asked, &accounts, &exchange, &amounts, taxes, &facts).unwrap();
         summed(lines)
     }
 
-    fn moved(direction: Direction, date: Day, (cost, other): (&str, u128)) -> stock_lines::Model {
-        stock_lines::Model {
+    fn fact((kind, goods): (FactKind, [(u128, &str); 4])) -> stock_facts::Model {
+        let [stock, waits, cost, variance] = goods.map(|(code, amount)| (account(code), Money::parse(amount).unwrap()));
+        stock_facts::Model {
             business_id: BusinessId::default(),
+            id: account(1),
             item_id: RecordId::default(),
-            date,
-            sequence: 1,
+            date: Day::default(),
+            place: 1,
             document_id: RecordId::default(),
-            line_no: 1,
             line_id: account(7_000),
-            kind: stock_kind(direction, false),
+            kind,
+            side: FactSide::Document,
             quantity: Quantity::ZERO,
-            cost: Money::parse(cost).unwrap(),
-            booked: Money::parse(cost).unwrap(),
-            returns_line_id: None,
-            inventory_account_id: account(1300),
-            cost_account_id: account(other),
-            asked_cost: None,
+            amount: Money::ZERO,
+            standard: None,
+            of_line_id: None,
+            cancels_id: None,
+            inventory_account_id: stock.0,
+            cost_account_id: cost.0,
+            variance_account_id: variance.0,
+            waits_account_id: Some(waits.0),
+            booked_stock: stock.1,
+            booked_waits: waits.1,
+            booked_cost: cost.1,
+            booked_variance: variance.1,
+            recorded_at: Instant::from_micros(0),
         }
+    }
+
+    /// What of goods is stock, what waits for a bill, and what is a variance.
+    const fn bought(stock: &'static str, waits: &'static str, variance: &'static str) -> [(u128, &'static str); 4] {
+        [(1300, stock), (2150, waits), (5000, "0"), (5100, variance)]
+    }
+
+    /// What of goods is stock, what waits for an invoice, and what is a cost.
+    const fn sold(stock: &'static str, waits: &'static str, cost: &'static str) -> [(u128, &'static str); 4] {
+        [(1300, stock), (1350, waits), (5000, cost), (5200, "0")]
     }
 
     /// What balanced lines come to, account by account.
@@ -449,7 +457,7 @@ mod tests {
             Case {
                 name: "E11, the sale",
                 lines: &[("12", "9", "0", 4000)],
-                goods: Some(("-69.6", 5000)),
+                goods: Some((FactKind::Issue, sold("-69.6", "0", "69.6"))),
                 posts: "1 108; 1300 -69.6; 4000 -108; 5000 69.6",
                 ..PLAIN
             },
@@ -457,7 +465,7 @@ mod tests {
                 name: "E11, the return",
                 direction: CreditNote,
                 lines: &[("2", "9", "0", 4000)],
-                goods: Some(("11.6", 5000)),
+                goods: Some((FactKind::CustomerReturn, sold("11.6", "0", "-11.6"))),
                 posts: "1 -18; 1300 11.6; 4000 18; 5000 -11.6",
                 ..PLAIN
             },
@@ -487,7 +495,7 @@ mod tests {
                 name: "goods bought at their price",
                 direction: PurchaseInvoice,
                 lines: &[("10", "6.5", "0", 1300)],
-                goods: Some(("65", 5100)),
+                goods: Some((FactKind::Receipt, bought("65", "0", "0"))),
                 posts: "1 -65; 1300 65",
                 ..PLAIN
             },
@@ -495,7 +503,7 @@ mod tests {
                 name: "goods bought beyond their standard cost",
                 direction: PurchaseInvoice,
                 lines: &[("10", "5.5", "0", 1300)],
-                goods: Some(("50", 5100)),
+                goods: Some((FactKind::Receipt, bought("50", "0", "5"))),
                 posts: "1 -55; 1300 50; 5100 5",
                 ..PLAIN
             },
@@ -504,7 +512,7 @@ mod tests {
                 direction: DebitNote,
                 lines: &[("2", "6", "0", 1300)],
                 tax: VAT_20,
-                goods: Some(("-10", 5100)),
+                goods: Some((FactKind::SupplierReturn, bought("-10", "0", "-2"))),
                 posts: "1 14.4; 1300 -10; 1400 -2.4; 5100 -2",
                 ..PLAIN
             },
@@ -519,7 +527,7 @@ mod tests {
                 name: "E15, the invoice",
                 lines: &[("5", "10", "0", 4000)],
                 tax: VAT_20,
-                carried: Some((1350, "-30")),
+                goods: Some((FactKind::Invoice, sold("0", "-30", "30"))),
                 posts: "1 60; 1350 -30; 2200 -10; 4000 -50; 5000 30",
                 ..PLAIN
             },
@@ -528,7 +536,7 @@ mod tests {
                 direction: CreditNote,
                 lines: &[("2", "10", "0", 4000)],
                 tax: VAT_20,
-                carried: Some((1350, "12")),
+                goods: Some((FactKind::Credit, sold("0", "12", "-12"))),
                 posts: "1 -24; 1350 12; 2200 4; 4000 20; 5000 -12",
                 ..PLAIN
             },
@@ -537,8 +545,7 @@ mod tests {
                 direction: PurchaseInvoice,
                 lines: &[("10", "8.5", "0", 2150)],
                 tax: VAT_20,
-                goods: Some(("5", 5100)),
-                carried: Some((2150, "80")),
+                goods: Some((FactKind::Bill, bought("5", "80", "0"))),
                 posts: "1 -102; 1300 5; 1400 17; 2150 80",
                 ..PLAIN
             },
@@ -546,7 +553,7 @@ mod tests {
                 name: "E14 at standard cost: the difference is a variance",
                 direction: PurchaseInvoice,
                 lines: &[("10", "8.5", "0", 2150)],
-                carried: Some((2150, "80")),
+                goods: Some((FactKind::Bill, bought("0", "80", "5"))),
                 posts: "1 -85; 2150 80; 5100 5",
                 ..PLAIN
             },
@@ -555,9 +562,8 @@ mod tests {
                 direction: PurchaseInvoice,
                 lines: &[("10", "8", "0", 2150)],
                 rate: "0.95",
-                goods: Some(("4", 5100)),
-                carried: Some((2150, "72")),
-                posts: "1 -76; 1300 4; 2150 72",
+                goods: Some((FactKind::Bill, bought("0", "72", "0"))),
+                posts: "1 -76; 2150 72; 7000 4",
                 ..PLAIN
             },
             Case {
@@ -565,7 +571,7 @@ mod tests {
                 direction: DebitNote,
                 lines: &[("2", "8.5", "0", 2150)],
                 tax: VAT_20,
-                carried: Some((2150, "-17")),
+                goods: Some((FactKind::Credit, bought("0", "-17", "0"))),
                 posts: "1 20.4; 1400 -3.4; 2150 -17",
                 ..PLAIN
             },
@@ -574,30 +580,27 @@ mod tests {
 
     #[test]
     fn notes_of_goods_post_what_the_worked_examples_say() {
-        let posts = |cost: &str, other: u128, wait: Option<(u128, &str)>| {
+        let posts = |kind: FactKind, goods: [(u128, &'static str); 4]| {
             let line = TradeLineAsked { id: Some(account(7_000)), ..TradeLineAsked::default() };
             let asked = TradeAsked { lines: vec![line], ..TradeAsked::default() };
             let exchange =
                 Exchange { base: "EUR", currency: "EUR", rate: Rate::ONE, decimals: 2, rounding: Rounding::HalfUp };
-            let moved = moved(Direction::DeliveryNote, Day::default(), (cost, other));
-            summed(goods_lines(&asked, &exchange, &[wait.map(carried)], &[moved]).unwrap())
+            summed(goods_lines(&asked, &exchange, &[fact((kind, goods))]))
         };
-        for (name, cost, other, wait, wanted) in [
-            ("E15, the note", "-30", 5000, Some((1350, "30")), "1300 -30; 1350 30"),
-            ("delivered, and a cost at once", "-30", 5000, None, "1300 -30; 5000 30"),
-            ("it comes back", "12", 5000, Some((1350, "-12")), "1300 12; 1350 -12"),
+        for (name, kind, goods, wanted) in [
+            ("E15, the note", FactKind::Issue, sold("-30", "30", "0"), "1300 -30; 1350 30"),
+            ("delivered, and a cost at once", FactKind::Issue, sold("-30", "0", "30"), "1300 -30; 5000 30"),
+            ("it comes back", FactKind::CustomerReturn, sold("12", "-12", "0"), "1300 12; 1350 -12"),
+            ("E14, the note", FactKind::Receipt, bought("80", "-80", "0"), "1300 80; 2150 -80"),
             (
-                "it comes back, and a cent is left over",
-                "3.33",
-                5000,
-                Some((1350, "-3.34")),
-                "1300 3.33; 1350 -3.34; 5000 0.01",
+                "E14 at a standard cost of 7.50",
+                FactKind::Receipt,
+                bought("75", "-80", "5"),
+                "1300 75; 2150 -80; 5100 5",
             ),
-            ("E14, the note", "80", 5100, Some((2150, "-80")), "1300 80; 2150 -80"),
-            ("E14 at a standard cost of 7.50", "75", 5100, Some((2150, "-80")), "1300 75; 2150 -80; 5100 5"),
-            ("it goes back", "-16", 5100, Some((2150, "16")), "1300 -16; 2150 16"),
+            ("it goes back", FactKind::SupplierReturn, bought("-16", "16", "0"), "1300 -16; 2150 16"),
         ] {
-            assert_eq!(posts(cost, other, wait), wanted, "{name}");
+            assert_eq!(posts(kind, goods), wanted, "{name}");
         }
     }
 

@@ -1,11 +1,12 @@
 //! Judges a trade document by the books: what it names, what it comes to.
 
-use super::follow::{self, Carried, Following, Sources};
+use super::follow::{self, Following, Sources};
 use super::judge::{check_limits, judge_head, judge_line, judge_source};
 use super::kinds::RETURN;
+use super::landed::Received;
 use super::line::{LineKept, TradeLineAsked};
 use super::moving::{Moving, goods_of, waiting_account};
-use super::posting::{Accounts, Amounts, Exchange, InBase, cost_of, goods_lines, lines};
+use super::posting::{Accounts, Amounts, Exchange, InBase, goods_lines, lines};
 use super::shares::{Worked, Working, work_out};
 use super::{Direction, SummaryKept, TradeAsked, TradeFigures};
 use crate::access::Business;
@@ -13,7 +14,7 @@ use crate::books::chart::{Chart, SystemRole};
 use crate::books::open_items::NewOpen;
 use crate::books::progress::Plan;
 use crate::books::stock;
-use crate::books::tables::{EntryKind, stock_lines};
+use crate::books::tables::{EntryKind, stock_facts};
 use crate::currency;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -56,13 +57,16 @@ pub(super) async fn settle(
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
     let sources = Sources::of(cx, direction, asked).await?;
+    let received = Received::of(cx, direction, asked, &sources).await?;
     let rates_of = rates_of(direction, head, asked, &sources);
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
     for (index, line) in asked.lines.iter().enumerate() {
         let waiting = sources.waiting(line).filter(|_| direction.bills() && !direction.is_sale());
-        judge_line(direction, rates_of, (index, line, waiting), asked, &items, purpose, &mut references);
+        let dearer = received.changes(direction, asked, &sources, line);
+        judge_line(direction, rates_of, (index, line, waiting, dearer), asked, &items, purpose, &mut references);
     }
     follow::judge(direction, asked, &sources, &mut references.faults);
+    received.judge(direction, asked, &mut references.faults);
     let source = judge_source(direction, asked, &sources, purpose, &mut references.faults);
     let (chart, taxes) = (references.chart.clone(), references.taxes.clone());
     references.finish()?;
@@ -132,6 +136,7 @@ pub(super) async fn settle(
             chart: &chart,
             items: &items,
             sources: &sources,
+            received: &received,
             source,
             exchange: &exchange,
             base: &base,
@@ -209,16 +214,6 @@ impl Trading<'_> {
         self.moving.asked.lines.iter().enumerate().filter(|(_, line)| !line.is_text())
     }
 
-    async fn move_stock(
-        &self,
-        date: Day,
-        carried: &[Option<Carried>],
-        costs: &[Option<Money>],
-    ) -> Result<Option<stock::Plan>> {
-        let movements = self.moving.movements(carried, costs).await_sources(self.cx).await?;
-        stock::plan(self.cx, date, movements).await
-    }
-
     /// What an invoice, or what credits one, does to what it follows, to stock and to the ledger.
     async fn bill(
         &self,
@@ -228,22 +223,20 @@ impl Trading<'_> {
         settled: &mut Settled<TradeFigures>,
     ) -> Result<Vec<Line>> {
         let Moving { direction, asked, exchange, base, .. } = self.moving;
-        let nothing = vec![None; asked.lines.len()];
-        let mut carried: Vec<Option<Carried>> = vec![None; asked.lines.len()];
+        let mut waits: Vec<Option<RecordId>> = vec![None; asked.lines.len()];
         for (index, line) in self.lines() {
-            carried[index] =
+            waits[index] =
                 if direction.credits() { following.credit(index, line)? } else { following.bill(index, line)? };
             if let Some(invoice) = self.moving.source.filter(|_| self.moving.brings_back(line)) {
                 following.credit_with_goods(index, line, invoice)?;
             }
         }
         settled.progress = Some(following.finish()?);
-        settled.stock = self.move_stock(head.date, &carried, &nothing).await?;
-        let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
+        settled.stock = stock::plan(self.cx, head.date, self.moving.facts(&waits)?).await?;
+        let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
         let taxes = self.taxes(head, taxes)?;
-        let amounts = Amounts { totals: &settled.figures.totals, base, carried: &carried };
-        let costs = self.moving.cost_accounts();
-        lines(direction, asked, (self.accounts, &costs), exchange, &amounts, taxes, moved).map_err(too_large)
+        let amounts = Amounts { totals: &settled.figures.totals, base };
+        lines(direction, asked, self.accounts, exchange, &amounts, taxes, facts).map_err(too_large)
     }
 
     /// The tax of each line, as it comes into the books.
@@ -287,43 +280,17 @@ impl Trading<'_> {
         settled: &mut Settled<TradeFigures>,
     ) -> Result<Vec<Line>> {
         let Moving { direction, asked, exchange, .. } = self.moving;
-        let mut carried: Vec<Option<Carried>> = vec![None; asked.lines.len()];
-        let mut costs: Vec<Option<Money>> = vec![None; asked.lines.len()];
-        if asked.is_return && !direction.is_sale() {
-            for (index, line) in self.lines() {
-                costs[index] = following.cost_of_return(self.cx, line).await?;
-            }
-        }
-        settled.stock = self.move_stock(head.date, &carried, &costs).await?;
-        let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
+        let mut waits: Vec<Option<RecordId>> = vec![None; asked.lines.len()];
         let account = waiting_account(self.business, direction, self.moving.chart)?;
         for (index, line) in self.lines() {
             let is_goods = goods_of(self.moving.items, line).is_some();
-            let movement = moved.iter().find(|moved| Some(moved.line_id) == line.id);
-            let cost = match costs[index] {
-                Some(cost) => cost,
-                None => self.waits_at(index, movement)?,
-            };
-            carried[index] = following.goods((index, line), asked.is_return, account, (is_goods, cost))?;
+            waits[index] = following.goods((index, line), asked.is_return, account, is_goods)?;
         }
         settled.progress = Some(following.finish()?);
-        goods_lines(asked, exchange, &carried, moved).map_err(too_large)
+        settled.stock = stock::plan(self.cx, head.date, self.moving.facts(&waits)?).await?;
+        let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
+        Ok(goods_lines(asked, exchange, facts))
     }
-
-    /// What comes to the account where goods of a line wait, a debit positive: what goes out at its cost, what comes in
-    /// at its price.
-    fn waits_at(&self, index: usize, moved: Option<&stock_lines::Model>) -> Result<Money> {
-        let Moving { direction, asked, exchange, base, .. } = self.moving;
-        if direction.is_sale() {
-            return Ok(moved.map_or(Money::ZERO, |moved| negated(moved.cost)));
-        }
-        let cost = cost_of(index, &self.line_figures[index], base, exchange).map_err(too_large)?;
-        Ok(if asked.is_return { cost } else { negated(cost) })
-    }
-}
-
-fn negated(money: Money) -> Money {
-    Money::from_units(money.units().saturating_neg())
 }
 
 /// What distinguishes a document among those of its kind, in its row.
@@ -335,7 +302,7 @@ fn subkind(direction: Direction, asked: &TradeAsked) -> Option<String> {
     closed.or_else(|| (direction.is_goods() && asked.is_return).then(|| RETURN.to_owned()))
 }
 
-fn too_large(_: TooLarge) -> Error {
+pub(super) fn too_large(_: TooLarge) -> Error {
     Error::field("lines", "come to more than can be kept")
 }
 
@@ -379,7 +346,7 @@ fn accounts(chart: &Chart, direction: Direction, asked: &TradeAsked) -> Result<A
             None => chart.in_role(control)?.id,
         },
         rounding: chart.in_role(SystemRole::Rounding)?.id,
-        variance: chart.in_role(SystemRole::PurchasePriceVariance)?.id,
+        exchange: chart.in_role(SystemRole::RealisedExchange)?.id,
         opening: if asked.is_opening { Some(chart.in_role(SystemRole::OpeningBalanceEquity)?.id) } else { None },
     })
 }
