@@ -19,6 +19,7 @@ mod goods_model;
 mod harness;
 mod journals;
 mod limits;
+mod kernel_accounts;
 mod lists;
 mod model;
 mod numbering;

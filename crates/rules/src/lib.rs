@@ -4,5 +4,10 @@
 
 pub mod account;
 pub mod chart;
+pub mod keeper;
+pub mod postable;
 pub mod posting;
+pub mod purpose;
+pub mod refusal;
+pub mod roles;
 pub mod tax;

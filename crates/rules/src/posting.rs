@@ -1,22 +1,136 @@
 //! A posting: lines whose debits equal their credits. No other kind can be built.
 
+use crate::postable::Postable;
+use crate::refusal::Refusal;
+use crate::tax::figures::TooLarge;
 use words::day::Day;
+use words::error::Error;
 use words::ids::RecordId;
 use words::money::{Money, Quantity};
 
-/// One line of the ledger. Amounts are signed: a debit is positive.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// One line of the ledger, on an account that was judged. Amounts are signed: a debit is positive.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    pub account: RecordId,
-    pub party: Option<RecordId>,
+    account: RecordId,
+    amount: Valued,
+    about: About,
+}
+
+/// An amount and what it is worth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Valued {
     /// In the company's currency.
-    pub amount: Money,
+    pub base: Money,
     pub currency: String,
     /// In the line's own currency.
-    pub currency_amount: Money,
+    pub own: Money,
+}
+
+impl Valued {
+    /// An amount that is in the company's currency alone.
+    pub fn in_base(amount: Money, currency: &str) -> Self {
+        Self { base: amount, currency: currency.to_owned(), own: amount }
+    }
+}
+
+/// What a line says beside its account and its amount.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct About {
+    /// Whom it is about; on an account of debts it is the one whose debt it is.
+    pub party: Option<RecordId>,
     pub description: Option<String>,
     pub due_date: Option<Day>,
     pub subject: Subject,
+}
+
+impl From<Subject> for About {
+    fn from(subject: Subject) -> Self {
+        Self { subject, ..Self::default() }
+    }
+}
+
+impl Line {
+    /// An account meets an amount: one that is kept in a currency of its own takes no other.
+    pub fn on(to: impl Into<Postable>, amount: Valued, about: About) -> Result<Self, Refusal> {
+        let Postable(to) = to.into();
+        to.account.takes_currency(&amount.currency)?;
+        let about = About { party: to.party.or(about.party), ..about };
+        Ok(Self { account: to.account.id, amount, about })
+    }
+
+    /// A line that stands in the books, read again: what was posted can always be taken back.
+    pub const fn posted(account: RecordId, amount: Valued, about: About) -> Self {
+        Self { account, amount, about }
+    }
+
+    pub const fn account(&self) -> RecordId {
+        self.account
+    }
+
+    pub const fn party(&self) -> Option<RecordId> {
+        self.about.party
+    }
+
+    /// In the company's currency.
+    pub const fn amount(&self) -> Money {
+        self.amount.base
+    }
+
+    pub fn currency(&self) -> &str {
+        &self.amount.currency
+    }
+
+    /// In the line's own currency.
+    pub const fn currency_amount(&self) -> Money {
+        self.amount.own
+    }
+
+    pub fn description(&self) -> Option<&str> {
+        self.about.description.as_deref()
+    }
+
+    pub const fn due_date(&self) -> Option<Day> {
+        self.about.due_date
+    }
+
+    pub const fn subject(&self) -> &Subject {
+        &self.about.subject
+    }
+
+    const fn is_nothing(&self) -> bool {
+        self.amount.base.units() == 0 && self.amount.own.units() == 0
+    }
+}
+
+/// Why lines could not be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unposted {
+    /// They come to more than the books can hold.
+    TooLarge,
+    /// On this account. Whoever asked was told so with the field; this is the last door.
+    Refused(Refusal),
+}
+
+impl From<TooLarge> for Unposted {
+    fn from(_: TooLarge) -> Self {
+        Self::TooLarge
+    }
+}
+
+impl From<Refusal> for Unposted {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Unposted {
+    /// As a fault of the field whose amounts or accounts these are.
+    pub fn at(&self, field: &str) -> Error {
+        match self {
+            Self::TooLarge => Error::field(field, "come to more than can be kept"),
+            Self::Refused(refusal) => refusal.at(field),
+        }
+    }
 }
 
 /// What a line is about, beside its account.
@@ -56,10 +170,7 @@ pub enum Unbalanced {
 impl Posting {
     /// Lines of nothing are dropped; they say nothing.
     pub fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
-        let lines: Vec<Line> = lines
-            .into_iter()
-            .filter(|line| line.amount != Money::ZERO || line.currency_amount != Money::ZERO)
-            .collect();
+        let lines: Vec<Line> = lines.into_iter().filter(|line| !line.is_nothing()).collect();
         let (debit, credit) = sides(&lines).ok_or(Unbalanced::TooLarge)?;
         if debit != credit {
             return Err(Unbalanced::Sides { debit, credit });
@@ -71,10 +182,13 @@ impl Posting {
     #[must_use]
     pub fn reversed(&self) -> Self {
         let mirror = |line: &Line| Line {
-            amount: negated(line.amount),
-            currency_amount: negated(line.currency_amount),
-            subject: line.subject.reversed(),
-            ..line.clone()
+            account: line.account,
+            amount: Valued {
+                base: negated(line.amount.base),
+                currency: line.amount.currency.clone(),
+                own: negated(line.amount.own),
+            },
+            about: About { subject: line.about.subject.reversed(), ..line.about.clone() },
         };
         Self(self.0.iter().map(mirror).collect())
     }
@@ -95,10 +209,10 @@ impl Posting {
 
 fn sides(lines: &[Line]) -> Option<(Money, Money)> {
     lines.iter().try_fold((Money::ZERO, Money::ZERO), |(debit, credit), line| {
-        if line.amount.is_negative() {
-            Some((debit, credit.checked_sub(line.amount)?))
+        if line.amount().is_negative() {
+            Some((debit, credit.checked_sub(line.amount())?))
         } else {
-            Some((debit.checked_add(line.amount)?, credit))
+            Some((debit.checked_add(line.amount())?, credit))
         }
     })
 }
@@ -122,7 +236,7 @@ mod tests {
 
     fn line(amount: &str) -> Line {
         let amount = Money::parse(amount).unwrap();
-        Line { amount, currency: "EUR".into(), currency_amount: amount, ..Line::default() }
+        Line::posted(RecordId::default(), Valued::in_base(amount, "EUR"), About::default())
     }
 
     #[test]
@@ -141,7 +255,7 @@ mod tests {
             .lines()
             .iter()
             .zip(posting.reversed().lines())
-            .map(|(line, mirror)| line.amount.units() + mirror.amount.units())
+            .map(|(line, mirror)| line.amount().units() + mirror.amount().units())
             .collect();
         assert_eq!(sums, [0, 0, 0]);
         assert_eq!(posting.reversed().total(), posting.total());

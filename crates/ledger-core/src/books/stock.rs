@@ -19,7 +19,8 @@ use crate::resource::business::StockPolicy;
 use crate::resource::document::Leaving;
 use crate::resource::item::{self, CostMethod, NegativeStock};
 use crate::stored::AsJson;
-use rules::posting::{Line, Posting, Subject};
+use rules::posting::{Line, Posting, Subject, Valued};
+use rules::refusal::Refusal;
 use rust_decimal::Decimal;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -665,6 +666,7 @@ impl Adjustments {
 
     async fn post(self, cx: &Cx<'_>, row: &documents::Model) -> Result<()> {
         let currency = cx.business()?.base_currency.clone();
+        let chart = cx.chart().await?;
         for ((item, day), differences) in self.0 {
             let mut sums: BTreeMap<RecordId, Money> = BTreeMap::new();
             for Difference { line, cost, waits } in &differences {
@@ -684,15 +686,13 @@ impl Adjustments {
                     cx.keep(|desk| desk.move_stock(now, moved))?;
                 }
             }
-            let line = |(account, amount): (RecordId, Money)| Line {
-                account,
-                amount,
-                currency: currency.clone(),
-                currency_amount: amount,
-                subject: Subject { item: Some(item), ..Subject::default() },
-                ..Line::default()
+            let line = |(account, amount): (RecordId, Money)| {
+                let subject = Subject { item: Some(item), ..Subject::default() };
+                Line::on(chart.standing(account)?, Valued::in_base(amount, &currency), subject.into())
             };
-            let posting = Posting::balanced(sums.into_iter().map(line).collect()).map_err(|_| Error::too_large())?;
+            let lines: Result<Vec<Line>, Refusal> = sums.into_iter().map(line).collect();
+            let lines = lines.map_err(|why| Error::internal(format!("a correction of stock {why}")))?;
+            let posting = Posting::balanced(lines).map_err(|_| Error::too_large())?;
             if posting.is_empty() {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Stock adjustments: what was found, lost, broken or counted.
 
 use crate::access::Business;
-use crate::books::chart::SystemRole;
+use crate::books::chart::Chart;
 use crate::books::periods::Module;
 use crate::books::stock::{self, Wanted as Movement};
 use crate::books::tables::documents::{self, Column};
@@ -12,7 +12,6 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
-use crate::resource::account::AccountType;
 use crate::resource::address::text;
 use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, TradedLine,
@@ -22,10 +21,11 @@ use crate::resource::item::{self, ItemType};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::payment_term::MasterStatus;
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
-use rules::posting::{Line, Posting, Subject};
+use rules::posting::{Line, Posting, Subject, Unposted, Valued};
+use rules::purpose::Purpose as For;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
@@ -325,7 +325,7 @@ impl Document for StockAdjustments {
 
     async fn complete(cx: &Cx<'_>, _: &Head, mut asked: AdjustmentAsked) -> Result<AdjustmentAsked> {
         if asked.account.is_none() {
-            asked.account = Some(cx.chart().await?.in_role(SystemRole::InventoryAdjustment)?.id);
+            asked.account = Some(cx.chart().await?.roles().inventory_adjustment.id());
         }
         Ok(asked)
     }
@@ -361,7 +361,7 @@ impl Document for StockAdjustments {
         if purpose == Purpose::Draft {
             return Ok(settled);
         }
-        let inventory = chart.in_role(SystemRole::Inventory)?.id;
+        let inventory = chart.roles().inventory.id();
         let mut movements = Vec::new();
         for ((line, delta), line_no) in asked.lines.iter().zip(&deltas).zip(1..) {
             let Some(item) = items.get(&line.item).filter(|_| *delta != Quantity::ZERO) else { continue };
@@ -394,8 +394,8 @@ impl Document for StockAdjustments {
         let value = moved.iter().try_fold(Money::ZERO, |sum, line| sum.checked_add(line.cost));
         let value = value.ok_or_else(|| Error::field("lines", "come to more than can be kept"))?;
         (settled.total, settled.base_total) = (value, value);
-        let posting = posting(&business.base_currency, moved)
-            .map_err(|_| Error::field("lines", "come to more than can be kept"))?;
+        let lines = lines(&chart, &business.base_currency, moved).map_err(|why| why.at("accountId"))?;
+        let posting = Posting::balanced(lines).map_err(|_| Error::field("lines", "come to more than can be kept"))?;
         settled.lines = traded(asked, &deltas, moved, account);
         settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
         Ok(settled)
@@ -462,11 +462,7 @@ fn judge(
     purpose: Purpose,
     references: &mut References,
 ) {
-    references.account("accountId", asked.account, Wanted::Any);
-    let account = asked.account.and_then(|id| references.chart.account(id));
-    if account.is_some_and(|account| account.r#type.is_control() || account.r#type == AccountType::Inventory) {
-        references.faults.add("accountId", "must not be a receivable, payable or inventory account");
-    }
+    references.account("accountId", asked.account, For::AdjustmentSide);
     let mut counted = HashSet::new();
     for (index, line) in asked.lines.iter().enumerate() {
         let at = format!("lines[{index}].itemId");
@@ -515,23 +511,18 @@ async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Q
     Ok(asked.lines.iter().map(delta).collect())
 }
 
-fn posting(currency: &str, moved: &[stock_lines::Model]) -> Result<Posting, rules::posting::Unbalanced> {
-    let line = |account, amount: Money, quantity, item| Line {
-        account,
-        amount,
-        currency: currency.to_owned(),
-        currency_amount: amount,
-        subject: Subject { item: Some(item), quantity, tax: None },
-        ..Line::default()
-    };
-    let lines = moved.iter().flat_map(|moved| {
-        let back = Money::from_units(moved.cost.units().saturating_neg());
-        [
-            line(moved.inventory_account_id, moved.cost, Some(moved.quantity), moved.item_id),
-            line(moved.cost_account_id, back, None, moved.item_id),
-        ]
-    });
-    Posting::balanced(lines.collect())
+fn lines(chart: &Chart, currency: &str, moved: &[stock_lines::Model]) -> Result<Vec<Line>, Unposted> {
+    let mut lines = Vec::new();
+    for moved in moved {
+        let goods = Subject { item: Some(moved.item_id), quantity: Some(moved.quantity), tax: None };
+        let other = Subject { quantity: None, ..goods.clone() };
+        let back = moved.cost.checked_neg().ok_or(Unposted::TooLarge)?;
+        let inventory = chart.standing(moved.inventory_account_id)?;
+        lines.push(Line::on(inventory, Valued::in_base(moved.cost, currency), goods.into())?);
+        let side = chart.free(moved.cost_account_id, For::AdjustmentSide)?;
+        lines.push(Line::on(side, Valued::in_base(back, currency), other.into())?);
+    }
+    Ok(lines)
 }
 
 fn traded(

@@ -11,16 +11,18 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Percent;
-use crate::resource::account::AccountClass;
+use crate::resource::account::Keeper;
+use crate::resource::account::keepers::{Claim, check_claims, settle};
 use crate::resource::address::{search_text, text};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::payment_term::MasterStatus;
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, document, item, party};
 use crate::stored::AsJson;
 
+use rules::purpose::Purpose;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
@@ -393,6 +395,7 @@ impl Master for TaxCodeRecords {
         let mut components: Vec<TaxComponent> = draft.json(Column::Components)?;
         let known: Vec<RecordId> = row.iter().flat_map(|row| &row.components.0).map(|one| one.id).collect();
         let mut references = References::of(cx).await?;
+        let mut claims = Vec::new();
         for (index, component) in components.iter_mut().enumerate() {
             let at = format!("components[{index}]");
             if component.id == RecordId::default() {
@@ -400,18 +403,17 @@ impl Master for TaxCodeRecords {
             } else if !known.contains(&component.id) {
                 references.faults.add(format!("{at}.id"), "names no component of this tax code");
             }
-            references.account(
-                &format!("{at}.payableAccountId"),
-                component.payable_account_id,
-                Wanted::Class(AccountClass::Liability),
-            );
-            references.account(
-                &format!("{at}.receivableAccountId"),
-                component.receivable_account_id,
-                Wanted::Class(AccountClass::Asset),
-            );
+            for (field, account, purpose) in [
+                ("payableAccountId", component.payable_account_id, Purpose::TaxOwed),
+                ("receivableAccountId", component.receivable_account_id, Purpose::TaxClaimed),
+            ] {
+                let field = format!("{at}.{field}");
+                claims.extend(account.map(|account| Claim { field, account, purpose, keeper: Keeper::Tax }));
+            }
         }
+        let chart = references.chart.clone();
         references.finish()?;
+        check_claims(cx, cx.business_id()?, &chart, &claims).await?;
         draft.replace(Column::Components, AsJson(components));
         Ok(())
     }
@@ -432,6 +434,20 @@ impl Master for TaxCodeRecords {
                 format!("were used until {until}: add a rate with a later validFrom, or make another tax code"),
             ),
         }))
+    }
+
+    async fn inserted(cx: &Cx<'_>, _: RecordId, draft: &Columns<Column>) -> Result<()> {
+        settle(cx, cx.business_id()?, accounts_of(&draft.json::<Vec<TaxComponent>>(Column::Components)?)).await
+    }
+
+    async fn changed(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+        let mut named = accounts_of(&row.components.0);
+        named.extend(accounts_of(&draft.json::<Vec<TaxComponent>>(Column::Components)?));
+        settle(cx, row.business_id, named).await
+    }
+
+    async fn removed(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
+        settle(cx, row.business_id, accounts_of(&row.components.0)).await
     }
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
@@ -457,6 +473,11 @@ impl Master for TaxCodeRecords {
         }
         Ok(())
     }
+}
+
+/// The accounts that components name.
+fn accounts_of(components: &[TaxComponent]) -> HashSet<RecordId> {
+    components.iter().flat_map(|one| [one.payable_account_id, one.receivable_account_id]).flatten().collect()
 }
 
 /// The last day for which a document was taxed by a code.

@@ -31,7 +31,7 @@ use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
 use crate::stored::AsJson;
-use rules::posting::{Line, Posting, Subject, TaxTag};
+use rules::posting::{About, Line, Posting, Subject, TaxTag, Valued};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
@@ -642,12 +642,8 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
 }
 
 pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
-    Line {
-        account: line.account_id,
+    let about = About {
         party: line.party_id,
-        amount: line.amount,
-        currency: line.currency.clone(),
-        currency_amount: line.currency_amount,
         description: line.description.clone(),
         due_date: line.due_date,
         subject: Subject {
@@ -659,7 +655,9 @@ pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
                 base: line.tax_base,
             }),
         },
-    }
+    };
+    let amount = Valued { base: line.amount, currency: line.currency.clone(), own: line.currency_amount };
+    Line::posted(line.account_id, amount, about)
 }
 
 /// Takes a document back out of the books. Each entry is reversed on the day asked for, or on its own day if

@@ -33,7 +33,7 @@ use crate::resource::extra::action;
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::party;
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::tax_code::TaxDirection;
 use crate::resource::trade::line::TaxChoice;
@@ -42,6 +42,7 @@ use crate::wire_enum;
 use actions::{Allocate, Deallocate};
 use allocating::{AllocationAsked, AllocationInput, AllocationView, Touch};
 use rules::posting::Posting;
+use rules::purpose::{Purpose as For, Side};
 use rules::tax::figures::{LineFigures, Priced, Rules, compute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -750,7 +751,7 @@ async fn control_account(cx: &Cx<'_>, chart: &Chart, comes_in: bool, asked: &Mon
         (false, false) => SystemRole::Payable,
         (false, true) => SystemRole::SupplierAdvances,
     };
-    let in_role = |receivable| chart.in_role(role(receivable)).map(|account| Some(account.id));
+    let in_role = |receivable| Ok(Some(chart.roles().id(role(receivable))));
     if let Some(first) = asked.allocations.first()
         && let Some(target) = open_items::find(cx, first.target).await?
     {
@@ -787,13 +788,9 @@ fn judge(
     let base = &business.base_currency;
     let currency = asked.currency.as_ref().unwrap_or(base);
     let places = currency::decimals(currency).unwrap_or(2);
-    references.account("accountId", Some(asked.account), Wanted::Cash);
-    let of_account =
-        references.chart.account(asked.account).map(|account| account.currency.clone().unwrap_or_else(|| base.clone()));
     // An account in the company's currency takes any other at its worth; one in another currency only its own.
-    if let Some(own) = of_account.filter(|own| own != base && own != currency) {
-        references.faults.add("currency", format!("must be {own}, the currency of the account"));
-    }
+    let answer = references.chart.money(asked.account, currency);
+    references.note("accountId", answer);
     if asked.party.is_some() && !party_exists {
         references.faults.add("partyId", "names no party");
     }
@@ -812,14 +809,11 @@ fn judge(
     if comes_in && asked.fee > asked.amount {
         references.faults.add("feeAmount", "must not be more than the amount");
     }
-    references.account("feeAccountId", asked.fee_account, Wanted::Any);
+    references.account("feeAccountId", asked.fee_account, For::Fee);
     for (index, line) in asked.lines.iter().enumerate() {
         let at = |field: &str| format!("lines[{index}].{field}");
-        references.account(&at("accountId"), Some(line.account), Wanted::Any);
-        let account = references.chart.account(line.account);
-        if account.is_some_and(|account| account.r#type.is_control() || account.r#type == AccountType::Inventory) {
-            references.faults.add(at("accountId"), "must not be a receivable, payable or inventory account");
-        }
+        let answer = references.chart.line(line.account, For::DirectLine, None, currency);
+        references.note(&at("accountId"), answer);
         let direction = if comes_in { TaxDirection::Sales } else { TaxDirection::Purchase };
         references.tax_code(&at("taxCodeId"), line.tax.code(), direction);
         if !line.amount.fits(places) {
@@ -833,15 +827,9 @@ fn judge(
         }
         Some(_) => {}
     }
-    if let Some(account) = asked.control_account.and_then(|id| references.chart.account(id)) {
-        let advances = [SystemRole::CustomerAdvances, SystemRole::SupplierAdvances];
-        let is_advance =
-            advances.iter().any(|role| references.chart.in_role(*role).is_ok_and(|known| known.id == account.id));
-        if !account.r#type.is_control() && !is_advance {
-            references.faults.add("controlAccountId", "must be a receivable or payable account");
-        }
-    } else if asked.control_account.is_some() {
-        references.faults.add("controlAccountId", "names no account");
+    if let Some(control) = asked.control_account {
+        let answer = references.chart.control(control, Side::Either, currency);
+        references.note("controlAccountId", answer);
     }
 }
 
@@ -886,15 +874,8 @@ async fn settle(
     let (figures, _) = compute(&rules, &priced, None).map_err(|_| too_large())?;
     let posting = posting::Posting {
         comes_in,
-        bank: asked.account,
-        bank_currency: chart.account(asked.account).and_then(|account| account.currency.clone()),
-        fee_account: match asked.fee_account {
-            Some(account) => account,
-            None => chart.in_role(SystemRole::BankFees)?.id,
-        },
+        chart: &chart,
         control: asked.control_account,
-        output_tax: chart.in_role(SystemRole::OutputTax)?.id,
-        input_tax: chart.in_role(SystemRole::InputTax)?.id,
         base: &business.base_currency,
         currency: &currency,
         rate,
@@ -905,7 +886,7 @@ async fn settle(
         figures: &figures,
         taxes: &taxes,
     };
-    let posted = posting.lines().map_err(|_| too_large())?;
+    let posted = posting.lines().map_err(|why| why.at("lines"))?;
     let mut settled = Settled {
         subkind: Some(asked.method.to_string()),
         party: asked.party,

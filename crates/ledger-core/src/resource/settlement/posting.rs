@@ -1,20 +1,19 @@
 //! What receipts and payments post: rules without a database.
 
 use super::MoneyAsked;
+use crate::books::chart::Chart;
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::tax_code::{TaxCodes, TaxKind};
-use rules::posting::{Line, Subject, TaxTag};
+use rules::postable::Postable;
+use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
+use rules::purpose::{Purpose, Side};
 use rules::tax::figures::{LineFigures, TooLarge, converted, minus, plus};
 
 pub(super) struct Posting<'p> {
     pub(super) comes_in: bool,
-    pub(super) bank: RecordId,
-    pub(super) bank_currency: Option<String>,
-    pub(super) fee_account: RecordId,
+    pub(super) chart: &'p Chart,
     pub(super) control: Option<RecordId>,
-    pub(super) output_tax: RecordId,
-    pub(super) input_tax: RecordId,
     pub(super) base: &'p str,
     pub(super) currency: &'p str,
     pub(super) rate: Rate,
@@ -45,16 +44,13 @@ impl Posting<'_> {
     }
 
     /// Debits the bank and credits the rest when money comes in; the other way round when it goes out.
-    pub(super) fn lines(&self) -> Result<Posted, TooLarge> {
+    pub(super) fn lines(&self) -> Result<Posted, Unposted> {
+        let (chart, roles) = (self.chart, self.chart.roles());
         let sign = if self.comes_in { -1 } else { 1 };
         let signed = |money: Money| Money::from_units(money.units().saturating_mul(sign));
-        let own = |account: RecordId, base: Money, amount: Money, subject: Subject| Line {
-            account,
-            amount: signed(base),
-            currency: self.currency.to_owned(),
-            currency_amount: signed(amount),
-            subject,
-            ..Line::default()
+        let own = |to: Postable, base: Money, amount: Money, about: About| {
+            let amount = Valued { base: signed(base), currency: self.currency.to_owned(), own: signed(amount) };
+            Line::on(to, amount, about)
         };
         let mut parts = vec![self.for_party];
         for line in self.figures {
@@ -64,9 +60,10 @@ impl Posting<'_> {
         let mut base = self.convert(&parts)?.into_iter();
         let base_for_party = base.next().unwrap_or_default();
         let mut lines = Vec::new();
-        if let Some(control) = self.control.filter(|_| self.for_party != Money::ZERO) {
-            let line = own(control, base_for_party, self.for_party, Subject::default());
-            lines.push(Line { party: self.asked.party, ..line });
+        let settles = self.control.zip(self.asked.party).filter(|_| self.for_party != Money::ZERO);
+        if let Some((control, party)) = settles {
+            let control = chart.control(control, Side::Either, self.currency)?.of(party);
+            lines.push(own(control, base_for_party, self.for_party, About::default())?);
         }
         let mut base_lines = Vec::new();
         for (asked, figures) in self.asked.lines.iter().zip(self.figures) {
@@ -79,9 +76,9 @@ impl Posting<'_> {
                     // Nobody charges it: on what is bought, it is owed and claimed back at once.
                     if tax.kind == TaxKind::ReverseCharge && !self.comes_in {
                         let amount = self.one(tax.amount)?;
-                        of_taxes.push((self.input_tax, amount, tax.amount, tax));
+                        of_taxes.push((roles.input_tax.clone(), amount, tax.amount, tax));
                         of_taxes.push((
-                            self.output_tax,
+                            roles.output_tax.clone(),
                             Money::from_units(-amount.units()),
                             Money::from_units(-tax.amount.units()),
                             tax,
@@ -93,10 +90,16 @@ impl Posting<'_> {
                 let code = self.taxes.get(tax.code);
                 let component = code.and_then(|code| code.components.0.iter().find(|one| one.id == tax.component));
                 if self.comes_in {
-                    let account = component.and_then(|one| one.payable_account_id).unwrap_or(self.output_tax);
+                    let account = match component.and_then(|one| one.payable_account_id) {
+                        Some(account) => chart.tax(account)?,
+                        None => roles.output_tax.clone(),
+                    };
                     of_taxes.push((account, in_base, tax.amount, tax));
                 } else {
-                    let account = component.and_then(|one| one.receivable_account_id).unwrap_or(self.input_tax);
+                    let account = match component.and_then(|one| one.receivable_account_id) {
+                        Some(account) => chart.tax(account)?,
+                        None => roles.input_tax.clone(),
+                    };
                     let claimed = if tax.recoverable == tax.amount { in_base } else { self.one(tax.recoverable)? };
                     net = plus(net, minus(in_base, claimed)?)?;
                     own_net = plus(own_net, minus(tax.amount, tax.recoverable)?)?;
@@ -104,38 +107,40 @@ impl Posting<'_> {
                 }
             }
             let tag = asked.tax.code().map(|code| TaxTag { code, component: None, base: None });
-            let line = own(asked.account, net, own_net, Subject { tax: tag, ..Subject::default() });
-            lines.push(Line { description: asked.description.clone(), ..line });
+            let to = chart.line(asked.account, Purpose::DirectLine, None, self.currency)?;
+            let subject = Subject { tax: tag, ..Subject::default() };
+            let about = About { description: asked.description.clone(), subject, ..About::default() };
+            lines.push(own(to, net, own_net, about)?);
             for (account, amount, in_own, tax) in of_taxes {
                 let tag = TaxTag { code: tax.code, component: Some(tax.name.clone()), base: Some(signed(base_net)) };
-                lines.push(own(account, amount, in_own, Subject { tax: Some(tag), ..Subject::default() }));
+                let subject = Subject { tax: Some(tag), ..Subject::default() };
+                lines.push(own(account.into(), amount, in_own, subject.into())?);
             }
             base_lines.push((base_net, base_tax));
         }
         let base_total = self.one(self.asked.amount)?;
         let fee = self.one(self.asked.fee)?;
-        lines.push(Line {
-            account: self.fee_account,
-            amount: fee,
-            currency: self.currency.to_owned(),
-            currency_amount: self.asked.fee,
-            ..Line::default()
-        });
+        let fee_account = match self.asked.fee_account {
+            Some(account) => chart.free(account, Purpose::Fee)?,
+            None => roles.bank_fees.clone(),
+        };
+        let amount = Valued { base: fee, currency: self.currency.to_owned(), own: self.asked.fee };
+        lines.push(Line::on(fee_account, amount, About::default())?);
         // What arrives is less the fee; what leaves is more by it.
         let (moved, moved_own) = if self.comes_in {
             (minus(base_total, fee)?, minus(self.asked.amount, self.asked.fee)?)
         } else {
             (plus(base_total, fee)?, plus(self.asked.amount, self.asked.fee)?)
         };
-        let in_own = self.bank_currency.as_deref().unwrap_or(self.base) == self.currency;
+        // An account in the company's currency takes what it is worth.
+        let bank = chart.money(self.asked.account, self.currency)?;
         let back = |money: Money| Money::from_units(money.units().saturating_mul(-sign));
-        lines.push(Line {
-            account: self.bank,
-            amount: back(moved),
-            currency: if in_own { self.currency.to_owned() } else { self.base.to_owned() },
-            currency_amount: if in_own { back(moved_own) } else { back(moved) },
-            ..Line::default()
-        });
+        let amount = if chart.named(bank.id())?.currency.is_some() {
+            Valued { base: back(moved), currency: self.currency.to_owned(), own: back(moved_own) }
+        } else {
+            Valued::in_base(back(moved), self.base)
+        };
+        lines.push(Line::on(bank, amount, About::default())?);
         Ok(Posted { lines, base_total, base_for_party, base_lines })
     }
 }

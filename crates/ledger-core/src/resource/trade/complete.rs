@@ -61,7 +61,7 @@ pub(super) async fn complete(
     let items = items_of(cx, &asked.lines).await?;
     if asked.control_account.is_none() && direction.bills() {
         let role = if direction.is_sale() { SystemRole::Receivable } else { SystemRole::Payable };
-        asked.control_account = Some(chart.in_role(role)?.id);
+        asked.control_account = Some(chart.roles().id(role));
     }
     let moves_stock = asked.update_stock.unwrap_or(true) && !asked.is_opening;
     let rate = asked.exchange_rate.unwrap_or(Rate::ONE);
@@ -168,7 +168,7 @@ fn complete_line(
         line.tax = of_item.or(of_party).map_or(TaxChoice::None, TaxChoice::Code);
     }
     if line.account.is_none() {
-        let in_role = |role| chart.in_role(role).ok().map(|account| account.id);
+        let in_role = |role| Some(chart.roles().id(role));
         line.account = if sale {
             let own = item.and_then(|item| item.income_account_id).or(party.and_then(|party| party.sales_account_id));
             own.or_else(|| in_role(SystemRole::Income))

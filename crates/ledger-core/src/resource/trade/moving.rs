@@ -20,13 +20,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Where goods wait for their invoice; nowhere if what is delivered costs at once.
-pub(super) fn waiting_account(business: &Business, direction: Direction, chart: &Chart) -> Result<Option<RecordId>> {
+pub(super) fn waiting_account(business: &Business, direction: Direction, chart: &Chart) -> Option<RecordId> {
     let role = match (direction.is_sale(), business.settings.cogs_timing) {
-        (true, CogsTiming::Delivery) => return Ok(None),
+        (true, CogsTiming::Delivery) => return None,
         (true, CogsTiming::Invoice) => SystemRole::GoodsDeliveredNotInvoiced,
         (false, _) => SystemRole::GoodsReceivedNotInvoiced,
     };
-    Ok(Some(chart.in_role(role)?.id))
+    Some(chart.roles().id(role))
 }
 
 pub(super) fn goods_of<'i>(items: &'i Items, line: &TradeLineAsked) -> Option<&'i Arc<item::table::Model>> {
@@ -72,7 +72,7 @@ pub(super) struct Moving<'w> {
 
 impl Moving<'_> {
     fn in_role(&self, role: SystemRole) -> RecordId {
-        self.chart.in_role(role).map(|account| account.id).unwrap_or_default()
+        self.chart.roles().id(role)
     }
 
     fn cost_account(&self, line: &TradeLineAsked) -> RecordId {

@@ -2,24 +2,52 @@
 
 use super::follow::Carried;
 use super::{Direction, TradeAsked, TradeLineAsked};
+use crate::books::chart::Chart;
 use crate::books::tables::{StockKind, stock_lines};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::tax_code::{TaxComponent, TaxKind};
-use rules::posting::{Line, Subject, TaxTag};
+use rules::postable::Postable;
+use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
+use rules::purpose::{Purpose, Side};
+use rules::refusal::Refusal;
 use rules::tax::figures::{LineFigures, TooLarge, Totals, converted, minus, plus, sum};
 use std::collections::HashMap;
 
 /// The accounts that a document posts to, where its lines do not say.
 #[derive(Debug, Clone)]
-pub(super) struct Accounts {
+pub(super) struct Accounts<'c> {
+    pub(super) chart: &'c Chart,
     pub(super) control: RecordId,
-    pub(super) output_tax: RecordId,
-    pub(super) input_tax: RecordId,
-    pub(super) rounding: RecordId,
-    pub(super) variance: RecordId,
-    /// Where an opening document has its other side.
-    pub(super) opening: Option<RecordId>,
+    /// Whether its other side is that of opening balances.
+    pub(super) is_opening: bool,
+}
+
+impl Accounts<'_> {
+    /// Where an opening document has its other side, and any other has this.
+    fn or_opening(&self, other: impl FnOnce(&Chart) -> Result<Postable, Refusal>) -> Result<Postable, Refusal> {
+        if self.is_opening { Ok(self.chart.roles().opening_balance_equity.clone().into()) } else { other(self.chart) }
+    }
+
+    fn variance(&self) -> Postable {
+        self.chart.roles().purchase_price_variance.clone().into()
+    }
+
+    /// Where a component of a tax is owed.
+    fn owed(&self, component: Option<&TaxComponent>) -> Result<Postable, Refusal> {
+        self.or_opening(|chart| match component.and_then(|one| one.payable_account_id) {
+            Some(own) => chart.tax(own).map(Into::into),
+            None => Ok(chart.roles().output_tax.clone().into()),
+        })
+    }
+
+    /// Where it is claimed back.
+    fn claimed(&self, component: Option<&TaxComponent>) -> Result<Postable, Refusal> {
+        self.or_opening(|chart| match component.and_then(|one| one.receivable_account_id) {
+            Some(own) => chart.tax(own).map(Into::into),
+            None => Ok(chart.roles().input_tax.clone().into()),
+        })
+    }
 }
 
 /// The company's currency, and what the document's is worth in it.
@@ -94,7 +122,7 @@ impl Sheet<'_> {
         money.units().checked_mul(self.sign).map(Money::from_units).ok_or(TooLarge)
     }
 
-    fn add(&mut self, account: RecordId, base: Money, own: Money, what: Line) -> Result<(), TooLarge> {
+    fn add(&mut self, to: impl Into<Postable>, base: Money, own: Money, what: About) -> Result<(), Unposted> {
         let subject = Subject {
             tax: match what.subject.tax {
                 Some(tax) => Some(TaxTag { base: tax.base.map(|base| self.signed(base)).transpose()?, ..tax }),
@@ -102,38 +130,38 @@ impl Sheet<'_> {
             },
             ..what.subject
         };
-        self.lines.push(Line {
-            account,
-            amount: self.signed(base)?,
-            currency: self.exchange.currency.to_owned(),
-            currency_amount: self.signed(own)?,
-            subject,
-            ..what
-        });
+        let (base, own) = (self.signed(base)?, self.signed(own)?);
+        let amount = Valued { base, currency: self.exchange.currency.to_owned(), own };
+        self.lines.push(Line::on(to, amount, About { subject, ..what })?);
         Ok(())
     }
 
     /// An amount that is in the company's currency alone, with the sign that it has.
-    fn add_base(&mut self, account: RecordId, amount: Money, subject: Subject) {
-        self.lines.push(Line {
-            account,
-            amount,
-            currency: self.exchange.base.to_owned(),
-            currency_amount: amount,
-            subject,
-            ..Line::default()
-        });
+    fn add_base(&mut self, to: impl Into<Postable>, amount: Money, subject: Subject) -> Result<(), Unposted> {
+        self.lines.push(Line::on(to, Valued::in_base(amount, self.exchange.base), subject.into())?);
+        Ok(())
     }
 }
 
 /// The account that a line's net amount goes to.
-fn account_of(direction: Direction, accounts: &Accounts, line: &TradeLineAsked, moves_stock: bool) -> RecordId {
-    match (accounts.opening, direction) {
-        (Some(opening), _) => opening,
+fn account_of(
+    direction: Direction,
+    accounts: &Accounts<'_>,
+    line: &TradeLineAsked,
+    moved: Option<&stock_lines::Model>,
+) -> Result<Postable, Unposted> {
+    let account = accounts.or_opening(|chart| match (direction, line.account) {
         // What goes back to a supplier leaves at its cost; the difference to what he pays is a variance.
-        (None, Direction::DebitNote) if moves_stock => accounts.variance,
-        _ => line.account.unwrap_or_default(),
-    }
+        (Direction::DebitNote, _) if moved.is_some() => Ok(accounts.variance()),
+        (_, Some(own)) if moved.is_some_and(|moved| moved.inventory_account_id == own) => chart.standing(own),
+        (_, Some(own)) => {
+            let purpose = if direction.is_sale() { Purpose::SaleLine } else { Purpose::PurchaseLine };
+            chart.free(own, purpose).map(Into::into)
+        }
+        // A text trades nothing, and its line is dropped.
+        (_, None) => Ok(accounts.variance()),
+    })?;
+    Ok(account)
 }
 
 /// What a claim back on a purchase leaves as cost.
@@ -169,12 +197,13 @@ pub(super) fn cost_of(
 pub(super) fn lines(
     direction: Direction,
     asked: &TradeAsked,
-    (accounts, costs): (&Accounts, &[RecordId]),
+    (accounts, costs): (&Accounts<'_>, &[RecordId]),
     exchange: &Exchange<'_>,
     amounts: &Amounts<'_>,
     components: &HashMap<RecordId, TaxComponent>,
     stock: &[stock_lines::Model],
-) -> Result<Vec<Line>, TooLarge> {
+) -> Result<Vec<Line>, Unposted> {
+    let chart = accounts.chart;
     let Amounts { figures, totals, base, carried } = *amounts;
     let is_sale = direction.is_sale();
     // A sale credits what it earns; a purchase debits what it costs; a note does the opposite.
@@ -182,14 +211,11 @@ pub(super) fn lines(
     let mut sheet = Sheet { exchange, sign, lines: Vec::new() };
     for (index, (line, figures)) in asked.lines.iter().zip(figures).enumerate() {
         let moved = stock.iter().find(|moved| Some(moved.line_id) == line.id);
-        let account = account_of(direction, accounts, line, moved.is_some());
         let (mut net, mut own) = (base.nets[index], figures.net);
         let mut taxes = Vec::new();
         for (place, tax) in figures.taxes.iter().enumerate() {
             let (amount, in_base) = (tax.amount, base.taxes[index][place]);
             let component = components.get(&tax.component);
-            let payable = component.and_then(|one| one.payable_account_id).unwrap_or(accounts.output_tax);
-            let receivable = component.and_then(|one| one.receivable_account_id).unwrap_or(accounts.input_tax);
             let subject = Subject {
                 item: line.item,
                 quantity: None,
@@ -206,52 +232,53 @@ pub(super) fn lines(
             match tax.kind {
                 TaxKind::Withholding => {}
                 TaxKind::ReverseCharge if is_sale => {}
-                _ if is_sale => taxes.push((accounts.opening.unwrap_or(payable), in_base, amount, subject)),
+                _ if is_sale => taxes.push((accounts.owed(component)?, in_base, amount, subject)),
                 _ => {
                     let (cost, own_cost) = not_recoverable(figures, &base.taxes[index], place, exchange)?;
                     net = plus(net, cost)?;
                     own = plus(own, own_cost)?;
                     let claimed = (minus(in_base, cost)?, minus(amount, own_cost)?);
-                    taxes.push((accounts.opening.unwrap_or(receivable), claimed.0, claimed.1, subject.clone()));
+                    taxes.push((accounts.claimed(component)?, claimed.0, claimed.1, subject.clone()));
                     if tax.kind == TaxKind::ReverseCharge {
-                        let owed = (Money::from_units(-in_base.units()), Money::from_units(-amount.units()));
-                        taxes.push((accounts.opening.unwrap_or(payable), owed.0, owed.1, subject));
+                        let owed = (minus(Money::ZERO, in_base)?, minus(Money::ZERO, amount)?);
+                        taxes.push((accounts.owed(component)?, owed.0, owed.1, subject));
                     }
                 }
             }
         }
-        let about = Line {
+        let about = About {
             description: line.description.clone(),
             subject: Subject {
                 item: line.item,
                 quantity: moved.filter(|_| direction == Direction::PurchaseInvoice).map(|moved| moved.quantity),
                 tax: line.tax.code().map(|code| TaxTag { code, component: None, base: None }),
             },
-            ..Line::default()
+            ..About::default()
         };
         match carried[index] {
             Some(carried) if !is_sale => {
                 // What waits goes at what it was received for; the rest is a variance, or makes the goods dearer.
                 let waits = sheet.signed(carried.value)?;
                 let own = if exchange.currency == exchange.base { waits } else { own };
-                sheet.add(carried.account, waits, own, about)?;
+                sheet.add(chart.standing(carried.account)?, waits, own, about)?;
                 let dearer = moved.map_or(Money::ZERO, |moved| moved.cost);
                 let subject = Subject { item: line.item, ..Subject::default() };
                 if let Some(moved) = moved {
-                    sheet.add_base(moved.inventory_account_id, dearer, subject.clone());
+                    sheet.add_base(chart.standing(moved.inventory_account_id)?, dearer, subject.clone())?;
                 }
                 let rest = minus(sheet.signed(minus(net, waits)?)?, dearer)?;
-                sheet.add_base(accounts.variance, rest, subject);
+                sheet.add_base(accounts.variance(), rest, subject)?;
             }
-            _ => sheet.add(account, net, own, about)?,
+            _ => sheet.add(account_of(direction, accounts, line, moved)?, net, own, about)?,
         }
         for (account, base, own, subject) in taxes {
-            sheet.add(account, base, own, Line { subject, ..Line::default() })?;
+            sheet.add(account, base, own, subject.into())?;
         }
         if let Some(carried) = carried[index].filter(|_| is_sale) {
             let subject = Subject { item: line.item, ..Subject::default() };
-            sheet.add_base(carried.account, carried.value, subject.clone());
-            sheet.add_base(costs[index], Money::from_units(carried.value.units().saturating_neg()), subject);
+            sheet.add_base(chart.standing(carried.account)?, carried.value, subject.clone())?;
+            let back = minus(Money::ZERO, carried.value)?;
+            sheet.add_base(chart.free(costs[index], Purpose::Cost)?, back, subject)?;
         }
         if let Some(moved) = moved.filter(|_| carried[index].is_none()) {
             let subject = Subject { item: line.item, quantity: Some(moved.quantity), tax: None };
@@ -260,47 +287,40 @@ pub(super) fn lines(
             let cost = minus(moved.cost, already)?;
             let subject =
                 if direction == Direction::PurchaseInvoice { Subject { quantity: None, ..subject } } else { subject };
-            sheet.add_base(moved.inventory_account_id, cost, subject);
-            sheet.add_base(
-                moved.cost_account_id,
-                Money::from_units(-cost.units()),
-                Subject { item: line.item, ..Subject::default() },
-            );
+            sheet.add_base(chart.standing(moved.inventory_account_id)?, cost, subject)?;
+            let subject = Subject { item: line.item, ..Subject::default() };
+            sheet.add_base(chart.standing(moved.cost_account_id)?, minus(Money::ZERO, cost)?, subject)?;
         }
     }
-    sheet.add(accounts.opening.unwrap_or(accounts.rounding), base.rounding, totals.rounding, Line::default())?;
-    let opposite = |money: Money| Money::from_units(money.units().saturating_neg());
-    sheet.add(
-        accounts.control,
-        opposite(base.total),
-        opposite(totals.total),
-        Line { party: Some(asked.party), due_date: asked.due_date, ..Line::default() },
-    )?;
+    let rounding = accounts.or_opening(|chart| Ok(chart.roles().rounding.clone().into()))?;
+    sheet.add(rounding, base.rounding, totals.rounding, About::default())?;
+    let side = if is_sale { Side::Receivable } else { Side::Payable };
+    let control = chart.control(accounts.control, side, exchange.currency)?.of(asked.party);
+    let opposite = |money: Money| minus(Money::ZERO, money);
+    let about = About { due_date: asked.due_date, ..About::default() };
+    sheet.add(control, opposite(base.total)?, opposite(totals.total)?, about)?;
     Ok(sheet.lines)
 }
 
 /// The lines of the entry of a note of goods: what they cost goes to where they wait, or is a cost at once.
 pub(super) fn goods_lines(
     asked: &TradeAsked,
-    exchange: &Exchange<'_>,
+    (exchange, chart): (&Exchange<'_>, &Chart),
     carried: &[Option<Carried>],
     stock: &[stock_lines::Model],
-) -> Result<Vec<Line>, TooLarge> {
+) -> Result<Vec<Line>, Unposted> {
     let mut sheet = Sheet { exchange, sign: 1, lines: Vec::new() };
     for (line, carried) in asked.lines.iter().zip(carried) {
         let Some(moved) = stock.iter().find(|moved| Some(moved.line_id) == line.id) else { continue };
         let subject = Subject { item: line.item, ..Subject::default() };
-        sheet.add_base(
-            moved.inventory_account_id,
-            moved.cost,
-            Subject { quantity: Some(moved.quantity), ..subject.clone() },
-        );
+        let goods = Subject { quantity: Some(moved.quantity), ..subject.clone() };
+        sheet.add_base(chart.standing(moved.inventory_account_id)?, moved.cost, goods)?;
         let mut rest = moved.cost;
         if let Some(carried) = carried {
-            sheet.add_base(carried.account, carried.value, subject.clone());
+            sheet.add_base(chart.standing(carried.account)?, carried.value, subject.clone())?;
             rest = plus(rest, carried.value)?;
         }
-        sheet.add_base(moved.cost_account_id, Money::from_units(rest.units().saturating_neg()), subject);
+        sheet.add_base(chart.standing(moved.cost_account_id)?, minus(Money::ZERO, rest)?, subject)?;
     }
     Ok(sheet.lines)
 }
@@ -333,17 +353,6 @@ mod tests {
     /// An account by its code in the general chart.
     fn account(code: u128) -> RecordId {
         RecordId(uuid::Uuid::from_u128(code))
-    }
-
-    fn accounts() -> Accounts {
-        Accounts {
-            control: account(1),
-            output_tax: account(2200),
-            input_tax: account(1400),
-            rounding: account(6900),
-            variance: account(5100),
-            opening: None,
-        }
     }
 
     struct Case {
@@ -433,7 +442,9 @@ mod tests {
         let (figures, totals) = compute(&rules, &priced, None).unwrap();
         let base = InBase::of(&figures, &totals, &exchange).unwrap();
         let moved = case.goods.map(|goods| moved(case.direction, rules.date, goods));
-        let accounts = Accounts { opening: case.opening.then(|| account(3900)), ..accounts() };
+        let chart = crate::books::chart::sample();
+        let control = account(if case.direction.is_sale() { 1200 } else { 2100 });
+        let accounts = Accounts { chart: &chart, control, is_opening: case.opening };
         let by_id = components.iter().map(|one| (one.id, one.clone())).collect();
         let carried: Vec<_> = asked.lines.iter().map(|_| case.carried.map(carried)).collect();
         let costs = vec![account(5000); asked.lines.len()];
@@ -463,12 +474,13 @@ mod tests {
         }
     }
 
-    /// What balanced lines come to, account by account.
+    /// What balanced lines come to, account by account; the party's is 1.
     fn summed(lines: Vec<Line>) -> String {
         let posting = Posting::balanced(lines).unwrap();
         let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
         for line in posting.lines() {
-            *sums.entry(line.account.0.as_u128()).or_default() += line.amount.units();
+            let code = line.account().0.as_u128();
+            *sums.entry(if [1200, 2100].contains(&code) { 1 } else { code }).or_default() += line.amount().units();
         }
         let shown = sums.into_iter().filter(|(_, sum)| *sum != 0);
         shown.map(|(code, sum)| format!("{code} {}", Money::from_units(sum))).collect::<Vec<_>>().join("; ")
@@ -636,7 +648,8 @@ mod tests {
             let exchange =
                 Exchange { base: "EUR", currency: "EUR", rate: Rate::ONE, decimals: 2, rounding: Rounding::HalfUp };
             let moved = moved(Direction::DeliveryNote, Day::default(), (cost, other));
-            summed(goods_lines(&asked, &exchange, &[wait.map(carried)], &[moved]).unwrap())
+            let chart = crate::books::chart::sample();
+            summed(goods_lines(&asked, (&exchange, &chart), &[wait.map(carried)], &[moved]).unwrap())
         };
         for (name, cost, other, wait, wanted) in [
             ("E15, the note", "-30", 5000, Some((1350, "30")), "1300 -30; 1350 30"),

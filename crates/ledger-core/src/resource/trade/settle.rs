@@ -24,7 +24,7 @@ use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
 use crate::resource::tax_code::{TaxCodes, TaxComponent};
-use rules::posting::{Line, Posting};
+use rules::posting::{Line, Posting, Unposted};
 use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, compute, sum};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ pub(super) async fn settle(
     };
     let base = InBase::of(&line_figures, &totals, &exchange).map_err(too_large)?;
     let kept = kept(&line_figures, &base).map_err(too_large)?;
-    let accounts = accounts(&chart, direction, asked)?;
+    let accounts = accounts(&chart, direction, asked);
     let mut settled = Settled {
         subkind: subkind(direction, asked),
         party: Some(asked.party),
@@ -183,7 +183,7 @@ struct Trading<'t> {
     cx: &'t Cx<'t>,
     business: &'t Business,
     line_figures: &'t [LineFigures],
-    accounts: &'t Accounts,
+    accounts: &'t Accounts<'t>,
     moving: Moving<'t>,
 }
 
@@ -228,7 +228,7 @@ impl Trading<'_> {
         let totals = &settled.figures.totals;
         let amounts = Amounts { figures: self.line_figures, totals, base, carried: &carried };
         let costs = self.moving.cost_accounts();
-        lines(direction, asked, (self.accounts, &costs), exchange, &amounts, &components, moved).map_err(too_large)
+        lines(direction, asked, (self.accounts, &costs), exchange, &amounts, &components, moved).map_err(unposted)
     }
 
     /// What a note of goods does to what it follows, to stock and to the ledger.
@@ -248,7 +248,7 @@ impl Trading<'_> {
         }
         settled.stock = self.move_stock(head.date, &carried, &costs).await?;
         let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
-        let account = waiting_account(self.business, direction, self.moving.chart)?;
+        let account = waiting_account(self.business, direction, self.moving.chart);
         for (index, line) in self.lines() {
             let is_goods = goods_of(self.moving.items, line).is_some();
             let movement = moved.iter().find(|moved| Some(moved.line_id) == line.id);
@@ -259,7 +259,7 @@ impl Trading<'_> {
             carried[index] = following.goods((index, line), asked.is_return, account, (is_goods, cost))?;
         }
         settled.progress = Some(following.finish()?);
-        goods_lines(asked, exchange, &carried, moved).map_err(too_large)
+        goods_lines(asked, (exchange, self.moving.chart), &carried, moved).map_err(unposted)
     }
 
     /// What comes to the account where goods of a line wait, a debit positive: what goes out at its cost, what comes in
@@ -285,6 +285,11 @@ fn subkind(direction: Direction, asked: &TradeAsked) -> Option<String> {
     }
     let closed = (direction.is_order() && asked.closed == Some(true)).then(|| CLOSED.to_owned());
     closed.or_else(|| (direction.is_goods() && asked.is_return).then(|| RETURN.to_owned()))
+}
+
+/// Accounts were judged with their fields; what is refused here was changed meanwhile.
+fn unposted(why: Unposted) -> Error {
+    why.at("lines")
 }
 
 fn too_large(_: TooLarge) -> Error {
@@ -313,19 +318,13 @@ fn priced<'t>(line: &TradeLineAsked, taxes: &'t TaxCodes) -> Priced<'t> {
 
 // ── What follows ──
 
-fn accounts(chart: &Chart, direction: Direction, asked: &TradeAsked) -> Result<Accounts> {
+fn accounts<'c>(chart: &'c Chart, direction: Direction, asked: &TradeAsked) -> Accounts<'c> {
     let control = if direction.is_sale() { SystemRole::Receivable } else { SystemRole::Payable };
-    Ok(Accounts {
-        control: match asked.control_account {
-            Some(account) => account,
-            None => chart.in_role(control)?.id,
-        },
-        output_tax: chart.in_role(SystemRole::OutputTax)?.id,
-        input_tax: chart.in_role(SystemRole::InputTax)?.id,
-        rounding: chart.in_role(SystemRole::Rounding)?.id,
-        variance: chart.in_role(SystemRole::PurchasePriceVariance)?.id,
-        opening: if asked.is_opening { Some(chart.in_role(SystemRole::OpeningBalanceEquity)?.id) } else { None },
-    })
+    Accounts {
+        chart,
+        control: asked.control_account.unwrap_or_else(|| chart.roles().id(control)),
+        is_opening: asked.is_opening,
+    }
 }
 
 fn components(taxes: &TaxCodes, asked: &TradeAsked) -> HashMap<RecordId, TaxComponent> {
@@ -364,7 +363,13 @@ fn summary(lines: &[LineKept], base: &InBase) -> Result<Vec<SummaryKept>, TooLar
     Ok(summary)
 }
 
-fn open(direction: Direction, head: &Head, asked: &TradeAsked, accounts: &Accounts, figures: &TradeFigures) -> NewOpen {
+fn open(
+    direction: Direction,
+    head: &Head,
+    asked: &TradeAsked,
+    accounts: &Accounts<'_>,
+    figures: &TradeFigures,
+) -> NewOpen {
     let signed = |money: Money| {
         if direction.debits_control() { money } else { Money::from_units(money.units().saturating_neg()) }
     };
