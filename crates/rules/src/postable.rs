@@ -226,6 +226,10 @@ impl Chart {
 
     /// An account on which a debt stands already.
     pub fn standing_debt(&self, id: RecordId, party: RecordId) -> Result<Postable, Refusal> {
-        Ok(Control(self.named(id)?.clone()).of(party))
+        let account = self.named(id)?;
+        match account.keeper {
+            Keeper::OpenItems => Ok(Control(account.clone()).of(party)),
+            _ => Err(Refusal::of(account, Why::Type { is: account.r#type, wanted: "receivable or payable" })),
+        }
     }
 }

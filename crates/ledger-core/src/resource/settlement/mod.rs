@@ -10,7 +10,7 @@ mod posting;
 mod relief;
 
 use crate::access::{Action, Business};
-use crate::books::chart::{Chart, SystemRole};
+use crate::books::chart::{Account, Chart, SystemRole};
 use crate::books::open_items::{self, NewOpen};
 use crate::books::periods::Module;
 use crate::books::tables::documents::{self, Column};
@@ -758,8 +758,9 @@ async fn control_account(cx: &Cx<'_>, chart: &Chart, comes_in: bool, asked: &Mon
         if !separate {
             return Ok(Some(target.account_id));
         }
-        let receivable =
-            chart.account(target.account_id).is_none_or(|account| account.r#type == AccountType::Receivable);
+        let is_receivable = |account: &Account| account.r#type == AccountType::Receivable;
+        let receivable = target.account_id == chart.roles().customer_advances.id()
+            || chart.account(target.account_id).is_none_or(is_receivable);
         return in_role(receivable);
     }
     let Some(id) = asked.party else { return Ok(None) };
