@@ -2,6 +2,7 @@
 //! much. Whoever means well is served all the same, and told at once where that cannot be.
 
 use crate::harness::http::{Answer, connect};
+use crate::harness::people::fresh_email;
 use crate::harness::process::eventually;
 use crate::harness::server::{DIALECTS, OWNER_EMAIL, OWNER_PASSWORD, authorised};
 use crate::harness::{Company, Dialect, Engine, Options, Request, Server};
@@ -201,7 +202,9 @@ fn a_crowd_from_one_address_starves_neither_others_nor_health() {
 fn who_finds_no_place_is_told_at_once_and_health_has_places_of_its_own() {
     let server = server(r#""MaxConnections": 2, "BodyIdle": "5m""#);
     let company = server.company();
-    let mut held = DIALECTS.map(|dialect| begun(&company, dialect, PARTY.len(), 1));
+    // Two people with a company each: neither has more than their share.
+    let other = own_company(&server, 1);
+    let mut held = [begun(&company, Dialect::A, PARTY.len(), 1), begun(&other, Dialect::B, PARTY.len(), 1)];
     for dialect in DIALECTS {
         let request = company.request(dialect, "GET", "parties", "");
         let said = crate::harness::server::Said::of(dialect, ask_from(1, &server, &request)).expect(503);
@@ -221,6 +224,77 @@ fn who_finds_no_place_is_told_at_once_and_health_has_places_of_its_own() {
     }
     // Who is idle now gives way.
     assert_eq!(ask_from(1, &server, &company.request(Dialect::B, "GET", "parties", "")).status, 200);
+}
+
+/// Somebody else, who is an administrator too, and a company of theirs.
+fn own_company(server: &Server, from: u8) -> Company<'_> {
+    let email = fresh_email("other");
+    let words = ["user", "add", "--email", &email, "--admin", "--password-stdin"];
+    let made = server.command(&words, "lanterns over the harbour\n");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let login = json!({"email": email, "password": "lanterns over the harbour"});
+    let said = ask_from(from, server, &Request::new("POST", "/b/api/auth/login").json(&login));
+    let token = said.expect(200).json()["token"].as_str().unwrap().to_owned();
+    let request = Request::new("POST", "/b/api/businesses").json(&json!({"name": "Other", "baseCurrency": "EUR"}));
+    let made = ask_from(from, server, &authorised(request, &token)).expect(201).json();
+    Company { server, id: made["id"].as_str().unwrap().to_owned(), token }
+}
+
+/// What somebody in the midst of a request is told, where they are let go.
+fn is_let_go(stream: &mut TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    let told = stream.read(&mut [0; 64]);
+    stream.set_nonblocking(false).unwrap();
+    !told.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
+#[test]
+fn an_account_has_its_share_of_connections_from_however_many_addresses() {
+    let limits = r#""MaxConnections": 24, "ConnectionsPerAddress": 8, "ConnectionsPerAccount": 6, "BodyIdle": "5m""#;
+    let server = server(limits);
+    let company = server.company();
+    let other = own_company(&server, 9);
+    for company in [&company, &other] {
+        // In both dialects, and from addresses that could hold many more.
+        let mut held: Vec<TcpStream> = (0..6)
+            .map(|number| begun(company, DIALECTS[usize::from(number) % 2], PARTY.len(), 2 + number % 3))
+            .collect();
+        for dialect in DIALECTS {
+            let request = company.request(dialect, "GET", "parties", "");
+            let said = crate::harness::server::Said::of(dialect, ask_from(7, &server, &request)).expect(429);
+            assert_eq!((said.code.as_deref(), said.answer.header("retry-after")), (Some("rate_limited"), Some("1")));
+        }
+        // Who says to be them, and is not, is a stranger.
+        let forged = Company { token: format!("{}x", company.token), ..company.clone() };
+        assert_eq!(ask_from(7, &server, &forged.request(Dialect::B, "GET", "parties", "")).status, 401);
+        for stream in &mut held {
+            stream.write_all(PARTY.as_bytes()).unwrap();
+            assert_eq!(Answer::read(stream, false).status, 201);
+        }
+        // What is idle gives way to their own.
+        assert_eq!(ask_from(7, &server, &company.request(Dialect::A, "GET", "parties", "")).status, 200);
+        held[0].set_nonblocking(false).unwrap();
+        assert!(matches!(held[0].read(&mut [0; 64]), Ok(0) | Err(_)), "the one that was idle for longest");
+    }
+}
+
+#[test]
+fn who_draws_out_all_connections_makes_room_for_others() {
+    let server = server(r#""MaxConnections": 12, "BodyIdle": "5m""#);
+    let company = server.company();
+    let other = own_company(&server, 9);
+    let mut held: Vec<TcpStream> =
+        (0..12).map(|number| begun(&company, Dialect::B, PARTY.len(), 2 + number % 2)).collect();
+    // Another account is let in, by whatever address, and so is whoever has yet to log in.
+    let mut others: Vec<TcpStream> = (0..3).map(|_| begun(&other, Dialect::A, PARTY.len(), 2)).collect();
+    let login = json!({"email": OWNER_EMAIL, "password": OWNER_PASSWORD});
+    assert_eq!(ask_from(5, &server, &Request::new("POST", "/b/api/auth/login").json(&login)).status, 200);
+    let gone = held.iter_mut().filter_map(|stream| is_let_go(stream).then_some(())).count();
+    assert_eq!(gone, 4);
+    for stream in &mut others {
+        stream.write_all(PARTY.as_bytes()).unwrap();
+        assert_eq!(Answer::read(stream, false).status, 201);
+    }
 }
 
 #[test]

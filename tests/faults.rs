@@ -250,9 +250,13 @@ fn every_write_fails(how: &str) {
     for place in 1..=calls {
         let inject = format!("inject=pwrite64:{how}:when={place}");
         let lies = under(&server, &mut ledger, &format!("{how} at write {place}"), &["-e", &inject]);
-        assert_eq!(lies, 1, "{inject}");
+        // Each thread counts its own calls, and the log is copied on another one now and then.
+        assert!((1..=2).contains(&lies), "{inject}: {lies}");
     }
     let heard = ledger.heard;
+    // The commit is the last thing that is written: where a write fails, it is known not to be there.
+    let unknown: Vec<_> = heard.iter().filter(|(_, heard)| **heard == Heard::Unknown).collect();
+    assert_eq!(unknown, [], "told as unknown though it is known");
     hold(&server, &heard);
     hold(&server.restarted(), &heard);
 }

@@ -258,6 +258,33 @@ on_both_engines! {
         }
     }
 
+    fn a_currency_that_is_worth_nothing_known_passes_no_limit(server) {
+        for dialect in DIALECTS {
+            let office = Office::open(server);
+            let (owner, clerk) = (&office.owner, &office.clerk);
+            let party = owner.partner();
+            let body = |currency: &str| json!({
+                "date": "2026-11-20", "partyId": party, "currency": currency, "exchangeRate": "0.0001",
+                "lines": [{"itemId": owner.service(), "quantity": 1, "unitPrice": 50}]
+            });
+            office.limit_amount(10_000);
+            for kind in ["salesInvoices", "salesOrders"] {
+                for path in ["", "?dryRun=true"] {
+                    let said = clerk.ask(dialect, "POST", kind, path, Some(&body("GBP"))).expect(403);
+                    let why = said.errors["currency"][0].as_str().unwrap_or_else(|| panic!("{}", said.answer.text));
+                    assert!(why.contains("needs an exchange rate") && why.contains("GBP") && why.contains("(maxDocumentAmount)"), "{why}");
+                }
+                // Who has no limit has the rate that they give; so has the clerk once the company has one.
+                owner.ask(dialect, "POST", kind, "", Some(&body("GBP"))).expect(201);
+            }
+            office.rate("GBP", "2026-11-10", "1.2");
+            clerk.ask(dialect, "POST", "salesInvoices", "", Some(&body("GBP"))).expect(201);
+            let mut large = body("GBP");
+            large["lines"][0]["unitPrice"] = 90.into();
+            refused(&clerk.ask(dialect, "POST", "salesInvoices", "", Some(&large)), "108 EUR");
+        }
+    }
+
     fn no_entry_goes_further_back_than_its_author_may(server) {
         for dialect in DIALECTS {
             let office = Office::open(server);

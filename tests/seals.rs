@@ -8,6 +8,7 @@ use crate::harness::{Company, Dialect, Engine, Options, Server};
 use ledger_core::auth::TokenOptions;
 use ledger_core::clock::Clock;
 use ledger_core::database::{DatabaseOptions, Purpose};
+use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-const MASTER: &str = "a master key that nobody else has, for tests";
+pub(crate) const MASTER: &str = "a master key that nobody else has, for tests";
 
 /// Tables of which nothing is proved, and why.
 const EXCUSED: &[(&str, &str)] = &[
@@ -53,33 +54,38 @@ const COLUMNS_OTHERWISE: &[(&str, &str, &[&str])] =
 const EXCUSED_COLUMNS: &[(&str, &str, &str)] =
     &[("sessions", "seen_at", "noted now and then; it ends no session and keeps none")];
 
-struct Place {
-    runtime: Runtime,
-    ledger: Arc<Ledger>,
+pub(crate) struct Place {
+    pub(crate) runtime: Runtime,
+    pub(crate) ledger: Arc<Ledger>,
     database: DatabaseConnection,
 }
 
 /// What the proof says is wrong: the checks that fail, and the tables that they name.
 #[derive(Debug, Default)]
-struct Wrong {
+pub(crate) struct Wrong {
     checks: BTreeSet<String>,
-    tables: BTreeSet<String>,
+    pub(crate) tables: BTreeSet<String>,
     /// What cannot even be proved.
-    error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 impl Wrong {
-    fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         self.checks.is_empty() && self.error.is_none()
     }
 
-    fn has(&self, checks: &[&str]) -> bool {
+    pub(crate) fn has(&self, checks: &[&str]) -> bool {
         self.error.is_some() || checks.iter().any(|check| self.checks.contains(*check))
     }
 }
 
 impl Place {
-    fn of(server: &Server) -> Self {
+    pub(crate) fn of(server: &Server) -> Self {
+        Self::under(server, MASTER.as_bytes())
+    }
+
+    /// The same books, as whoever has this master key sees them.
+    pub(crate) fn under(server: &Server, master: &[u8]) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let options = LedgerOptions {
             database: DatabaseOptions {
@@ -97,7 +103,7 @@ impl Place {
                 audience: "test".into(),
                 lifetime: Duration::from_mins(1),
             },
-            keys: Keys::of(MASTER.as_bytes()),
+            keys: Keys::of(master),
             write_queue: 8,
             answer_bytes: 1 << 20,
             remembered_bytes: 1 << 20,
@@ -110,16 +116,16 @@ impl Place {
         Self { runtime, ledger, database }
     }
 
-    fn is_postgres(&self) -> bool {
+    pub(crate) fn is_postgres(&self) -> bool {
         self.database.get_database_backend() == DbBackend::Postgres
     }
 
-    fn run(&self, sql: &str) {
+    pub(crate) fn run(&self, sql: &str) {
         let done = self.runtime.block_on(self.database.execute_unprepared(sql));
         done.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
-    fn texts(&self, sql: &str) -> Vec<String> {
+    pub(crate) fn texts(&self, sql: &str) -> Vec<String> {
         let asked = Statement::from_string(self.database.get_database_backend(), sql);
         let rows =
             self.runtime.block_on(self.database.query_all_raw(asked)).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -128,7 +134,7 @@ impl Place {
             .collect()
     }
 
-    fn wrong(&self) -> Wrong {
+    pub(crate) fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::default();
         let proved = self.runtime.block_on(async {
             let companies = self.ledger.verify(None).await;
@@ -149,6 +155,15 @@ impl Place {
             wrong.tables.extend(tables.map(|(table, _)| table.to_owned()));
         }
         wrong
+    }
+
+    /// The tables that the proof of one company finds something wrong with.
+    pub(crate) fn wrong_of(&self, company: &Company<'_>) -> BTreeSet<String> {
+        let business = BusinessId::parse(&company.id).unwrap();
+        let proofs = self.runtime.block_on(self.ledger.verify(Some(business))).unwrap();
+        let checks = proofs.into_iter().flat_map(|proof| proof.verdict.checks).filter(|check| !check.ok);
+        let tables = checks.flat_map(|check| check.findings).filter_map(|one| Some(one.split_once(": ")?.0.to_owned()));
+        tables.collect()
     }
 
     fn tables(&self) -> Vec<String> {
@@ -174,7 +189,7 @@ impl Place {
     }
 
     /// Takes off what guards the tables, for this connection's own doings.
-    fn unguard(&self) {
+    pub(crate) fn unguard(&self) {
         if self.is_postgres() {
             return self.run("SET session_replication_role = replica");
         }
@@ -239,14 +254,14 @@ impl Place {
     }
 
     /// Keeps every table as it is now.
-    fn keep(&self, under: &str) {
+    pub(crate) fn keep(&self, under: &str) {
         for table in self.tables().iter().filter(|table| !table.starts_with("kept_")) {
             self.run(&format!("CREATE TABLE kept_{under}_{table} AS SELECT * FROM \"{table}\""));
         }
     }
 
     /// Puts a table back as it was kept.
-    fn put_back(&self, under: &str, table: &str) {
+    pub(crate) fn put_back(&self, under: &str, table: &str) {
         self.run(&format!("DELETE FROM \"{table}\""));
         self.run(&format!("INSERT INTO \"{table}\" SELECT * FROM kept_{under}_{table}"));
     }
@@ -269,7 +284,7 @@ impl Place {
 }
 
 /// Books in which every table has something.
-fn populated(server: &Server) -> Vec<Company<'_>> {
+pub(crate) fn populated(server: &Server) -> Vec<Company<'_>> {
     let mut companies: Vec<Company<'_>> = crate::audit::every_kind_of_books(server).into();
     let all = server.company();
     for operations in creatable().filter(|one| one.key.stem() != "businesses") {
@@ -281,7 +296,7 @@ fn populated(server: &Server) -> Vec<Company<'_>> {
     companies
 }
 
-fn start(engine: Engine) -> Option<Server> {
+pub(crate) fn start(engine: Engine) -> Option<Server> {
     let custom = json!({"Security": {"MasterKey": MASTER}}).to_string();
     Server::start(engine, Options { custom: Some(custom), ..Options::default() })
 }

@@ -10,11 +10,18 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
-const PASSWORD: &str = "a person with a password";
+pub(crate) const PASSWORD: &str = "a person with a password";
 const ANOTHER: &str = "lanterns over the harbour";
 
 /// What somebody asks of their own account.
-fn own(server: &Server, dialect: Dialect, token: &str, method: &str, path: &str, body: Option<&Value>) -> Said {
+pub(crate) fn own(
+    server: &Server,
+    dialect: Dialect,
+    token: &str,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Said {
     let base = if dialect == Dialect::A { "/a/api/Users/me" } else { "/b/api/auth/me" };
     let request = authorised(Request::new(method, &format!("{base}{path}")), token);
     Said::of(dialect, server.send(&body.map_or(request.clone(), |body| request.json(body))))
@@ -25,7 +32,7 @@ fn status(server: &Server, dialect: Dialect, token: &str) -> u16 {
 }
 
 /// A log-in from an address, as a trusted proxy tells it.
-fn login_from(server: &Server, dialect: Dialect, address: &str, credentials: &Value) -> Said {
+pub(crate) fn login_from(server: &Server, dialect: Dialect, address: &str, credentials: &Value) -> Said {
     let (path, field) = match dialect {
         Dialect::A => ("/a/api/Users/login", "credential"),
         Dialect::B => ("/b/api/auth/login", "email"),
@@ -37,17 +44,17 @@ fn login_from(server: &Server, dialect: Dialect, address: &str, credentials: &Va
     Said::of(dialect, server.send(&request.json(&body)))
 }
 
-fn guess(server: &Server, address: &str, name: &str) -> u16 {
+pub(crate) fn guess(server: &Server, address: &str, name: &str) -> u16 {
     login_from(server, Dialect::B, address, &json!({"name": name, "password": "wrong"})).status
 }
 
-fn trusting(engine: Engine) -> Server {
+pub(crate) fn trusting(engine: Engine) -> Server {
     let arguments = ["--set", "TrustedProxies=127.0.0.1"].map(str::to_owned).to_vec();
     Server::start(engine, Options { arguments, ..Options::default() }).unwrap()
 }
 
 /// Adds somebody by the command line, and answers their address.
-fn added(server: &Server, more: &[&str]) -> String {
+pub(crate) fn added(server: &Server, more: &[&str]) -> String {
     let email = fresh_email("added");
     let mut words = vec!["user", "add", "--email", &email, "--password-stdin"];
     words.extend(more);
@@ -63,7 +70,7 @@ fn said(server: &Server, words: &[&str], input: &str) -> String {
 }
 
 /// A text of each row that a statement finds, read behind the server's back.
-fn texts(server: &Server, sql: &str) -> Vec<String> {
+pub(crate) fn texts(server: &Server, sql: &str) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let database = connected(server.database_url()).await.unwrap();
@@ -95,7 +102,7 @@ fn step(server: &Server, email: &str) -> u64 {
 }
 
 /// Turns a second factor on. The secret, the step whose code is spent, and the recovery codes.
-fn with_authenticator(server: &Server, email: &str) -> (String, u64, Vec<String>) {
+pub(crate) fn with_authenticator(server: &Server, email: &str) -> (String, u64, Vec<String>) {
     let now = step(server, email);
     let token = server.login(email, PASSWORD);
     let body = json!({"currentPassword": PASSWORD});
@@ -157,6 +164,19 @@ on_both_engines! {
             assert_eq!(status(server, dialect, &tokens[3]), 401);
             assert_eq!(list(&server.login(&email, PASSWORD)).len(), 1);
         }
+    }
+
+    fn sessions_whose_time_is_over_are_forgotten(server) {
+        let server = &Server::start(server.engine, Options::default()).unwrap();
+        let email = added(server, &[]);
+        let kept = || texts(server, "SELECT CAST(made_at AS TEXT) FROM sessions").len();
+        let tokens = [server.login(&email, PASSWORD), server.login(&email, PASSWORD)];
+        let before = kept();
+        behind_the_back(server, &["UPDATE sessions SET ends_at = made_at".into()]).unwrap();
+        let listed = own(server, Dialect::B, &tokens[0], "GET", "/sessions", None).expect(200).data;
+        assert_eq!(listed["items"], json!([]));
+        server.login(&email, PASSWORD);
+        assert_eq!((before >= 2, kept()), (true, 1));
     }
 
     fn what_changes_an_account_ends_its_sessions(server) {
@@ -355,9 +375,9 @@ on_both_engines! {
         server.send(&Request::new("POST", "/compare/api/sign-in").json(&page)).expect(200);
         let seen = own(server, Dialect::A, &token, "GET", "", None).expect(200).data;
         assert_eq!((&seen["recoveryCodesLeft"], &seen["recoveryCodes"]), (&json!(7), &Value::Null));
-        // New ones void the old; nobody makes them without the password.
-        own(server, Dialect::A, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": "not the password"}))).expect(400);
-        let renewed = own(server, Dialect::A, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": PASSWORD}))).expect(200).data;
+        // New ones void the old; nobody makes them without the password and one of the old, or a code.
+        own(server, Dialect::A, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": "not the password", "code": codes[4]}))).expect(400);
+        let renewed = own(server, Dialect::A, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": PASSWORD, "code": codes[4]}))).expect(200).data;
         let fresh = renewed["recoveryCodes"][0].as_str().unwrap();
         with(Dialect::B, &codes[3]).expect(401);
         with(Dialect::B, fresh).expect(200);
@@ -367,7 +387,7 @@ on_both_engines! {
         let all = kept.concat().concat();
         assert!(!all.contains(&secret) && !all.contains(fresh) && !all.contains(&fresh.replace('-', "")));
         // Without an authenticator there is nothing to recover.
-        own(server, Dialect::B, &token, "POST", "/totp-removal", Some(&json!({"currentPassword": PASSWORD}))).expect(200);
+        own(server, Dialect::B, &token, "POST", "/totp-removal", Some(&json!({"currentPassword": PASSWORD, "code": renewed["recoveryCodes"][1]}))).expect(200);
         assert_eq!(texts(server, "SELECT digest FROM recovery_codes").len(), 0);
         own(server, Dialect::B, &token, "POST", "/recovery-codes", Some(&json!({"currentPassword": PASSWORD}))).expect(409);
         assert!(spent > 0);

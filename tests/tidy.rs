@@ -79,7 +79,11 @@ fn what_is_kept_is_posted_to_by_its_keeper() {
     absent(core, &[".standing_debt("], &["settlement/relief.rs"]);
     absent(core, &[".control("], &["/trade/judge.rs", "/trade/posting.rs", "resource/settlement/"]);
     absent(core, &["_revaluation.clone()"], &["resource/revaluation.rs"]);
-    absent(core, &["_tax.clone()", "chart.tax("], &["trade/posting.rs", "settlement/posting.rs", "settlement/relief.rs"]);
+    absent(
+        core,
+        &["_tax.clone()", "chart.tax("],
+        &["trade/posting.rs", "settlement/posting.rs", "settlement/relief.rs"],
+    );
     absent(core, &["_not_invoiced.clone()", ".inventory.clone()", "_advances.clone()"], &[]);
     // What is read again from the books to be taken back.
     absent(core, &["Line::posted("], &["document/write.rs"]);
@@ -112,6 +116,27 @@ fn only_the_lane_begins_and_commits() {
     // A writer is had by its lane alone.
     absent("crates/ledger-core/src", &["writer()"], &["/database/"]);
     absent("crates/ledger-core/src", &["DatabaseConnection", "DatabaseTransaction"], &["/database/"]);
+}
+
+/// Whatever goes on by itself is begun where a panic of it is noticed. What is spawned elsewhere serves one request or one
+/// connection, and is waited for or ends with it.
+#[test]
+fn what_goes_on_by_itself_is_supervised() {
+    let spawning = ["tokio::spawn", "task::spawn(", "runtime.spawn", "thread::Builder", "thread::spawn"];
+    let of_one_request = [
+        "http-kit/src/handler.rs",
+        "ledger-core/src/fair/mod.rs",
+        "ledger-core/src/ledger.rs",
+        "ledger-core/src/remembered.rs",
+        "launcher/src/tenants.rs",
+    ];
+    let of_one_connection = ["launcher/src/edge/mod.rs", "postgres-kit/src/pool.rs"];
+    let except: Vec<&str> = of_one_request
+        .into_iter()
+        .chain(of_one_connection)
+        .chain(["crates/supervise", "crates/bench", "src/database/tests"])
+        .collect();
+    absent("crates", &spawning, &except);
 }
 
 #[test]

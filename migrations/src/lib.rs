@@ -29,7 +29,10 @@ mod m0019_sign_in;
 mod m0021_running_time;
 mod m0023_seals;
 mod m0024_no_replacing;
+mod m0027_what_rows_were;
 mod m0028_keepers;
+mod m0029_tax_facts;
+mod noting;
 pub mod schema;
 mod sealed;
 
@@ -58,7 +61,9 @@ impl MigratorTrait for Migrator {
             Box::new(m0021_running_time::Migration),
             Box::new(m0023_seals::Migration),
             Box::new(m0024_no_replacing::Migration),
+            Box::new(m0027_what_rows_were::Migration),
             Box::new(m0028_keepers::Migration),
+            Box::new(m0029_tax_facts::Migration),
         ]
     }
 }
@@ -75,16 +80,20 @@ pub const BATCH: &str = "migrations";
 
 /// Brings the schema up to date. On PostgreSQL whoever does so holds the lock.
 pub async fn up(database: &DatabaseConnection) -> Result<(), DbErr> {
+    let sealed = has_table(database, "touched").await?;
     // Asked first, for its words about a database from the future.
-    if pending(database).await? == 0 {
-        return Ok(());
+    let pending = pending(database).await?;
+    if pending == 0 {
+        return if sealed && noting::are_due(database).await? { noting::make(database).await } else { Ok(()) };
     }
-    // What somebody else wrote does not pass for what migrations write.
-    if has_table(database, "touched").await? {
+    if sealed {
+        // What somebody else wrote does not pass for what migrations write.
         database.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?;
+        noting::is_due(database).await?;
     }
     Migrator::up(database, None).await?;
-    database.execute_unprepared(&format!("UPDATE touched SET batch = '{BATCH}' WHERE batch = ''")).await.map(drop)
+    database.execute_unprepared(&format!("UPDATE touched SET batch = '{BATCH}' WHERE batch = ''")).await?;
+    noting::make(database).await
 }
 
 /// Two processes may start on one empty PostgreSQL: the second waits here until the transaction of the first has ended.

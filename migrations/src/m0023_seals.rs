@@ -92,7 +92,7 @@ const STOCK_LINES: &[&str] = &[
 /// When one was last seen is noted now and then, and is nobody's right.
 const SESSIONS: &[&str] = &["id", "user_id", "made_at", "ends_at", "ended_at", "address", "agent"];
 
-const TABLES: &[Sealed] = &[
+pub(crate) const TABLES: &[Sealed] = &[
     Sealed { table: "users", company: None, key: ID, only: &[], grows_only: false },
     Sealed { table: "sign_ins", company: None, key: &[Uuid("user_id")], only: &[], grows_only: false },
     Sealed { table: "invitations", company: None, key: &[Uuid("user_id")], only: &[], grows_only: false },

@@ -3,7 +3,7 @@
 //! The same migrations are run beside it, in memory on SQLite and in a schema of its own that is taken back on
 //! PostgreSQL, and what the engine says of both is compared.
 
-use crate::Migrator;
+use crate::{Migrator, noting};
 use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, Statement,
@@ -61,6 +61,7 @@ pub async fn parts(connection: &impl ConnectionTrait) -> Result<Parts, DbErr> {
 /// What the migrations make in an empty database of SQLite.
 pub async fn expected_on_sqlite(empty: &DatabaseConnection) -> Result<Parts, DbErr> {
     Migrator::up(empty, None).await?;
+    noting::make_within(empty).await?;
     parts(empty).await
 }
 
@@ -69,6 +70,7 @@ pub async fn expected_on_postgres(transaction: &DatabaseTransaction) -> Result<P
     transaction.execute_unprepared("CREATE SCHEMA duet_as_it_should_be").await?;
     transaction.execute_unprepared("SET LOCAL search_path = duet_as_it_should_be").await?;
     Migrator::up(transaction, None).await?;
+    noting::make_within(transaction).await?;
     parts(transaction).await
 }
 

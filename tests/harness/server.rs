@@ -166,6 +166,17 @@ impl Server {
         Self::start_on(engine, database, folder, Options::default())
     }
 
+    /// The same, and in between, while nobody serves the books, commands of the program on them.
+    pub fn restarted_after(self, work: impl FnOnce(&dyn Fn(&[&str], &str) -> Output)) -> Self {
+        let Self { engine, database, folder, process, .. } = self;
+        drop(process);
+        let places = places(&folder, &database);
+        work(&|arguments: &[&str], input: &str| {
+            run(&[arguments.iter().map(ToString::to_string).collect(), places.clone()].concat(), input)
+        });
+        Self::start_on(engine, database, folder, Options::default())
+    }
+
     /// Waits for the server's own end.
     pub fn exit_code(mut self) -> Option<i32> {
         self.process.child.wait().expect("its end").code()

@@ -15,9 +15,10 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
-use ledger_core::access::Principal;
+use ledger_core::access::{Principal, Proved};
 use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
+use ledger_core::client::{Client, Left};
 use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::fair::present;
@@ -184,17 +185,23 @@ fn json(status: StatusCode, body: impl Into<Body>) -> Response {
     response
 }
 
-/// Runs to its end even when the client hangs up; only the wait for it is bounded. `late` is what a client is
-/// told whose patience is over.
+/// Runs to its end even when the client hangs up; only the wait for it is bounded. Whose patience is over is told that
+/// nothing was written, where that is so, and else what `late` says.
 async fn unhurried<T: Send + 'static>(
     patience: Duration,
     late: Unavailable,
     work: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Failure> {
-    match tokio::time::timeout(patience, tokio::spawn(work)).await {
+    let client = Client::default();
+    let served = client.clone();
+    match tokio::time::timeout(patience, tokio::spawn(async move { served.served(work).await })).await {
         Ok(Ok(done)) => Ok(done?),
         Ok(Err(panic)) => Err(Error::internal(panic).into()),
-        Err(_) => Err(Error::Unavailable(late).into()),
+        Err(_) => Err(Error::Unavailable(match client.leave() {
+            Left::Nothing => Unavailable::Overloaded,
+            Left::Open => late,
+        })
+        .into()),
     }
 }
 
@@ -224,12 +231,14 @@ async fn answer<D: Dialect>(
         Ok(principal) => principal?,
         Err(_) => return Err(Error::Unavailable(Unavailable::Overloaded).into()),
     };
-    welcome(&parts);
     seen.principal = Some(principal.clone());
     seen.quota = shell.quotas.take(principal.caller());
     if let Some(Quota { left: None, resets_in, .. }) = seen.quota {
         return Err(Error::RateLimited { retry_after_seconds: resets_in }.into());
     }
+    let proved = tokio::time::timeout(patience, shell.ledger.proved(&principal, seen.business));
+    let proved = proved.await.map_err(|_| Error::Unavailable(Unavailable::Overloaded))?;
+    welcome(&parts, proved)?;
     let writes = resource.writes(verb);
     let body = match resource.body_need(verb) {
         BodyNeed::None => Vec::new(),
@@ -251,7 +260,7 @@ async fn answer<D: Dialect>(
         agent: Some(agent.to_owned()),
     };
     // Only now: one who sends slowly takes nobody's place.
-    let _place = shell.quotas.enter().ok_or(Error::Unavailable(Unavailable::Overloaded))?;
+    let _place = shell.quotas.enter(proved)?;
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());
     if let Some(known) = shell.ledger.known(&principal, &call) {
         let body = known.rendered(D::LETTER, |reply| D::success(message(reply.kind), &reply.json));
@@ -281,10 +290,11 @@ async fn answer<D: Dialect>(
     Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
 }
 
-/// Tells whoever lets connections in that somebody we know is at the end of this one.
-fn welcome(parts: &Parts) {
-    if let Some(guest) = parts.extensions.get::<Guest>() {
-        guest.signed_in();
+/// Tells whoever lets connections in who is at the end of this one.
+fn welcome(parts: &Parts, who: Proved) -> Result<(), Failure> {
+    match parts.extensions.get::<Guest>() {
+        Some(guest) if !guest.signed_in(who) => Err(Error::RateLimited { retry_after_seconds: 1 }.into()),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -503,7 +513,8 @@ async fn try_login<D: Dialect>(
         ledger.login(D::LOGIN_NAME, credentials, &origin, agent).await
     })
     .await?;
-    welcome(&parts);
+    // Who has logged in is told so, also where they have no place for one more.
+    let _stays_a_strangers = welcome(&parts, Proved::by(&session));
     let payload = serde_json::to_string(&D::logged_in(session)).map_err(Error::internal)?;
     Ok(json(StatusCode::OK, D::success("OK", &payload)))
 }
@@ -529,7 +540,8 @@ mod tests {
             done.send(()).map_err(|()| Error::internal("nobody asked"))
         };
         let failure = unhurried(Duration::ZERO, Unavailable::CommitOutcomeUnknown, work).await.unwrap_err();
-        assert_eq!(failure.code, "commit_outcome_unknown");
+        // It had sent nothing to be committed, and will send nothing.
+        assert_eq!(failure.code, "overloaded");
         go.send(()).unwrap();
         is_done.await.unwrap();
     }

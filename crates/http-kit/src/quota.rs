@@ -1,8 +1,13 @@
-//! How much one caller may ask of the server: so many requests a minute, and so many at once of all together.
+//! How much one caller may ask of the server: so many requests a minute, and a part of those that run at once, as one company
+//! has.
 //!
 //! Both dialects share the counts. What is beyond is told so at once, and costs next to nothing.
 
+use ledger_core::access::Proved;
+use ledger_core::error::{Error, Unavailable};
+use ledger_core::ids::{BusinessId, UserId};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -29,6 +34,42 @@ pub struct Quotas {
     per_minute: AtomicU64,
     callers: Mutex<HashMap<Uuid, (Instant, u64)>>,
     at_once: Arc<Semaphore>,
+    /// As many of them as there are.
+    places: usize,
+    running: Arc<Mutex<Running>>,
+}
+
+/// Whose the requests are that run.
+#[derive(Default)]
+struct Running {
+    accounts: HashMap<UserId, usize>,
+    companies: HashMap<BusinessId, usize>,
+}
+
+/// A place among the requests that run, until it is dropped.
+pub(crate) struct Place {
+    account: UserId,
+    company: Option<BusinessId>,
+    running: Arc<Mutex<Running>>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        leave(&mut running.accounts, self.account);
+        if let Some(company) = self.company {
+            leave(&mut running.companies, company);
+        }
+    }
+}
+
+fn leave<K: Eq + Hash>(all: &mut HashMap<K, usize>, one: K) {
+    let Some(held) = all.get_mut(&one) else { return };
+    *held -= 1;
+    if *held == 0 {
+        all.remove(&one);
+    }
 }
 
 impl Quotas {
@@ -37,6 +78,8 @@ impl Quotas {
             per_minute: AtomicU64::new(per_minute),
             callers: Mutex::default(),
             at_once: Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS))),
+            places: at_once,
+            running: Arc::default(),
         }
     }
 
@@ -45,9 +88,29 @@ impl Quotas {
         self.per_minute.store(per_minute, Ordering::Relaxed);
     }
 
-    /// A place among the requests that run; none where they are too many.
-    pub(crate) fn enter(&self) -> Option<OwnedSemaphorePermit> {
-        self.at_once.clone().try_acquire_owned().ok()
+    /// A place among the requests that run: half of them are for others than this account, and a quarter for others than
+    /// this company.
+    pub(crate) fn enter(&self, who: Proved) -> Result<Place, Error> {
+        self.enter_as(who.account(), who.company())
+    }
+
+    fn enter_as(&self, account: UserId, company: Option<BusinessId>) -> Result<Place, Error> {
+        let permit = self.at_once.clone().try_acquire_owned();
+        let permit = permit.map_err(|_| Error::Unavailable(Unavailable::Overloaded))?;
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_company = company.and_then(|company| running.companies.get(&company)).copied().unwrap_or_default();
+        if of_company >= self.places.saturating_sub(self.places / 4) {
+            return Err(Error::Unavailable(Unavailable::Overloaded));
+        }
+        let of_account = running.accounts.entry(account).or_default();
+        if *of_account >= self.places.div_ceil(2) {
+            return Err(Error::RateLimited { retry_after_seconds: 1 });
+        }
+        *of_account += 1;
+        if let Some(company) = company {
+            *running.companies.entry(company).or_default() += 1;
+        }
+        Ok(Place { account, company, running: self.running.clone(), _permit: permit })
     }
 
     /// Whether there is no place at the moment.
@@ -104,9 +167,36 @@ mod tests {
     #[test]
     fn only_so_many_run_at_once() {
         let quotas = Quotas::new(0, 1);
-        let first = quotas.enter();
-        assert!(first.is_some() && quotas.are_full() && quotas.enter().is_none());
+        let enter = || quotas.enter_as(UserId(Uuid::from_u128(1)), None);
+        let first = enter();
+        assert!(first.is_ok() && quotas.are_full());
+        assert!(matches!(enter(), Err(Error::Unavailable(Unavailable::Overloaded))));
         drop(first);
-        assert!(!quotas.are_full() && quotas.enter().is_some());
+        assert!(!quotas.are_full() && enter().is_ok());
+        assert!(quotas.running.lock().unwrap().accounts.is_empty());
+    }
+
+    #[test]
+    fn neither_an_account_nor_a_company_has_all_that_run() {
+        let quotas = Quotas::new(0, 8);
+        let (company, other) = (Some(7), Some(8));
+        let enter = |account: u128, company: Option<u128>| {
+            let company = company.map(|company| BusinessId(Uuid::from_u128(company)));
+            quotas.enter_as(UserId(Uuid::from_u128(account)), company)
+        };
+        let running: Vec<Place> = (0..4).map(|_| enter(1, company).unwrap()).collect();
+        // In whatever company, and by whatever key.
+        for place in [None, company, other] {
+            let refused = enter(1, place).err();
+            assert!(matches!(refused, Some(Error::RateLimited { retry_after_seconds: 1 })), "{refused:?}");
+        }
+        let more: Vec<Place> = (0..2).map(|_| enter(2, company).unwrap()).collect();
+        let refused = enter(3, company).err();
+        assert!(matches!(refused, Some(Error::Unavailable(Unavailable::Overloaded))), "{refused:?}");
+        assert!(enter(3, other).is_ok() && enter(3, None).is_ok());
+        drop((running, more));
+        assert!(enter(3, company).is_ok());
+        let running = quotas.running.lock().unwrap();
+        assert!(running.accounts.is_empty() && running.companies.is_empty());
     }
 }

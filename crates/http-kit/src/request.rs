@@ -5,6 +5,7 @@
 use crate::failure::Failure;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
+use ledger_core::access::Proved;
 use ledger_core::cx::Expectation;
 use ledger_core::error::Error;
 use ledger_core::quoting::quoted;
@@ -37,8 +38,9 @@ pub struct Arrival {
 pub type Guest = Arc<dyn Presence>;
 
 pub trait Presence: Send + Sync {
-    /// A request of theirs was found to be that of somebody we know.
-    fn signed_in(&self);
+    /// A request of theirs was found to be that of somebody we know. Whether there is a place for one more of those.
+    #[must_use]
+    fn signed_in(&self, who: Proved) -> bool;
 }
 
 /// How much a client may send, and how long it waits.

@@ -4,7 +4,7 @@ use crate::compare::translate::{self, TranslateOptions};
 use crate::compare::{self, CompareOptions};
 use crate::config::{self, Source};
 use crate::console::{failed, say};
-use crate::{admin, documents, export, serve, tenants, usage, verify};
+use crate::{admin, documents, export, reseal, serve, tenants, usage, verify};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::books::export::JournalFormat;
@@ -61,6 +61,14 @@ pub(crate) enum Command {
         /// As JSON, for programs
         #[arg(long)]
         json: bool,
+    },
+    /// Bring the books under another master key, once they are proved; every server of them is stopped meanwhile
+    Reseal {
+        #[command(flatten)]
+        common: Common,
+        /// Read the new key from standard input; where none is configured, one is made and kept in its file
+        #[arg(long)]
+        new_key_stdin: bool,
     },
     /// Print the installation's own log: accounts, memberships and keys, one JSON text a line
     Log {
@@ -366,6 +374,11 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             let asked = verify::Asked { business, anchor, head, json };
             let verify = |ledger, _| async move { verify::run(ledger, asked).await };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
+        }
+        Command::Reseal { common, new_key_stdin } => {
+            let source = common.source(Vec::new());
+            let reseal = |ledger, settings| async move { reseal::run(ledger, &settings, new_key_stdin).await };
+            serve::with_ledger_at(&source, reseal::named, Purpose::Serving, reseal).await
         }
         Command::Log { common } => {
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, |ledger, _| admin::log(ledger)).await

@@ -19,6 +19,7 @@ mod export;
 mod logging;
 mod mount;
 mod private;
+mod reseal;
 mod retirement;
 mod serve;
 mod tenants;

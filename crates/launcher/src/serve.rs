@@ -2,7 +2,7 @@
 
 use crate::admin::Memory;
 use crate::cli::ServeOptions;
-use crate::config::{self, Edition, Loaded, Settings, Source};
+use crate::config::{self, Edition, Loaded, Secret, Settings, Source};
 use crate::console::{failed, misused, say, warn};
 use crate::edge::{Current, Door, Edge, bind};
 use crate::logging::{self, LogLevel};
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -75,24 +75,23 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
 
     let (stopping, stopped) = watch::channel(None);
     let stop = stop_signal()?;
-    tokio::spawn(async move {
+    let _hearing = supervise::vital("what hears the signal to stop", async move {
         stop.await;
         let _nobody_left = stopping.send(Some(Instant::now()));
     });
     let stop = |mut stopped: watch::Receiver<Option<Instant>>| async move {
         let _stopped = stopped.wait_for(Option::is_some).await;
     };
-    let reloading =
-        tokio::spawn(reload(source.clone(), loaded_again(source)?, books.clone(), current.clone(), log_level.clone()));
-    let sweeping = tokio::spawn(sweep(books.clone(), certificate));
+    let reloading = reloading(source, books.clone(), current.clone(), log_level.clone())?;
+    let swept = books.clone();
+    let sweeping = supervise::keep("the sweep", move || sweep(swept.clone(), certificate.clone()));
     let secured = async {
         if let Some(door) = secure {
             edge.clone().serve(door, stop(stopped.clone())).await;
         }
     };
     tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured);
-    reloading.abort();
-    sweeping.abort();
+    drop((reloading, sweeping));
     let begun = stopped.borrow().unwrap_or_else(Instant::now);
     if timeout_at(begun + settings.shutdown_grace, books.close()).await.is_err() {
         // Whatever was answered is in the database; whoever was not answered asks again with the same key.
@@ -126,7 +125,7 @@ async fn prepare(ledger: &Arc<Ledger>, settings: &Settings, is_demo: bool) -> Re
     }
 }
 
-/// Closes tenants that are idle, looks for a new certificate, and writes down what was counted.
+/// Closes tenants that are idle, looks for a new certificate, tries what failed, and writes down what was counted.
 async fn sweep(books: Arc<Books>, certificate: Option<Arc<Certificate>>) {
     let mut look = tokio::time::interval(LOOK);
     for turn in 1_u64.. {
@@ -137,12 +136,25 @@ async fn sweep(books: Arc<Books>, certificate: Option<Arc<Certificate>>) {
         if let Some(certificate) = &certificate {
             certificate.look_again();
         }
+        books.try_again().await;
         books.close_idle().await;
     }
 }
 
-fn loaded_again(source: &Source) -> Result<Loaded, String> {
-    config::load(source).map_err(|error| error.to_string())
+/// Keeps an eye on the configuration.
+fn reloading(
+    source: &Source,
+    books: Arc<Books>,
+    current: Current,
+    log_level: LogLevel,
+) -> Result<supervise::Kept, String> {
+    let hangup = signal(SignalKind::hangup()).map_err(|error| error.to_string())?;
+    let running = config::load(source).map_err(|error| error.to_string())?;
+    let kept = Arc::new(tokio::sync::Mutex::new(Reloading { source: source.clone(), hangup, running }));
+    Ok(supervise::keep("the look at the configuration", move || {
+        let (kept, books, current, log_level) = (kept.clone(), books.clone(), current.clone(), log_level.clone());
+        async move { kept.lock().await.reload(books, current, log_level).await }
+    }))
 }
 
 /// What the operator needs to know, once requests are taken.
@@ -187,35 +199,46 @@ fn stop_signal() -> Result<impl Future<Output = ()>, String> {
 /// How often the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Reads the configuration again on SIGHUP or when a file changes. A bad one is told, and changes nothing.
-async fn reload(source: Source, mut running: Loaded, books: Arc<Books>, current: Current, log_level: LogLevel) {
-    let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
-    let mut look = tokio::time::interval(LOOK);
-    let mut seen = stamps(&source);
-    loop {
-        tokio::select! {
-            _ = hangup.recv() => {}
-            _ = look.tick() => {
-                let now = stamps(&source);
-                if now == seen {
-                    continue;
+/// What the configuration is looked at with.
+struct Reloading {
+    source: Source,
+    hangup: Signal,
+    running: Loaded,
+}
+
+impl Reloading {
+    /// Reads the configuration again on SIGHUP or when a file changes. A bad one is told, and changes nothing.
+    async fn reload(&mut self, books: Arc<Books>, current: Current, log_level: LogLevel) {
+        let Self { source, hangup, running } = self;
+        let mut look = tokio::time::interval(LOOK);
+        let mut seen = stamps(source);
+        loop {
+            tokio::select! {
+                _ = hangup.recv() => {}
+                _ = look.tick() => {
+                    let now = stamps(source);
+                    if now == seen {
+                        continue;
+                    }
+                    seen = now;
                 }
-                seen = now;
             }
-        }
-        match config::load(&source) {
-            Err(error) => tracing::error!(code = "config_reload_failed", %error, "the configuration stays as it was"),
-            Ok(new) => {
-                for key in config::restart_needed(&running, &new) {
-                    tracing::warn!(key, "takes effect at the next start");
+            match config::load(source) {
+                Err(error) => {
+                    tracing::error!(code = "config_reload_failed", %error, "the configuration stays as it was")
                 }
-                let mut settings = new.settings.clone();
-                settings.trusted_proxies.clone_from(&running.settings.trusted_proxies);
-                current.swap(Site::new(&settings, &books));
-                books.take(&settings);
-                log_level.set(&settings.log_level);
-                tracing::info!("the configuration was read again");
-                running = new;
+                Ok(new) => {
+                    for key in config::restart_needed(running, &new) {
+                        tracing::warn!(key, "takes effect at the next start");
+                    }
+                    let mut settings = new.settings.clone();
+                    settings.trusted_proxies.clone_from(&running.settings.trusted_proxies);
+                    current.swap(Site::new(&settings, &books));
+                    books.take(&settings);
+                    log_level.set(&settings.log_level);
+                    tracing::info!("the configuration was read again");
+                    *running = new;
+                }
             }
         }
     }
@@ -239,6 +262,19 @@ pub(crate) async fn with_ledger<F>(
 where
     F: Future<Output = Result<String, String>>,
 {
+    with_ledger_at(source, |_| None, purpose, work).await
+}
+
+/// The same, where the database may be reached by another URL.
+pub(crate) async fn with_ledger_at<F>(
+    source: &Source,
+    by: impl FnOnce(&str) -> Option<String>,
+    purpose: Purpose,
+    work: impl FnOnce(Arc<Ledger>, Settings) -> F,
+) -> ExitCode
+where
+    F: Future<Output = Result<String, String>>,
+{
     let loaded = match config::load(source) {
         Ok(loaded) => loaded,
         Err(error) => return misused(&error.to_string()),
@@ -247,6 +283,8 @@ where
         Ok(settings) => settings,
         Err(why) => return misused(&why),
     };
+    let database = by(settings.database.expose()).map_or_else(|| settings.database.clone(), Secret::of);
+    let settings = Settings { database, ..settings };
     let ledger = match admin::open(&settings, Memory::alone(&settings), purpose).await {
         Ok(ledger) => ledger,
         Err(why) => return failed(&why),

@@ -83,8 +83,8 @@ impl Books {
         }
     }
 
-    /// Writes down what was counted of the dialects' use, and of time.
-    pub(crate) async fn write_usage(&self) {
+    /// Those that are open. One is held at a time: whoever is held cannot make room for a newcomer.
+    fn shells(&self) -> impl Iterator<Item = Arc<Shell>> {
         let shells: Vec<Weak<Shell>> = match self {
             Self::One(shell) => vec![Arc::downgrade(shell)],
             Self::Many(tenants) => {
@@ -92,8 +92,19 @@ impl Books {
                 open.values().filter_map(|one| one.shell.get().map(Arc::downgrade)).collect()
             }
         };
-        // One is held at a time: whoever is held cannot make room for a newcomer. One that closed has written its own.
-        for shell in shells.iter().filter_map(Weak::upgrade) {
+        shells.into_iter().filter_map(|shell| shell.upgrade())
+    }
+
+    /// Tries again what is known to fail.
+    pub(crate) async fn try_again(&self) {
+        for shell in self.shells() {
+            shell.ledger.try_again().await;
+        }
+    }
+
+    /// Writes down what was counted of the dialects' use, and of time. One that closed has written its own.
+    pub(crate) async fn write_usage(&self) {
+        for shell in self.shells() {
             if let Err(error) = shell.ledger.write_usage().await {
                 tracing::warn!(?error, "what was counted of the dialects' use could not be written");
             }
@@ -218,7 +229,7 @@ impl Tenants {
     fn forget(&self, host: &str) {
         let gone = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(host);
         if let Some(shell) = gone.and_then(|one| one.shell.get().cloned()) {
-            tokio::spawn(async move { shell.ledger.close().await });
+            supervise::once("the farewell of a tenant", async move { shell.ledger.close().await });
         }
     }
 }
@@ -230,7 +241,7 @@ async fn close_all(leaving: impl IntoIterator<Item = Arc<Open>>) {
             shell.ledger.close().await;
         }
     });
-    let closing: Vec<_> = closing.map(tokio::spawn).collect();
+    let closing: Vec<_> = closing.map(|one| supervise::once("the farewell of a tenant", one)).collect();
     for one in closing {
         let _closed = one.await;
     }

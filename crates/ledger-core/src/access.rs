@@ -329,6 +329,35 @@ impl Principal {
     }
 }
 
+/// Whose a request was found to be, and in which company of theirs. It is made of what was proved, and of nothing that
+/// a client says: nobody can be counted as somebody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Proved {
+    account: UserId,
+    company: Option<BusinessId>,
+}
+
+impl Proved {
+    /// The account itself, also where a key speaks for it: however many keys and addresses it has, it is one.
+    pub const fn account(self) -> UserId {
+        self.account
+    }
+
+    pub const fn company(self) -> Option<BusinessId> {
+        self.company
+    }
+
+    /// Whoever has just logged in.
+    pub fn by(session: &crate::auth::Session) -> Self {
+        Self { account: session.user.id, company: None }
+    }
+
+    /// Whoever asks, in the company that they were found to be a member of.
+    pub(crate) const fn of(principal: &Principal, company: Option<BusinessId>) -> Self {
+        Self { account: principal.user, company }
+    }
+}
+
 /// The company in scope, as far as rules need it.
 #[derive(Debug, Clone)]
 pub struct Business {

@@ -32,6 +32,8 @@ pub struct Model {
     pub key_check: String,
     /// Hidden under the master key: whoever reads the database cannot try passwords on the fingerprints in it.
     pub fingerprint_key: String,
+    /// What signed under the master keys before, the first one first, a line each: hidden under the one of now.
+    pub former_keys: String,
     /// What the seals of the rows come to that belong to no company.
     pub sums: String,
     /// Over all of it; nothing until what is there is sealed.
@@ -47,6 +49,8 @@ impl ActiveModelBehavior for ActiveModel {}
 pub(crate) struct Installation {
     /// Signs what is kept to know a repeated request by: its own, so that it outlives every other secret.
     pub(crate) fingerprints: hmac::Key,
+    /// What signed before, the first one first.
+    pub(crate) former: Vec<hmac::Key>,
 }
 
 /// The row of a new installation.
@@ -57,6 +61,7 @@ pub(crate) fn fresh(keys: &Keys, now: Instant) -> Result<Model> {
         made_at: now,
         key_check: keys.check()?,
         fingerprint_key: keys.hide(Purpose::Fingerprints, OWN, fingerprint_key.as_bytes())?,
+        former_keys: String::new(),
         sums: String::new(),
         signature: String::new(),
     })
@@ -69,6 +74,7 @@ pub(crate) async fn keep(connection: &impl ConnectionTrait, row: Model) -> Resul
         made_at: Set(row.made_at),
         key_check: Set(row.key_check),
         fingerprint_key: Set(row.fingerprint_key),
+        former_keys: Set(row.former_keys),
         sums: Set(row.sums),
         signature: Set(row.signature),
     };
@@ -89,11 +95,13 @@ pub(crate) async fn read(connection: &impl ConnectionTrait, keys: &Keys) -> Resu
     if row.key_check != keys.check()? {
         return Err(Error::internal(
             "the database was made under another master key: put the file master-key of its data folder back, \
-             or set Security:MasterKey to the key that the other servers of this database have",
+             or set Security:MasterKey to the key that the other servers of this database have; \
+             where duet reseal was interrupted, run it again",
         ));
     }
     let fingerprints = keys.reveal(Purpose::Fingerprints, OWN, &row.fingerprint_key)?;
-    Ok(Installation { fingerprints: hmac::Key::new(hmac::HMAC_SHA256, &fingerprints) })
+    let former = row.former_keys.lines().map(|hidden| keys.inherited(hidden)).collect::<Result<_>>()?;
+    Ok(Installation { fingerprints: hmac::Key::new(hmac::HMAC_SHA256, &fingerprints), former })
 }
 
 /// What the companies are summed up as, whose books the installation keeps.
@@ -105,7 +113,45 @@ fn signature(seals: &Seals, row: &Model) -> String {
     for text in [&row.key_check, &row.fingerprint_key, &row.sums] {
         signing.feed(Some(text));
     }
+    // Books that never had another key are signed as they always were.
+    if !row.former_keys.is_empty() {
+        signing.feed(Some(&row.former_keys));
+    }
     signing.finish()
+}
+
+/// Whether the database was made under this master key, or came under it since.
+pub(crate) async fn is_under(connection: &impl ConnectionTrait, keys: &Keys) -> Result<bool> {
+    let row = Entity::find_by_id(ID).one(connection).await?;
+    let check = keys.check()?;
+    Ok(row.is_some_and(|row| row.key_check == check))
+}
+
+/// Brings the row under another master key, with these sums.
+pub(crate) async fn bring_under(
+    connection: &impl ConnectionTrait,
+    (old, new): (&Keys, &Keys),
+    (seals, sums): (&Seals, &Sums),
+) -> Result<()> {
+    let row = locked(connection).await?.filter(|row| old.check().is_ok_and(|check| check == row.key_check));
+    let row = row.ok_or_else(|| Error::internal("the database came under another master key meanwhile"))?;
+    let passed: Result<Vec<String>> = row.former_keys.lines().map(|hidden| old.pass_on(hidden, new)).collect();
+    let former: Vec<String> = passed?.into_iter().chain([old.bequeath(new)?]).collect();
+    let fingerprints = old.reveal(Purpose::Fingerprints, OWN, &row.fingerprint_key)?;
+    let row = Model {
+        key_check: new.check()?,
+        fingerprint_key: new.hide(Purpose::Fingerprints, OWN, &fingerprints)?,
+        former_keys: former.join("\n"),
+        ..row
+    };
+    Entity::update_many()
+        .col_expr(Column::KeyCheck, row.key_check.clone().into())
+        .col_expr(Column::FingerprintKey, row.fingerprint_key.clone().into())
+        .col_expr(Column::FormerKeys, row.former_keys.clone().into())
+        .filter(Column::Id.eq(ID))
+        .exec(connection)
+        .await?;
+    sign(connection, seals, row, sums).await
 }
 
 /// What is to be known of the seals of an installation.
@@ -169,7 +215,7 @@ async fn sign(connection: &impl ConnectionTrait, seals: &Seals, row: Model, sums
 pub(crate) async fn seal(connection: &impl ConnectionTrait, seals: &Seals) -> Result<()> {
     let mut sums = Sums::default();
     for table in TABLES.iter().filter(|table| table.whose == Whose::Installation) {
-        *sums.of_table(table.name) = writing::seal_all(connection, seals, table, None).await?;
+        *sums.of_table(table.name) = writing::seal_all(connection, (seals, None), table, None).await?;
     }
     for business in companies(connection).await? {
         sums.of_table(BOOKS).add(seals, BOOKS, &business.to_string());

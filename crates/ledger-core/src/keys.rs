@@ -23,6 +23,8 @@ pub(crate) enum Purpose {
     Fingerprints,
     /// Knows names, networks and recovery codes again that are not kept.
     SignIn,
+    /// Hides what signed under a master key that is no more.
+    Former,
 }
 
 impl Purpose {
@@ -33,9 +35,13 @@ impl Purpose {
             Self::SecondFactor => "duet second factor 1",
             Self::Fingerprints => "duet fingerprints 1",
             Self::SignIn => "duet sign-in 1",
+            Self::Former => "duet former keys 1",
         }
     }
 }
+
+/// Whose former keys are, for the cipher that hides them.
+const FORMER: &str = "former";
 
 /// The master key, and the keys that come of it.
 #[derive(Clone)]
@@ -71,6 +77,21 @@ impl Keys {
     /// A key that signs.
     pub(crate) fn signing(&self, purpose: Purpose) -> Result<hmac::Key> {
         Ok(hmac::Key::new(hmac::HMAC_SHA256, &self.bytes(purpose)?))
+    }
+
+    /// What signed under this master key, hidden under another one that comes after it.
+    pub(crate) fn bequeath(&self, to: &Self) -> Result<String> {
+        to.hide(Purpose::Former, FORMER, &self.bytes(Purpose::Audit)?)
+    }
+
+    /// What was bequeathed once, hidden under yet another master key.
+    pub(crate) fn pass_on(&self, hidden: &str, to: &Self) -> Result<String> {
+        to.hide(Purpose::Former, FORMER, &self.reveal(Purpose::Former, FORMER, hidden)?)
+    }
+
+    /// What signed under a master key before this one.
+    pub(crate) fn inherited(&self, hidden: &str) -> Result<hmac::Key> {
+        Ok(hmac::Key::new(hmac::HMAC_SHA256, &self.reveal(Purpose::Former, FORMER, hidden)?))
     }
 
     /// What the database knows the master key by.

@@ -1,30 +1,30 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
+mod guessing;
 mod joining;
 mod reading;
+mod resealing;
 #[cfg(test)]
 mod tests;
 mod watching;
 
 use self::watching::Watch;
-use crate::access::{self, Business, KeyScope, Principal, Role, membership};
+use crate::access::{self, Business, KeyScope, Principal, Proved, Role, membership};
 use crate::answers::{self, Answers, Known};
 use crate::aside;
 use crate::auth::password::{Names, NewPassword, Passwords, Who};
-use crate::auth::throttle::{self, Guess, Standing, Wrong};
+use crate::auth::throttle;
 use crate::auth::token::Tokens;
 use crate::auth::user::{self, Revoking};
 use crate::auth::wrong_keys::{Worth, WrongKeys};
-use crate::auth::{
-    Credentials, Device, LoginName, NewUser, Session, TokenOptions, UserStatus, UserSummary, password, recovery,
-    session, sign_in, totp,
-};
+use crate::auth::{LoginName, NewUser, TokenOptions, UserStatus, UserSummary, password, recovery, session, sign_in};
 use crate::books::audit::{self, AuditAction, Origin};
 use crate::books::desk::{Desk, Rehearsed};
 use crate::books::seal::heads::{self, SignedHead};
 use crate::books::seal::{Seals, writing};
 use crate::books::tables::books;
 use crate::books::verify::{Check, Verdict};
+use crate::client::Client;
 use crate::clock::{Clock, Instant};
 use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
@@ -36,7 +36,7 @@ use crate::fingerprint::{self, Fingerprint};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::installation::{self, Installation, Sealed};
-use crate::keys::{Keys, Purpose};
+use crate::keys::Keys;
 use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key, UserKey};
@@ -50,6 +50,7 @@ use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
 pub use reading::{Errand, ReadCall, WriteCall};
+pub use resealing::{Progress, Resealed};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -109,16 +110,6 @@ pub struct Ledger {
 
 /// As many companies of somebody as their password is held against.
 const MOST_COMPANIES: u64 = 30;
-
-/// What the code of an authenticator comes to.
-enum Factor {
-    NotAsked,
-    /// The code of this step.
-    Right(i64),
-    /// The recovery code with this digest.
-    Recovered(String),
-    Wrong,
-}
 
 /// What a command in a lane comes to.
 enum Outcome {
@@ -337,7 +328,12 @@ impl Ledger {
 
     /// What is secret in this installation. An error where the master key is not that of the database.
     async fn installation(&self) -> Result<&Installation> {
-        self.installation.get_or_try_init(|| installation::read(&self.database.read, &self.keys)).await
+        let read = || async {
+            let read = installation::read(&self.database.read, &self.keys).await?;
+            self.seals.learn(read.former.clone());
+            Ok(read)
+        };
+        self.installation.get_or_try_init(read).await
     }
 
     /// How long these books were served.
@@ -387,6 +383,23 @@ impl Ledger {
         looked.await.copied()
     }
 
+    /// Tries again what is known to fail, so that its return is noticed when nobody else asks for anything.
+    pub async fn try_again(&self) {
+        self.database.read_again().await;
+        if self.database.writes_fail() {
+            let client = Client::default();
+            // The smallest thing that is written for its own sake.
+            let written = client.served(async { self.write_time(self.running().await?).await });
+            match timeout(LOOK, written).await {
+                Ok(Ok(())) => self.database.wrote_again(),
+                Ok(Err(error)) => tracing::debug!(?error, "writes fail still"),
+                Err(_) => {
+                    client.leave();
+                }
+            }
+        }
+    }
+
     /// Finishes what is queued and lets the database go.
     pub async fn close(&self) {
         if let Err(error) = self.write_usage().await {
@@ -418,99 +431,6 @@ impl Ledger {
 
     // ── Who is there ──
 
-    async fn log_in(&self, by: LoginName, credentials: Credentials, device: Device) -> Result<Session> {
-        const WRONG: Error = Error::Unauthenticated("The name or the password is wrong");
-        let Credentials { name, password, totp_code } = credentials;
-        let network = throttle::network(device.address);
-        let found = user::find_by_name(&self.database.door, &name, by).await?;
-        let guess = self.guess(found.as_ref().map(|user| user.id), &name, &network)?;
-        // Judged while holding the turn, and held until a failure is noted: a burst of guesses cannot slip past the count.
-        let turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
-        let standing = self.standing(&guess).await?;
-        // Somebody who was never given a password takes as long as everybody else.
-        let mut hash = found.as_ref().map(|user| user.password_hash.clone()).filter(|hash| !hash.is_empty());
-        if let Some(wait) = standing.wait {
-            // Whoever has a second factor waits for no stranger. Who has one is told to nobody.
-            if totp_code.is_none() {
-                return Err(Error::RateLimited { retry_after_seconds: wait });
-            }
-            let signed = match &found {
-                Some(user) => sign_in::find(&self.database.door, user.id).await?,
-                None => None,
-            };
-            hash = hash.filter(|_| signed.is_some_and(|signed| signed.totp_on));
-        }
-        let matches = self.passwords.verify(&turn, password, hash).await?;
-        let mut wrong = Wrong::Password;
-        if let Some(user) = found.filter(|user| matches && user.status == UserStatus::Active) {
-            let factor = self.second_factor(user.id, totp_code.as_deref()).await?;
-            if standing.codes_used_up && !matches!(factor, Factor::NotAsked) {
-                return Err(Error::RateLimited { retry_after_seconds: 60 });
-            }
-            if !matches!(factor, Factor::Wrong) {
-                return self.open_session(user, factor, device, guess).await;
-            }
-            wrong = Wrong::Code;
-        }
-        self.note_failure(guess, (standing.known, wrong)).await?;
-        Err(WRONG)
-    }
-
-    /// A guess of a password, as it is counted.
-    fn guess(&self, user: Option<UserId>, name: &str, network: &str) -> Result<Guess> {
-        Ok(Guess::of(&self.keys.signing(Purpose::SignIn)?, user, name, network))
-    }
-
-    async fn standing(&self, guess: &Guess) -> Result<Standing> {
-        throttle::check(&self.database.door, guess, self.clock.now()).await
-    }
-
-    /// The same where nothing stands in for the wait that strangers have brought about.
-    async fn standing_now(&self, guess: &Guess) -> Result<Standing> {
-        let standing = self.standing(guess).await?;
-        match standing.wait {
-            Some(wait) => Err(Error::RateLimited { retry_after_seconds: wait }),
-            None => Ok(standing),
-        }
-    }
-
-    async fn second_factor(&self, user: UserId, code: Option<&str>) -> Result<Factor> {
-        let signed = sign_in::find(&self.database.door, user).await?.filter(|signed| signed.totp_on);
-        let Some(signed) = signed else { return Ok(Factor::NotAsked) };
-        let Some(secret) = signed.secret(&self.keys)? else { return Ok(Factor::NotAsked) };
-        let code = code.ok_or(Error::SecondFactor)?;
-        if let Some(digest) = recovery::digest(&self.keys.signing(Purpose::SignIn)?, user, code) {
-            let is_good = recovery::is_good(&self.database.door, user, &digest).await?;
-            return Ok(if is_good { Factor::Recovered(digest) } else { Factor::Wrong });
-        }
-        Ok(totp::step_of(&secret, code, self.clock.now(), signed.totp_step).map_or(Factor::Wrong, Factor::Right))
-    }
-
-    /// Whether somebody who is signed in knows their password. They may guess as often as at a log-in.
-    async fn confirm(&self, principal: &Principal, password: String, address: Option<IpAddr>) -> Result<()> {
-        let user = user::find(&self.database.door, principal.user).await?.ok_or(Error::NotFound)?;
-        let network = throttle::network(address.unwrap_or(IpAddr::from([0, 0, 0, 0])));
-        let guess = self.guess(Some(user.id), &user.email, &network)?;
-        let turn = self.passwords.turn(Who::user(user.id)).await?;
-        let standing = self.standing_now(&guess).await?;
-        if self.passwords.verify(&turn, password, Some(user.password_hash)).await? {
-            return Ok(());
-        }
-        Event::ConfirmationFailed.tell(principal.who(), None, &Origin { address, ..Origin::default() });
-        self.note_failure(guess, (standing.known, Wrong::Password)).await?;
-        Err(Error::field("currentPassword", "is not your password"))
-    }
-
-    async fn note_failure(&self, guess: Guess, outcome: (bool, Wrong)) -> Result<()> {
-        let ids = [(); throttle::IDS].map(|()| self.clock.identifier());
-        let now = self.clock.now();
-        self.write(None, move |transaction, _| {
-            let guess = guess.clone();
-            Box::pin(async move { throttle::record(transaction, &guess, outcome, ids, now).await })
-        })
-        .await
-    }
-
     /// Judges and hashes the password that the caller is to have.
     async fn settle(&self, new: &NewPassword, principal: &Principal) -> Result<()> {
         let names = self.names_of(Some(principal.user), None).await?;
@@ -532,55 +452,6 @@ impl Ledger {
         }
         let called = business::Entity::find().filter(business::Column::Id.is_in(companies)).all(connection).await?;
         Ok(names.and_all(called.iter().map(|company| company.name.as_str())))
-    }
-
-    async fn open_session(&self, user: user::Model, factor: Factor, device: Device, guess: Guess) -> Result<Session> {
-        let (id, version) = (user.id, user.token_version);
-        let (now, jti) = (self.clock.now(), self.clock.identifier());
-        let ends = self.tokens.end(now);
-        let opened = session::Model {
-            id: RecordId(jti),
-            user_id: id,
-            made_at: now,
-            seen_at: now,
-            ends_at: ends,
-            ended_at: None,
-            address: Some(device.address.to_string()),
-            agent: device.shown_agent(),
-        };
-        let factor = Arc::new(factor);
-        self.write(None, move |transaction, _| {
-            let (guess, opened, factor) = (guess.clone(), opened.clone(), factor.clone());
-            Box::pin(async move {
-                const USED: Error = Error::Unauthenticated("The name or the password is wrong");
-                let mut step = None;
-                // The same code, in two log-ins at once, is good for one of them.
-                match &*factor {
-                    Factor::Right(right) => {
-                        let signed = sign_in::find(transaction, id).await?;
-                        if signed.is_some_and(|signed| signed.totp_step >= *right) {
-                            return Err(USED);
-                        }
-                        step = Some(*right);
-                    }
-                    Factor::Recovered(digest) if !recovery::spend(transaction, id, digest).await? => return Err(USED),
-                    Factor::Recovered(_) | Factor::NotAsked => {}
-                    Factor::Wrong => return Err(USED),
-                }
-                // Whoever changed the password, or was disabled, meanwhile is not let in by what was before.
-                let still = user::find(transaction, id).await?;
-                if still.is_none_or(|still| still.token_version != version) {
-                    return Err(USED);
-                }
-                sign_in::note(transaction, id, now, step).await?;
-                session::keep(transaction, opened).await?;
-                throttle::forgive(transaction, &guess, now).await
-            })
-        })
-        .await?;
-        let token = self.tokens.issue((user.id, user.token_version), (now, ends), jti)?;
-        let left = u64::try_from(ends.seconds() - now.seconds()).map_err(Error::internal)?;
-        Ok(Session { token, expires_in_seconds: left, expires_at: ends, user: user.into() })
     }
 
     /// The user behind a token or a key, if it is still good this instant. `business` is the company that the request
@@ -637,6 +508,19 @@ impl Ledger {
             is_system_admin: user.is_system_admin,
             expires_at: ends.unwrap_or_else(|| self.clock.now().plus(Duration::from_hours(24))),
         })
+    }
+
+    /// Whose a request is, for those who share out places: in the company that it names only where the caller is one of its
+    /// members.
+    pub async fn proved(&self, principal: &Principal, named: Option<BusinessId>) -> Proved {
+        let company = match named {
+            Some(id) if principal.key_in(id).is_ok() => {
+                let member = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await;
+                member.is_ok().then_some(id)
+            }
+            Some(_) | None => principal.key.as_ref().map(|key| key.business),
+        };
+        Proved::of(principal, company)
     }
 
     /// The session of a token, if it is still good.
@@ -831,18 +715,6 @@ impl Ledger {
             Ok((prepared, command))
         })
         .await?;
-        if let Some(password) = prepared.confirmed_by() {
-            self.confirm(principal, password.to_owned(), call.origin.address).await?;
-        }
-        if let Some(first) = prepared.first_password() {
-            if !principal.is_system_admin || principal.key.is_some() {
-                return Err(user_records::only_the_operator());
-            }
-            self.settle(first, principal).await?;
-        }
-        if let Some(new) = prepared.new_password() {
-            self.settle(new, principal).await?;
-        }
         let claim = match key.zip(command) {
             Some((key, command)) => Some(Claim {
                 user: principal.user,
@@ -856,6 +728,22 @@ impl Ledger {
             }),
             None => None,
         };
+        if let Some(said) = prepared.confirmed_by() {
+            // What confirmed it then is used up.
+            if let Some(reply) = self.answered_before(claim.as_ref()).await? {
+                return Ok(reply);
+            }
+            self.confirm(principal, &said, (call.origin.address, dry_run)).await?;
+        }
+        if let Some(first) = prepared.first_password() {
+            if !principal.is_system_admin || principal.key.is_some() {
+                return Err(user_records::only_the_operator());
+            }
+            self.settle(first, principal).await?;
+        }
+        if let Some(new) = prepared.new_password() {
+            self.settle(new, principal).await?;
+        }
         let company = match prepared.opened_by() {
             Some(code) => match self.answered_before(claim.as_ref()).await? {
                 Some(reply) => return Ok(reply),
@@ -944,6 +832,7 @@ impl Ledger {
 
     /// The signed heads of these companies, to be kept elsewhere.
     pub async fn heads(&self, of: &[BusinessId]) -> Result<Vec<SignedHead>> {
+        self.installation().await?;
         let mut found = Vec::new();
         for business in of {
             found.push(heads::head(&self.database.read, &self.seals, *business).await?);
@@ -953,6 +842,7 @@ impl Ledger {
 
     /// What is wrong with books that this head was kept of.
     pub async fn verify_head(&self, kept: &SignedHead) -> Result<Vec<String>> {
+        self.installation().await?;
         heads::compare(&self.database.read, &self.seals, kept).await
     }
 

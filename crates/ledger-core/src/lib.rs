@@ -8,6 +8,7 @@ pub mod answers;
 pub mod aside;
 pub mod auth;
 pub mod books;
+pub mod client;
 pub mod cx;
 pub mod database;
 pub mod fair;

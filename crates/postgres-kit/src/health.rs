@@ -25,8 +25,22 @@ const SLOW_COMMIT: Duration = Duration::from_secs(2);
 pub enum Standing {
     Here,
     Away,
-    /// It answers, but commits do not come to an end.
+    /// It answers, and says that commits wait for a standby.
     CommitsWait,
+    /// It answers, but a commit does not come to its end, and no standby is to blame.
+    CommitsHang,
+}
+
+impl Standing {
+    /// Why it cannot serve, where it cannot: for everybody to read.
+    pub fn told(&self) -> Result<(), &'static str> {
+        match self {
+            Self::Here => Ok(()),
+            Self::Away => Err("the database does not answer"),
+            Self::CommitsWait => Err("commits wait for a standby of the database"),
+            Self::CommitsHang => Err("the database does not bring commits to their end"),
+        }
+    }
 }
 
 pub struct Health {
@@ -37,6 +51,8 @@ pub struct Health {
     generation: AtomicU64,
     /// When somebody last had an answer.
     heard: Mutex<Instant>,
+    /// Since when the one who looks waits for an answer; nothing where it has one.
+    looking: Mutex<Option<Instant>>,
     commits: Mutex<Commits>,
 }
 
@@ -61,6 +77,15 @@ impl Drop for Committing<'_> {
     }
 }
 
+/// One who looks, until there is an answer or nobody waits for it.
+struct Looking<'h>(&'h Health);
+
+impl Drop for Looking<'_> {
+    fn drop(&mut self) {
+        *self.0.looking.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
 impl Health {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
@@ -68,6 +93,7 @@ impl Health {
             look: Notify::new(),
             generation: AtomicU64::new(0),
             heard: Mutex::new(Instant::now()),
+            looking: Mutex::default(),
             commits: Mutex::default(),
         })
     }
@@ -81,12 +107,23 @@ impl Health {
         if self.away.borrow().is_some() {
             return Standing::Away;
         }
+        let slow = |since: &Instant| since.elapsed() >= SLOW_COMMIT;
         let commits = self.commits();
-        let eldest = commits.under_way.values().chain(&commits.waiting).min();
-        match eldest {
-            Some(eldest) if eldest.elapsed() >= SLOW_COMMIT => Standing::CommitsWait,
+        // Only the server itself knows what a commit waits for. Who has had no word of it since cannot tell.
+        if commits.waiting.as_ref().is_some_and(slow) {
+            return Standing::CommitsWait;
+        }
+        match commits.under_way.values().min() {
+            Some(eldest) if slow(eldest) && self.waits_for_a_glance() => Standing::Away,
+            Some(eldest) if slow(eldest) => Standing::CommitsHang,
             _ => Standing::Here,
         }
+    }
+
+    /// Whether the one who looks has waited for so long that it may be for nothing.
+    fn waits_for_a_glance(&self) -> bool {
+        let looking = *self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        looking.is_some_and(|since| since.elapsed() >= LOOK)
     }
 
     /// An error at once where the database is away.
@@ -175,13 +212,22 @@ impl Health {
         Committing { health: self, number }
     }
 
+    fn looks(&self, begun: Instant) -> Looking<'_> {
+        *self.looking.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
+        Looking(self)
+    }
+
     /// Looks at the database until it is told to stop.
     pub(crate) async fn keep(self: Arc<Self>, target: Target) {
         let mut link = None;
         let mut pause = AGAIN.0;
         loop {
             let begun = Instant::now();
-            match look(&mut link, &target).await {
+            let looked = {
+                let _looking = self.looks(begun);
+                look(&mut link, &target).await
+            };
+            match looked {
                 Ok(waiting) => {
                     self.is_here(waiting);
                     pause = AGAIN.0;

@@ -25,7 +25,7 @@ pub use proxied::{Failure, proxied};
 pub use target::{Patience, Target, is_postgres, unverified_host};
 
 use std::sync::Arc;
-use tokio::task::JoinHandle;
+use supervise::Kept;
 
 /// A database, as all who use it share it.
 #[derive(Clone)]
@@ -38,21 +38,13 @@ pub struct Server {
     pub writes: Pool,
     /// For what lets requests in, which nothing else takes.
     pub door: Pool,
-    looking: Arc<Looking>,
+    /// Ends with the last who uses the database.
+    looking: Arc<Kept>,
 }
 
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("standing", &self.health.standing()).finish_non_exhaustive()
-    }
-}
-
-/// Ends with the last who uses the database.
-struct Looking(JoinHandle<()>);
-
-impl Drop for Looking {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 
@@ -62,7 +54,8 @@ impl Server {
     pub async fn open(target: Target, pool_size: usize) -> Result<Self, Fault> {
         Link::open(&target, target.patience.connect).await?.close().await;
         let health = Health::new();
-        let looking = Arc::new(Looking(tokio::spawn(health.clone().keep(target.clone()))));
+        let (looked, place) = (health.clone(), target.clone());
+        let looking = Arc::new(supervise::keep("the look at the database", move || looked.clone().keep(place.clone())));
         let at_door = (pool_size / 8).max(1);
         let writing = (pool_size.saturating_sub(at_door) / 2).max(1);
         let reading = pool_size.saturating_sub(at_door + writing).max(1);
@@ -86,7 +79,7 @@ impl Server {
     }
 
     pub async fn close(&self) {
-        self.looking.0.abort();
+        self.looking.end();
         self.reads.close().await;
         self.writes.close().await;
         self.door.close().await;

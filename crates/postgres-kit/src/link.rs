@@ -115,7 +115,8 @@ impl Link {
         let inner = Arc::new(Inner { client, prepared: Mutex::default(), warning: Mutex::new(None) });
         // The driver must not keep the client alive: it ends when the last one who could ask is gone.
         let hearing = Arc::downgrade(&inner);
-        let driver = Driver(tokio::spawn(async move {
+        // Should it break down, the client is closed with it, and all who wait for an answer hear so.
+        let driver = Driver(supervise::once("a connection to the database", async move {
             while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
                 match message {
                     Ok(AsyncMessage::Notice(notice)) => {
@@ -146,6 +147,11 @@ impl Link {
     // ── Statements ──
 
     pub async fn query(&self, asked: Asked) -> Result<Vec<ProxyRow>, Fault> {
+        self.query_some(asked, usize::MAX).await
+    }
+
+    /// So many rows at most; what is beyond is not kept.
+    pub async fn query_some(&self, asked: Asked, most: usize) -> Result<Vec<ProxyRow>, Fault> {
         let (sql, values) = taken(asked)?;
         let inner = self.inner.clone();
         let answer = self.ask(Box::pin(async move {
@@ -153,7 +159,9 @@ impl Link {
             let rows = inner.client.query_raw(&statement, values).await;
             let mut rows = pin!(inner.unless_stale(rows)?);
             let mut found = Vec::new();
-            while let Some(row) = rows.next().await {
+            while found.len() < most
+                && let Some(row) = rows.next().await
+            {
                 found.push(values::row(&inner.unless_stale(row)?)?);
             }
             Ok(Answer::Rows(found))

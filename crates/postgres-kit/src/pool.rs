@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::health::Health;
 use crate::link::{Begin, Committed, Link};
 use crate::target::Target;
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, QueryResult, Statement};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, ProxyRow, QueryResult, Statement};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -190,6 +190,20 @@ impl Lease {
     /// Takes back what was written, or ends a snapshot.
     pub async fn end(self) -> Result<(), Fault> {
         self.run(Link::rollback).await
+    }
+}
+
+impl Lease {
+    /// So many rows at most; what is beyond is not kept.
+    pub async fn query_some(&self, asked: Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
+        self.run(|link| link.query_some(asked, most)).await
+    }
+}
+
+impl Pool {
+    /// So many rows at most, by whichever connection is free.
+    pub async fn query_some(&self, asked: Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
+        self.lease().await?.query_some(asked, most).await
     }
 }
 

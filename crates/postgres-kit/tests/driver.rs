@@ -242,6 +242,79 @@ async fn a_database_that_is_away_costs_nobody_a_wait_and_comes_back_by_itself() 
     server.close().await;
 }
 
+/// What the server stands at, until it is this; all that it was meanwhile.
+async fn met_until(server: &Server, last: Standing) -> Vec<Standing> {
+    let mut met = Vec::new();
+    loop {
+        let standing = server.health().standing();
+        if met.last() != Some(&standing) {
+            met.push(standing.clone());
+        }
+        if standing == last {
+            return met;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A commit that does not come to its end: because the database is silent, because of something in the commit itself, or
+/// because a standby is missing. Only the last is told as that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_hangs_is_told_by_what_it_hangs_on() {
+    let Some(cluster) = postgres::Cluster::start() else { return };
+    let direct = cluster.fresh_database();
+    let wire = Wire::to(address(&direct));
+    let server = server(&wire.url(&direct), 4).await;
+    let other = link(&direct).await;
+    let waiting = "CREATE FUNCTION waits() RETURNS trigger LANGUAGE plpgsql AS \
+                   $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$";
+    other.batch(waiting).await.unwrap();
+    other.batch("CREATE TABLE plain (number int8); CREATE TABLE waiting (number int8)").await.unwrap();
+    let late = "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON waiting DEFERRABLE INITIALLY DEFERRED \
+                FOR EACH ROW EXECUTE FUNCTION waits()";
+    other.batch(late).await.unwrap();
+    let committing = async |table: &str| {
+        let lease = server.writes.begin().await.unwrap();
+        lease.execute_unprepared(&format!("INSERT INTO {table} VALUES (1)")).await.unwrap();
+        lease
+    };
+
+    // A lock that another holds.
+    other.batch("SELECT pg_advisory_lock(7)").await.unwrap();
+    let lease = committing("waiting").await;
+    let commit = tokio::spawn(lease.commit());
+    let met = met_until(&server, Standing::CommitsHang).await;
+    assert_eq!(met, [Standing::Here, Standing::CommitsHang]);
+    other.batch("SELECT pg_advisory_unlock(7)").await.unwrap();
+    assert!(matches!(commit.await.unwrap(), Committed::Done));
+    until(&server, Standing::Here).await;
+
+    // A database that is silent.
+    let lease = committing("plain").await;
+    wire.silence(true);
+    let commit = tokio::spawn(lease.commit());
+    let met = met_until(&server, Standing::Away).await;
+    assert!(!met.contains(&Standing::CommitsWait), "{met:?}");
+    assert!(matches!(commit.await.unwrap(), Committed::Unknown(_)));
+    wire.silence(false);
+    until(&server, Standing::Here).await;
+
+    // A standby that is missing.
+    let lease = committing("plain").await;
+    other.batch("ALTER SYSTEM SET synchronous_standby_names = 'ghost'").await.unwrap();
+    other.batch("SELECT pg_reload_conf()").await.unwrap();
+    while number(&lease, "SELECT count(*) FROM pg_settings WHERE setting = 'ghost'").await == 0 {}
+    let commit = tokio::spawn(lease.commit());
+    met_until(&server, Standing::CommitsWait).await;
+    assert!(server.writes.begin().await.is_err_and(|fault| fault.is_away()));
+    other.batch("ALTER SYSTEM RESET synchronous_standby_names").await.unwrap();
+    other.batch("SELECT pg_reload_conf()").await.unwrap();
+    let _whatever = commit.await.unwrap();
+    until(&server, Standing::Here).await;
+    server.close().await;
+    other.close().await;
+}
+
 fn address(url: &str) -> std::net::SocketAddr {
     let place = url.split_once('@').unwrap().1.split('/').next().unwrap();
     place.parse().unwrap()

@@ -2,6 +2,7 @@
 
 use crate::postable::Postable;
 use crate::refusal::Refusal;
+use crate::tax::facts::TaxFact;
 use crate::tax::figures::TooLarge;
 use words::day::Day;
 use words::error::Error;
@@ -14,6 +15,8 @@ pub struct Line {
     account: RecordId,
     amount: Valued,
     about: About,
+    /// What it tells of tax. Those that have an account are what the line is the sum of.
+    facts: Vec<TaxFact>,
 }
 
 /// An amount and what it is worth.
@@ -55,12 +58,25 @@ impl Line {
         let Postable(to) = to.into();
         to.account.takes_currency(&amount.currency)?;
         let about = About { party: to.party.or(about.party), ..about };
-        Ok(Self { account: to.account.id, amount, about })
+        Ok(Self { account: to.account.id, amount, about, facts: Vec::new() })
     }
 
     /// A line that stands in the books, read again: what was posted can always be taken back.
     pub const fn posted(account: RecordId, amount: Valued, about: About) -> Self {
-        Self { account, amount, about }
+        Self { account, amount, about, facts: Vec::new() }
+    }
+
+    /// The same line, with what it tells of tax.
+    #[must_use]
+    pub fn telling(self, facts: Vec<TaxFact>) -> Self {
+        Self { facts, ..self }
+    }
+
+    /// The same line, about something.
+    #[must_use]
+    pub fn on_subject(mut self, subject: Subject) -> Self {
+        self.about.subject = subject;
+        self
     }
 
     pub const fn account(&self) -> RecordId {
@@ -95,6 +111,10 @@ impl Line {
 
     pub const fn subject(&self) -> &Subject {
         &self.about.subject
+    }
+
+    pub fn facts(&self) -> &[TaxFact] {
+        &self.facts
     }
 
     const fn is_nothing(&self) -> bool {
@@ -154,7 +174,17 @@ pub struct TaxTag {
 
 /// Lines that balance in the company's currency; at least two, or none at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Posting(Vec<Line>);
+pub struct Posting {
+    lines: Vec<Line>,
+    facts: Vec<Told>,
+}
+
+/// A fact of tax, and the place of the line that carries it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub fact: TaxFact,
+    pub place: Option<usize>,
+}
 
 /// The two sums that should have been one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,19 +198,28 @@ pub enum Unbalanced {
 }
 
 impl Posting {
-    /// Lines of nothing are dropped; they say nothing.
+    /// Lines of nothing are dropped; they say nothing. What they tell of tax stays.
     pub fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
-        let lines: Vec<Line> = lines.into_iter().filter(|line| !line.is_nothing()).collect();
-        let (debit, credit) = sides(&lines).ok_or(Unbalanced::TooLarge)?;
+        let (mut kept, mut facts) = (Vec::with_capacity(lines.len()), Vec::new());
+        for mut line in lines {
+            let says = !line.is_nothing();
+            let place = Some(kept.len()).filter(|_| says);
+            let told = line.facts.drain(..).map(|fact| Told { place: place.filter(|_| fact.account.is_some()), fact });
+            facts.extend(told);
+            if says {
+                kept.push(line);
+            }
+        }
+        let (debit, credit) = sides(&kept).ok_or(Unbalanced::TooLarge)?;
         if debit != credit {
             return Err(Unbalanced::Sides { debit, credit });
         }
-        Ok(Self(lines))
+        Ok(Self { lines: kept, facts })
     }
 
-    /// The same lines with their sides exchanged.
+    /// The same lines with their sides exchanged: what was posted on a day, taken back on another or the same.
     #[must_use]
-    pub fn reversed(&self) -> Self {
+    pub fn reversed(&self, of: Day, on: Day) -> Self {
         let mirror = |line: &Line| Line {
             account: line.account,
             amount: Valued {
@@ -189,21 +228,28 @@ impl Posting {
                 own: negated(line.amount.own),
             },
             about: About { subject: line.about.subject.reversed(), ..line.about.clone() },
+            facts: line.facts.clone(),
         };
-        Self(self.0.iter().map(mirror).collect())
+        let told = |told: &Told| Told { fact: told.fact.reversed(of, on), place: told.place };
+        Self { lines: self.lines.iter().map(mirror).collect(), facts: self.facts.iter().map(told).collect() }
+    }
+
+    /// What it tells of tax.
+    pub fn facts(&self) -> &[Told] {
+        &self.facts
     }
 
     pub fn lines(&self) -> &[Line] {
-        &self.0
+        &self.lines
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.lines.is_empty()
     }
 
     /// The sum of the debits, which is the sum of the credits.
     pub fn total(&self) -> Money {
-        sides(&self.0).map_or(Money::ZERO, |(debit, _)| debit)
+        sides(&self.lines).map_or(Money::ZERO, |(debit, _)| debit)
     }
 }
 
@@ -251,13 +297,37 @@ mod tests {
     #[test]
     fn a_reversal_takes_back_every_line() {
         let posting = Posting::balanced(vec![line("10"), line("-4"), line("-6")]).unwrap();
+        let day: Day = "2026-03-31".parse().unwrap();
+        let reversed = posting.reversed(day, day);
         let sums: Vec<i64> = posting
             .lines()
             .iter()
-            .zip(posting.reversed().lines())
+            .zip(reversed.lines())
             .map(|(line, mirror)| line.amount().units() + mirror.amount().units())
             .collect();
         assert_eq!(sums, [0, 0, 0]);
-        assert_eq!(posting.reversed().total(), posting.total());
+        assert_eq!(reversed.total(), posting.total());
+    }
+
+    #[test]
+    fn what_a_line_of_nothing_tells_of_tax_stays() {
+        let on = |account: Option<u128>, date: &str| TaxFact {
+            account: account.map(|code| RecordId(uuid::Uuid::from_u128(code))),
+            date: date.parse().unwrap(),
+            home_base: Money::parse("5").unwrap(),
+            ..TaxFact::default()
+        };
+        let of_nothing = line("0").telling(vec![on(Some(1), "2026-03-31")]);
+        let taxed = line("10").telling(vec![on(None, "2026-03-31"), on(Some(1), "2026-03-31")]);
+        let posting = Posting::balanced(vec![of_nothing, taxed, line("-10")]).unwrap();
+        let places: Vec<Option<usize>> = posting.facts().iter().map(|told| told.place).collect();
+        assert_eq!(places, [None, None, Some(0)]);
+        // On the day of the original it counts for the same day; else for the day on which it is taken back.
+        let (of, later): (Day, Day) = ("2026-04-05".parse().unwrap(), "2026-05-01".parse().unwrap());
+        for (on, expected) in [(of, "2026-03-31"), (later, "2026-05-01")] {
+            let reversed = posting.reversed(of, on);
+            assert!(reversed.facts().iter().all(|told| told.fact.date.to_string() == expected));
+            assert!(reversed.facts().iter().all(|told| told.fact.home_base.to_string() == "-5"));
+        }
     }
 }

@@ -61,9 +61,35 @@ impl Fault {
         matches!(self.code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)
     }
 
-    /// Whether a commit that met this did not happen for certain: the engine never came to write its last page.
+    /// Whether a commit that met this did not happen for certain: the engine never came to write its last page. A commit
+    /// is the last page that is written to the log, and after it comes nothing but a sync, so a write that failed or
+    /// ended short was that page or one before it. A call that fails has written nothing of what it was given.
     pub fn refuses_commit(&self) -> bool {
-        matches!(self.primary(), ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED | ffi::SQLITE_FULL | ffi::SQLITE_CONSTRAINT)
+        self.code == ffi::SQLITE_IOERR_WRITE
+            || matches!(
+                self.primary(),
+                ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED | ffi::SQLITE_FULL | ffi::SQLITE_CONSTRAINT
+            )
+    }
+
+    /// Whether somebody else holds what is needed.
+    pub fn is_busy(&self) -> bool {
+        matches!(self.primary(), ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED)
+    }
+
+    /// Whether the disk has no room.
+    pub fn is_full(&self) -> bool {
+        self.primary() == ffi::SQLITE_FULL
+    }
+
+    /// Whether there was nothing that could be opened.
+    pub fn is_missing(&self) -> bool {
+        self.primary() == ffi::SQLITE_CANTOPEN
+    }
+
+    /// Whether it was ended because nobody waits, or because it was in the way.
+    pub fn is_ended(&self) -> bool {
+        self.primary() == ffi::SQLITE_INTERRUPT
     }
 
     /// The complaint inside an error that came from here.

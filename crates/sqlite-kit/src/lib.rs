@@ -21,6 +21,7 @@ use sea_orm::{ProxyExecResult, ProxyRow, Statement, Value};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// So many steps of the engine lie between two looks at whether anybody still waits.
 const STEPS_BETWEEN_LOOKS: i32 = 2_000;
@@ -49,6 +50,8 @@ pub struct Connection {
     inner: rusqlite::Connection,
     /// What may end the statement that runs.
     running: Arc<Mutex<Option<Stop>>>,
+    /// How long it waits for another that writes.
+    patience: Duration,
 }
 
 thread_local! {
@@ -56,13 +59,33 @@ thread_local! {
     static LOG_PAGES: Cell<i32> = const { Cell::new(0) };
 }
 
-/// What a look at the write-ahead log came to.
+/// How the log is copied to the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checkpoint {
+    /// Beside all who read and write; what they keep from being copied stays.
+    Beside,
+    /// Nobody writes meanwhile, and who reads from the log is waited for, so long: the next one who writes begins it anew.
+    Anew(Duration),
+    /// The same, and the log is cut to nothing.
+    Cut(Duration),
+}
+
+/// What copying the log came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checkpointed {
+    /// Whether somebody was in the way.
+    pub kept_from: bool,
     /// Pages in the log.
     pub pages: i64,
     /// How many of them are in the file as well.
     pub copied: i64,
+}
+
+impl Checkpointed {
+    /// Whether all of the log is in the file, and whoever writes next begins it anew, if that was asked for.
+    pub fn is_whole(&self) -> bool {
+        !self.kept_from && self.pages == self.copied
+    }
 }
 
 impl Connection {
@@ -92,7 +115,8 @@ impl Connection {
         Ok(self.query_some(statement, 1)?.pop())
     }
 
-    fn query_some(&self, statement: &Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
+    /// So many rows at most; what is beyond is not read.
+    pub fn query_some(&self, statement: &Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
         let mut prepared = self.prepare(statement)?;
         let shape = rows::Shape::of(&prepared)?;
         let mut rows = prepared.raw_query();
@@ -145,12 +169,26 @@ impl Connection {
         LOG_PAGES.get()
     }
 
-    /// Copies what it can from the log to the file, without making anybody wait.
-    pub fn checkpoint(&self) -> Result<Checkpointed, Fault> {
-        let asked = "PRAGMA wal_checkpoint(PASSIVE)";
-        let told =
-            self.inner.query_row(asked, [], |row| Ok(Checkpointed { pages: row.get(1)?, copied: row.get(2)? }))?;
-        LOG_PAGES.set(if told.pages == told.copied { 0 } else { LOG_PAGES.get() });
+    /// Copies what it can from the log to the file.
+    pub fn checkpoint(&self, how: Checkpoint) -> Result<Checkpointed, Fault> {
+        let (mode, patience) = match how {
+            Checkpoint::Beside => ("PASSIVE", None),
+            Checkpoint::Anew(patience) => ("RESTART", Some(patience)),
+            Checkpoint::Cut(patience) => ("TRUNCATE", Some(patience)),
+        };
+        if let Some(patience) = patience {
+            self.inner.busy_timeout(patience)?;
+        }
+        let told = self.inner.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+            Ok(Checkpointed { kept_from: row.get::<_, i64>(0)? != 0, pages: row.get(1)?, copied: row.get(2)? })
+        });
+        if patience.is_some() {
+            self.inner.busy_timeout(self.patience)?;
+        }
+        let told = told?;
+        if told.is_whole() {
+            LOG_PAGES.set(0);
+        }
         Ok(told)
     }
 

@@ -47,6 +47,9 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// So many bytes of the log stay when it is begun anew.
+const LOG_KEPT: i64 = 16 << 20;
+
 /// Only the owner reads and writes what is in the books.
 const OWN: u32 = 0o600;
 
@@ -92,6 +95,8 @@ impl Connection {
             inner.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
             // With NORMAL a power cut loses commits that were already answered.
             inner.pragma_update(None, "synchronous", "FULL")?;
+            // A log that once grew long gives its room back when it is begun anew.
+            inner.pragma_update_and_check(None, "journal_size_limit", LOG_KEPT, |row| row.get::<_, i64>(0))?;
             // Whoever commits copies the log when it is long, and hears what goes wrong with that.
             inner.wal_hook(Some(|_, pages| {
                 LOG_PAGES.set(pages);
@@ -113,7 +118,7 @@ impl Connection {
             inner.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0))?;
             keep_private(path, false)?;
         }
-        Ok(Self { inner, running })
+        Ok(Self { inner, running, patience: *patience })
     }
 
     /// Bounds what all connections of this process may hold in memory together; the engine gives back pages first.

@@ -6,6 +6,7 @@
 //! A database column of decimals is REAL on SQLite and loses digits, so every amount is a 64-bit integer on
 //! both engines; sums are exact and comparable in SQL.
 
+use crate::exact::TooLarge;
 use rust_decimal::Decimal;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use sea_orm::DeriveValueType;
@@ -51,13 +52,12 @@ fn parse_scaled(text: &str, places: u32) -> Result<i64, DecimalFault> {
     let mut units: i64 = 0;
     let padding = std::iter::repeat_n(b'0', missing);
     for byte in whole.bytes().chain(fraction.bytes()).chain(padding) {
-        // Built up negative, because the smallest integer has no positive twin.
         units = units
             .checked_mul(10)
-            .and_then(|units| units.checked_sub(i64::from(byte - b'0')))
+            .and_then(|units| units.checked_add(i64::from(byte - b'0')))
             .ok_or(DecimalFault::TooLarge)?;
     }
-    if negative { Ok(units) } else { units.checked_neg().ok_or(DecimalFault::TooLarge) }
+    Ok(if negative { -units } else { units })
 }
 
 /// Writes scaled units with at least `least` decimals, more only where the value has them.
@@ -101,6 +101,13 @@ fn literal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
     Err(de::Error::custom("must be a number"))
 }
 
+/// A decimal that is kept in units of ten to the minus [`Scaled::PLACES`].
+pub trait Scaled: Copy {
+    const PLACES: u32;
+
+    fn units(self) -> i64;
+}
+
 macro_rules! scaled {
     ($(#[$about:meta])* $name:ident, $places:literal, $title:literal) => {
         $(#[$about])*
@@ -112,8 +119,10 @@ macro_rules! scaled {
             pub const ZERO: Self = Self(0);
 
             /// From units of the smallest step.
+            /// The range is as wide below 0 as above it: the smallest integer, which has no positive twin, is not in it
+            /// and is taken for the one after it. No text and no sum comes to it.
             pub const fn from_units(units: i64) -> Self {
-                Self(units)
+                Self(if units == i64::MIN { -i64::MAX } else { units })
             }
 
             pub const fn units(self) -> i64 {
@@ -129,15 +138,40 @@ macro_rules! scaled {
             }
 
             pub fn checked_add(self, other: Self) -> Option<Self> {
-                self.0.checked_add(other.0).map(Self)
+                self.0.checked_add(other.0).filter(|units| *units != i64::MIN).map(Self)
             }
 
             pub fn checked_sub(self, other: Self) -> Option<Self> {
-                self.0.checked_sub(other.0).map(Self)
+                self.0.checked_sub(other.0).filter(|units| *units != i64::MIN).map(Self)
             }
 
             pub fn checked_neg(self) -> Option<Self> {
                 self.0.checked_neg().map(Self)
+            }
+
+            pub fn plus(self, other: Self) -> Result<Self, TooLarge> {
+                self.checked_add(other).ok_or(TooLarge)
+            }
+
+            pub fn minus(self, other: Self) -> Result<Self, TooLarge> {
+                self.checked_sub(other).ok_or(TooLarge)
+            }
+
+            /// All of them together; nothing of none.
+            pub fn sum(all: impl IntoIterator<Item = Self>) -> Result<Self, TooLarge> {
+                all.into_iter().try_fold(Self::ZERO, Self::plus)
+            }
+
+            /// The same on the other side of 0. Total, since the range is symmetric.
+            #[must_use]
+            pub const fn negated(self) -> Self {
+                Self(self.0.saturating_neg())
+            }
+
+            /// How far it is from 0. Total, since the range is symmetric.
+            #[must_use]
+            pub const fn size(self) -> Self {
+                Self(self.0.saturating_abs())
             }
 
             pub fn decimal(self) -> Decimal {
@@ -147,6 +181,14 @@ macro_rules! scaled {
             /// The same value as text, with at least `least` decimals.
             pub fn with_decimals(self, least: u32) -> String {
                 write_scaled(self.0, Self::PLACES, least)
+            }
+        }
+
+        impl Scaled for $name {
+            const PLACES: u32 = $places;
+
+            fn units(self) -> i64 {
+                self.0
             }
         }
 
@@ -240,6 +282,18 @@ impl Money {
         let step = 10_i64.pow(Self::PLACES.saturating_sub(currency_decimals));
         self.0 % step == 0
     }
+
+    /// To the nearest multiple of the smallest coin of cash, half away from zero.
+    pub fn to_increment(self, increment: Self) -> Result<Self, TooLarge> {
+        let (size, step) = (i128::from(self.size().0), i128::from(increment.size().0));
+        if step == 0 {
+            return Ok(self);
+        }
+        let rest = size % step;
+        let rounded = if rest * 2 >= step { size - rest + step } else { size - rest };
+        let units = i64::try_from(rounded).map_err(|_| TooLarge)?;
+        Ok(Self::from_units(if self.is_negative() { -units } else { units }))
+    }
 }
 
 /// Money as it is shown: padded to its currency's decimals.
@@ -278,7 +332,8 @@ mod tests {
         let cases = [
             ("0.1", Ok(1_000)),
             ("12345678901234.5678", Ok(123_456_789_012_345_678)),
-            ("-922337203685477.5808", Ok(i64::MIN)),
+            ("-922337203685477.5807", Ok(-i64::MAX)),
+            ("-922337203685477.5808", Err(DecimalFault::TooLarge)),
             ("922337203685477.5808", Err(DecimalFault::TooLarge)),
             ("10.00", Ok(100_000)),
             ("1.00000000", Ok(10_000)),
@@ -324,6 +379,32 @@ mod tests {
             [("10.50", 2, true), ("10.505", 2, false), ("10.5", 0, false), ("10", 0, true), ("0.0001", 4, true)]
         {
             assert_eq!(Money::parse(text).unwrap().fits(decimals), fits, "{text} at {decimals}");
+        }
+    }
+
+    #[test]
+    fn the_range_is_symmetric() {
+        let most = Money::from_units(i64::MAX);
+        let least = Money::from_units(i64::MIN);
+        assert_eq!((least, least.negated(), least.size()), (most.negated(), most, most));
+        assert_eq!(least.minus(Money::from_units(1)), Err(TooLarge));
+        assert_eq!(least.plus(Money::from_units(-1)), Err(TooLarge));
+        assert_eq!(Money::sum([most, Money::from_units(1)]), Err(TooLarge));
+        assert_eq!(Money::sum([]), Ok(Money::ZERO));
+    }
+
+    #[test]
+    fn cash_is_rounded_to_its_smallest_coin() {
+        for (amount, increment, rounded) in [
+            ("10.02", "0.05", "10"),
+            ("10.03", "0.05", "10.05"),
+            ("10.025", "0.05", "10.05"),
+            ("-10.025", "0.05", "-10.05"),
+            ("-10.02", "0.05", "-10"),
+            ("7", "0", "7"),
+        ] {
+            let [amount, increment] = [amount, increment].map(|text| Money::parse(text).unwrap());
+            assert_eq!(amount.to_increment(increment).unwrap().to_string(), rounded, "{amount}");
         }
     }
 

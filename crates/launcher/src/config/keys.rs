@@ -91,6 +91,7 @@ pub(super) const KEYS: &[Key] = &[
     plain("Limits:MaxConnections"),
     plain("Limits:AnonymousConnections"),
     plain("Limits:ConnectionsPerAddress"),
+    plain("Limits:ConnectionsPerAccount"),
     plain("Limits:WriteQueue"),
     plain("Limits:RequestsPerMinute"),
     plain("Limits:RequestsAtOnce"),

@@ -127,6 +127,7 @@ pub struct Settings {
     /// Those on which nobody has signed in yet.
     pub anonymous_connections: usize,
     pub connections_per_address: usize,
+    pub connections_per_account: usize,
     pub write_queue: usize,
     /// Of one user or key; any number where it is 0.
     pub requests_per_minute: u64,
@@ -197,6 +198,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let max_connections = reader.number("Limits:MaxConnections", 1, 1_000_000);
     let anonymous_connections = reader.number("Limits:AnonymousConnections", 1, 1_000_000);
     let connections_per_address = reader.number("Limits:ConnectionsPerAddress", 1, 1_000_000);
+    let connections_per_account = reader.number("Limits:ConnectionsPerAccount", 1, 1_000_000);
     let write_queue = reader.number("Limits:WriteQueue", 1, 1_000_000);
     let requests_per_minute = reader.number("Limits:RequestsPerMinute", 0, 100_000_000);
     let requests_at_once = reader.number("Limits:RequestsAtOnce", 1, 1_000_000);
@@ -248,6 +250,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         max_connections: usize::try_from(max_connections?).ok()?,
         anonymous_connections: usize::try_from(anonymous_connections?).ok()?,
         connections_per_address: usize::try_from(connections_per_address?).ok()?,
+        connections_per_account: usize::try_from(connections_per_account?).ok()?,
         write_queue: usize::try_from(write_queue?).ok()?,
         requests_per_minute: u64::from(requests_per_minute?),
         requests_at_once: usize::try_from(requests_at_once?).ok()?,
@@ -364,6 +367,7 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Limits:MaxConnections", old.max_connections != new.max_connections),
         ("Limits:AnonymousConnections", old.anonymous_connections != new.anonymous_connections),
         ("Limits:ConnectionsPerAddress", old.connections_per_address != new.connections_per_address),
+        ("Limits:ConnectionsPerAccount", old.connections_per_account != new.connections_per_account),
         ("Limits:WriteQueue", old.write_queue != new.write_queue),
         ("Limits:RequestsAtOnce", old.requests_at_once != new.requests_at_once),
         ("Logging:Format", old.log_format != new.log_format),

@@ -43,7 +43,7 @@ impl Drop for Folder {
 
 type Pairs = &'static [(&'static str, &'static str)];
 
-const SECRET: &str = "0123456789abcdef0123456789abcdef";
+const SECRET: &str = "8d14c0f7a2be963150f9e7c3b1d4682a";
 
 fn custom(text: &str, environment: &[(&str, &str)], overrides: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
     let folder = Folder::with(&[("appsettings.Custom.json", text)]);
@@ -103,6 +103,7 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         max_connections: 4096,
         anonymous_connections: 3072,
         connections_per_address: 2048,
+        connections_per_account: 2048,
         write_queue: 1024,
         requests_per_minute: 30_000,
         log_budget: 256 << 20,
@@ -356,11 +357,14 @@ fn what_is_shown_says_where_it_comes_from() {
 
 #[test]
 fn the_check_warns_of_weak_settings() {
-    let cases: [(Pairs, usize, usize); 9] = [
+    let cases: [(Pairs, usize, usize); 12] = [
         (&[], 0, 0),
         (&[("Urls", "http://0.0.0.0:80")], 0, 1),
         (&[("JwtSettings__Secret", SECRET)], 0, 1),
-        (&[("JwtSettings__Secret", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")], 0, 2),
+        (&[("JwtSettings__Secret", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")], 1, 1),
+        (&[("JwtSettings__Secret", "changemechangemechangemechangeme")], 1, 1),
+        (&[("Security__MasterKey", "0123456789012345678901234567890123456789")], 1, 1),
+        (&[("Security__MasterKey", "83051746629930174466203985117204")], 0, 1),
         (&[("JwtSettings__Secret", "short")], 1, 1),
         (&[("Cors__Origins", "http://x.example,https://y.example")], 0, 1),
         (&[("ConnectionStrings__Default", "postgres://u:p@h/d")], 0, 2),

@@ -1,11 +1,15 @@
 //! Who may hold a connection: the one place that lets them in, and sends them away.
 //!
 //! Everybody takes what is free. Where it runs short, whoever holds most gives way first, with the connection that has
-//! waited longest for its client: strangers before those who are signed in, and of these only what is idle. Nobody is sent
-//! away while it is we who work. Where nobody can give way, the newcomer is told so.
+//! waited longest for its client: strangers before those who are signed in, and of these only what is idle. But whoever
+//! holds more than a fair share, as an account or as a company, gives way also in the midst of what it keeps us waiting
+//! for: so nobody holds all places, from however many addresses, and there is one for everybody else. Nobody is sent away
+//! while it is we who work. Where nobody can give way, the newcomer is told so.
 
 use super::guest::{Doing, Guest};
+use ledger_core::ids::{BusinessId, UserId};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -17,6 +21,8 @@ pub(crate) struct Places {
     pub(crate) strangers: usize,
     /// Of one address.
     pub(crate) of_address: usize,
+    /// Of one account, whatever addresses and keys it has.
+    pub(crate) of_account: usize,
 }
 
 /// Where somebody comes from: an IPv4 address, or the 64 bits of an IPv6 address that one customer has.
@@ -35,12 +41,46 @@ impl Network {
     }
 }
 
+/// Whose a connection was found to be: proved by what they signed in with, and in a company that they are a member of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Party {
+    pub(super) account: UserId,
+    pub(super) company: Option<BusinessId>,
+}
+
+/// What somebody is to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// A proxy of ours, which asks for nobody at the moment.
+    Ours,
+    Strangers,
+    Known(Party),
+}
+
 /// What a connection counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Counted {
     /// Nothing of a proxy of ours whose client is not known, or is none at the moment.
     network: Option<Network>,
-    stranger: bool,
+    whose: Whose,
+}
+
+impl Counted {
+    fn of(client: Option<IpAddr>) -> Self {
+        let whose = if client.is_some() { Whose::Strangers } else { Whose::Ours };
+        Self { network: client.map(Network::of), whose }
+    }
+
+    fn is_strangers(self) -> bool {
+        self.whose == Whose::Strangers
+    }
+
+    fn party(self) -> Option<Party> {
+        match self.whose {
+            Whose::Known(party) => Some(party),
+            Whose::Ours | Whose::Strangers => None,
+        }
+    }
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +94,8 @@ struct State {
     last: u64,
     there: HashMap<u64, (Arc<Guest>, Counted)>,
     of: HashMap<Network, Count>,
+    accounts: HashMap<UserId, usize>,
+    companies: HashMap<BusinessId, usize>,
     strangers: usize,
 }
 
@@ -81,7 +123,7 @@ impl Admission {
     /// Lets somebody in; nobody where there is no place. `None` stands for a proxy of ours, which comes for many.
     pub(super) fn admit(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Place> {
         let mut state = self.state();
-        let counted = Counted { network: address.map(Network::of), stranger: address.is_some() };
+        let counted = Counted::of(address);
         state.make_room(self.places, counted, None)?;
         state.last += 1;
         let id = state.last;
@@ -93,30 +135,37 @@ impl Admission {
     /// A proxy of ours asks for a client: for that long its connection counts as one of that client's.
     pub(super) fn is_asked_for(&self, id: u64, client: Option<IpAddr>) -> bool {
         let mut state = self.state();
-        let counted = Counted { network: client.map(Network::of), stranger: client.is_some() };
-        let Some(guest) = state.leave(id) else { return false };
+        let counted = Counted::of(client);
+        let Some((guest, _)) = state.leave(id) else { return false };
         let room = match client {
             Some(_) => state.make_room(self.places, counted, Some(id)).is_some(),
             None => true,
         };
-        let none = Counted { network: None, stranger: false };
-        state.enter(guest, if room { counted } else { none });
+        state.enter(guest, if room { counted } else { Counted::of(None) });
         room
     }
 
-    /// Somebody signed in on a connection.
-    pub(super) fn knows(&self, id: u64) {
+    /// Somebody was found to be at the end of a connection. Whether there is a place for one more of theirs: else it
+    /// stays a stranger's.
+    pub(super) fn knows(&self, id: u64, party: Party) -> bool {
         let mut state = self.state();
-        let Some((_, counted)) = state.there.get(&id) else { return };
-        let counted = Counted { stranger: false, ..*counted };
-        if let Some(guest) = state.leave(id) {
-            state.enter(guest, counted);
-        }
+        // It was sent away meanwhile.
+        let Some((guest, counted)) = state.leave(id) else { return false };
+        let is_full = state.held_by_account(party) >= self.places.of_account;
+        let is_own = |counted: Counted| counted.party().is_some_and(|other| other.account == party.account);
+        let room = !is_full || state.send_away(self.places, is_own).is_some();
+        let whose = match counted.whose {
+            _ if room => Whose::Known(party),
+            Whose::Ours => Whose::Ours,
+            Whose::Strangers | Whose::Known(_) => Whose::Strangers,
+        };
+        state.enter(guest, Counted { whose, ..counted });
+        room
     }
 
     /// Sends somebody away, where anybody can go at all: the process has run out of something.
     pub(super) fn shrink(&self) {
-        self.state().send_away(|_| true);
+        self.state().send_away(self.places, |_| true);
     }
 }
 
@@ -126,14 +175,14 @@ impl State {
         self.there.insert(guest.id, (guest, counted));
     }
 
-    fn leave(&mut self, id: u64) -> Option<Arc<Guest>> {
+    fn leave(&mut self, id: u64) -> Option<(Arc<Guest>, Counted)> {
         let (guest, counted) = self.there.remove(&id)?;
         self.count(counted, usize::checked_sub);
-        Some(guest)
+        Some((guest, counted))
     }
 
     fn count(&mut self, counted: Counted, change: impl Fn(usize, usize) -> Option<usize>) {
-        let stranger = usize::from(counted.stranger);
+        let stranger = usize::from(counted.is_strangers());
         self.strangers = change(self.strangers, stranger).unwrap_or(self.strangers);
         if let Some(network) = counted.network {
             let count = self.of.entry(network).or_default();
@@ -143,43 +192,84 @@ impl State {
                 self.of.remove(&network);
             }
         }
+        let Some(Party { account, company }) = counted.party() else { return };
+        one_of(&mut self.accounts, account, &change);
+        if let Some(company) = company {
+            one_of(&mut self.companies, company, &change);
+        }
     }
 
     fn held_by(&self, counted: Counted) -> Count {
         counted.network.and_then(|network| self.of.get(&network)).copied().unwrap_or_default()
     }
 
+    fn held_by_account(&self, party: Party) -> usize {
+        self.accounts.get(&party.account).copied().unwrap_or_default()
+    }
+
+    fn held_by_company(&self, party: Party) -> usize {
+        party.company.and_then(|company| self.companies.get(&company)).copied().unwrap_or_default()
+    }
+
+    /// Whether somebody holds more than would be left to them if one more were there.
+    fn is_greedy(&self, places: Places, party: Party) -> bool {
+        let share = |many: usize| (places.all / (many + 1)).max(1);
+        self.held_by_account(party) > share(self.accounts.len())
+            || self.held_by_company(party) > share(self.companies.len())
+    }
+
     /// Room for one more, made by others where it must be. A connection that is there already needs none of its own.
     fn make_room(&mut self, places: Places, newcomer: Counted, there: Option<u64>) -> Option<()> {
         if newcomer.network.is_some() && self.held_by(newcomer).all >= places.of_address {
-            self.send_away(|counted| counted.network == newcomer.network)?;
+            self.send_away(places, |counted| counted.network == newcomer.network)?;
         }
-        if newcomer.stranger && self.strangers >= places.strangers {
-            self.send_away(|counted| counted.stranger)?;
+        if newcomer.is_strangers() && self.strangers >= places.strangers {
+            self.send_away(places, Counted::is_strangers)?;
         }
         if there.is_none() && self.there.len() >= places.all {
-            self.send_away(|_| true)?;
+            self.send_away(places, |_| true)?;
         }
         Some(())
     }
 
     /// Sends one of these away. It does not count any more from this moment on.
-    fn send_away(&mut self, of_these: impl Fn(Counted) -> bool) -> Option<()> {
+    fn send_away(&mut self, places: Places, of_these: impl Fn(Counted) -> bool) -> Option<()> {
         let rank = |(guest, counted): &(Arc<Guest>, Counted)| {
             let (doing, since) = guest.doing();
+            let (held, of_account) = match counted.whose {
+                Whose::Ours => (0, 0),
+                Whose::Strangers => (self.held_by(*counted).strangers, 0),
+                // Whoever is in no company is one by themselves.
+                Whose::Known(party) => {
+                    let of_account = self.held_by_account(party);
+                    (self.held_by_company(party).max(of_account), of_account)
+                }
+            };
+            let is_greedy = counted.party().is_some_and(|party| self.is_greedy(places, party));
             let may_go = match doing {
                 Doing::Ours => false,
                 Doing::Idle => true,
-                Doing::Theirs => counted.stranger,
+                Doing::Theirs => counted.is_strangers() || is_greedy,
             };
-            let held = self.held_by(*counted);
-            let held = if counted.stranger { held.strangers } else { held.all };
-            (may_go && of_these(*counted)).then_some((counted.stranger, held, std::cmp::Reverse(since)))
+            // Of those whom we know, what is idle goes before what is not.
+            let is_idle = doing == Doing::Idle && counted.party().is_some();
+            let rank = (counted.is_strangers(), held, of_account, is_idle, std::cmp::Reverse(since));
+            (may_go && of_these(*counted)).then_some(rank)
         };
         let ranked = self.there.iter().filter_map(|(id, one)| Some((rank(one)?, *id)));
         let (_, id) = ranked.max_by_key(|(rank, _)| *rank)?;
-        self.leave(id)?.send_away();
+        let (guest, _) = self.leave(id)?;
+        guest.send_away();
         Some(())
+    }
+}
+
+fn one_of<K: Eq + Hash>(all: &mut HashMap<K, usize>, one: K, change: impl Fn(usize, usize) -> Option<usize>) {
+    let changed = change(all.get(&one).copied().unwrap_or_default(), 1).unwrap_or_default();
+    if changed == 0 {
+        all.remove(&one);
+    } else {
+        all.insert(one, changed);
     }
 }
 
@@ -205,9 +295,14 @@ impl Drop for Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http_kit::request::Presence;
 
-    const HALF: Places = Places { all: 8, strangers: 4, of_address: 3 };
+    const HALF: Places = Places { all: 8, strangers: 4, of_address: 3, of_account: 8 };
+
+    fn party(account: u32, company: Option<u32>) -> Party {
+        let id = |number: u32| format!("00000000-0000-7000-8000-{number:012x}");
+        let company = company.map(|company| BusinessId::parse(&id(company)).unwrap());
+        Party { account: UserId::parse(&id(account)).unwrap(), company }
+    }
 
     fn from(admission: &Arc<Admission>, address: &str) -> Option<Place> {
         admission.admit(Some(address.parse().unwrap()))
@@ -245,7 +340,7 @@ mod tests {
         let admission = Admission::new(HALF);
         let known: Vec<Place> = (0..2).map(|_| from(&admission, "10.0.0.9").unwrap()).collect();
         for place in &known {
-            place.guest.signed_in();
+            assert!(place.guest.is_of(party(1, None)));
         }
         let modest = from(&admission, "10.0.0.1").unwrap();
         let greedy: Vec<Place> = (0..3).map(|_| from(&admission, "10.0.0.2").unwrap()).collect();
@@ -257,11 +352,11 @@ mod tests {
 
     #[test]
     fn who_is_signed_in_gives_way_only_while_idle() {
-        let places = Places { all: 2, strangers: 2, of_address: 2 };
+        let places = Places { all: 2, strangers: 2, of_address: 2, of_account: 2 };
         let admission = Admission::new(places);
         let held: Vec<Place> = ["10.0.0.1", "10.0.0.2"].map(|address| from(&admission, address).unwrap()).into();
-        for place in &held {
-            place.guest.signed_in();
+        for (account, place) in (1..).zip(&held) {
+            assert!(place.guest.is_of(party(account, None)));
             place.guest.ours();
             place.guest.theirs();
         }
@@ -273,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_proxy_comes_for_many_and_each_of_them_counts() {
-        let places = Places { all: 8, strangers: 8, of_address: 1 };
+        let places = Places { all: 8, strangers: 8, of_address: 1, of_account: 8 };
         let admission = Admission::new(places);
         let proxied: Vec<Place> = (0..4).map(|_| admission.admit(None).unwrap()).collect();
         let asks = |place: &Place, client: &str| {
@@ -286,15 +381,87 @@ mod tests {
         assert!(asks(&proxied[2], "10.0.0.1"));
     }
 
+    /// Somebody in the midst of a request that the client draws out.
+    fn busy(admission: &Arc<Admission>, address: &str, party: Party) -> Option<Place> {
+        let place = from(admission, address)?;
+        place.guest.ours();
+        if !place.guest.is_of(party) {
+            return None;
+        }
+        place.guest.theirs();
+        Some(place)
+    }
+
+    #[test]
+    fn an_account_has_its_share_from_however_many_addresses() {
+        let places = Places { all: 16, strangers: 16, of_address: 4, of_account: 6 };
+        let admission = Admission::new(places);
+        // Whatever company it names, and whatever key it uses.
+        let addresses = (1..=8).map(|host| format!("10.0.0.{host}"));
+        let held: Vec<Option<Place>> = (0..)
+            .zip(addresses)
+            .map(|(number, address)| busy(&admission, &address, party(1, Some(number % 2))))
+            .collect();
+        assert_eq!(
+            held.iter().map(Option::is_some).collect::<Vec<_>>(),
+            [true, true, true, true, true, true, false, false]
+        );
+        assert_eq!(admission.state().accounts.len(), 1);
+        // One of its own that is idle gives way, and others have places anyway.
+        let first = held[0].as_ref().unwrap();
+        first.guest.answered();
+        first.guest.flushed();
+        assert!(busy(&admission, "10.0.0.9", party(1, None)).is_some() && is_gone(first));
+        assert!((2..6).all(|account| busy(&admission, "10.0.1.1", party(account, None)).is_some()));
+    }
+
+    #[test]
+    fn who_draws_out_all_there_is_makes_room_for_everybody_else() {
+        let places = Places { all: 12, strangers: 12, of_address: 12, of_account: 12 };
+        let admission = Admission::new(places);
+        let greedy: Vec<Place> =
+            (0..12).map(|number| busy(&admission, &format!("10.0.{number}.1"), party(1, None)).unwrap()).collect();
+        let modest: Vec<Place> =
+            (2..=4).map(|account| busy(&admission, "10.1.0.1", party(account, None)).unwrap()).collect();
+        assert_eq!(greedy.iter().filter(|place| is_gone(place)).count(), 3);
+        assert!(greedy.iter().take(3).all(is_gone), "those that waited longest");
+        assert!(!modest.iter().any(is_gone));
+        // What we work for is not given up.
+        for place in &greedy {
+            place.guest.ours();
+        }
+        assert!(busy(&admission, "10.1.0.1", party(5, None)).is_none());
+    }
+
+    #[test]
+    fn a_company_of_many_makes_room_for_others() {
+        let places = Places { all: 12, strangers: 12, of_address: 12, of_account: 12 };
+        let admission = Admission::new(places);
+        let many: Vec<Place> =
+            (1..=12).map(|account| busy(&admission, "10.0.0.1", party(account, Some(1))).unwrap()).collect();
+        let other = busy(&admission, "10.0.0.2", party(99, Some(2))).unwrap();
+        assert_eq!(many.iter().filter(|place| is_gone(place)).count(), 1);
+        // Until both have the same.
+        let others: Vec<Place> =
+            (100..105).map(|account| busy(&admission, "10.0.0.2", party(account, Some(2))).unwrap()).collect();
+        assert_eq!(many.iter().filter(|place| is_gone(place)).count(), 6);
+        assert!(!is_gone(&other) && !others.iter().any(is_gone));
+    }
+
     #[test]
     fn what_ends_is_counted_no_more() {
         let admission = Admission::new(HALF);
         for round in 0..100 {
             let held: Vec<Place> =
                 (0..8).filter_map(|host| from(&admission, &format!("10.0.{round}.{host}"))).collect();
-            held.first().unwrap().guest.signed_in();
+            for (number, place) in (0..).zip(held.iter().filter(|place| !is_gone(place))) {
+                assert!(place.guest.is_of(party(number % 2, Some(number % 3))));
+                // The next request on it is somebody else's.
+                assert!(place.guest.is_of(party(number % 2 + 1, None)));
+            }
         }
         let state = admission.state();
         assert!(state.there.is_empty() && state.of.is_empty() && state.strangers == 0);
+        assert!(state.accounts.is_empty() && state.companies.is_empty());
     }
 }

@@ -1,9 +1,10 @@
 //! A connection as whoever lets it in sees it: who is there, and who waits for whom.
 
-use super::admission::Admission;
+use super::admission::{Admission, Party};
 use http_kit::request::Presence;
-use std::sync::Weak;
+use ledger_core::access::Proved;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Notify;
 
 /// Who is waited for.
@@ -25,7 +26,8 @@ pub(super) struct Guest {
     /// How many requests there have been.
     requests: AtomicU64,
     answering: AtomicBool,
-    signed_in: AtomicBool,
+    /// Whom the connection counts as.
+    known: Mutex<Option<Party>>,
     /// The body of the request is not read to its end.
     unread: AtomicBool,
     sent_away: AtomicBool,
@@ -43,7 +45,7 @@ impl Guest {
             doing: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             answering: AtomicBool::new(false),
-            signed_in: AtomicBool::new(false),
+            known: Mutex::default(),
             unread: AtomicBool::new(false),
             sent_away: AtomicBool::new(false),
             leave: Notify::new(),
@@ -126,17 +128,32 @@ impl Guest {
 
     /// The client that a proxy asks for now; whether there is a place for them. Whoever signed in before is not them.
     pub(super) fn is_asked_for(&self, client: Option<std::net::IpAddr>) -> bool {
-        self.signed_in.store(false, Ordering::Relaxed);
+        *self.known() = None;
         self.admission.upgrade().is_some_and(|admission| admission.is_asked_for(self.id, client))
     }
 }
 
-impl Presence for Guest {
-    fn signed_in(&self) {
-        if !self.signed_in.swap(true, Ordering::Relaxed)
-            && let Some(admission) = self.admission.upgrade()
-        {
-            admission.knows(self.id);
+impl Guest {
+    fn known(&self) -> MutexGuard<'_, Option<Party>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts the connection as somebody's, where there is a place for one more of theirs. The same line of requests may be
+    /// of one after the other.
+    pub(super) fn is_of(&self, party: Party) -> bool {
+        let mut known = self.known();
+        if *known == Some(party) {
+            return true;
         }
+        // Who is let in only to be told that there is no place counts nowhere.
+        let counted = self.admission.upgrade().is_none_or(|admission| admission.knows(self.id, party));
+        *known = counted.then_some(party);
+        counted
+    }
+}
+
+impl Presence for Guest {
+    fn signed_in(&self, who: Proved) -> bool {
+        self.is_of(Party { account: who.account(), company: who.company() })
     }
 }

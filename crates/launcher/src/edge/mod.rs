@@ -123,6 +123,7 @@ impl Edge {
             all: settings.max_connections,
             strangers: settings.anonymous_connections,
             of_address: settings.connections_per_address,
+            of_account: settings.connections_per_account,
         };
         let pace = |idle| Pace { idle, slowest: settings.slowest_rate };
         Arc::new(Self {

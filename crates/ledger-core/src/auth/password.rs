@@ -17,6 +17,8 @@ pub const MOST_LENGTH: usize = 256;
 /// What a password must take of those who guess it well: above what the judge calls safe (score 3, 10^8), where a season and
 /// a year still are.
 const LEAST_GUESSES: u64 = 1_000_000_000;
+/// And a secret that signs: whoever has what it signed tries without asking anybody, a billion times a second.
+const LEAST_SECRET_GUESSES: u64 = 1_000_000_000_000_000;
 /// As many letters as are judged at once, from the front and from the end: the judge takes a second of a core for a hundred
 /// letters that were chosen to cost it.
 const MOST_JUDGED: usize = 32;
@@ -58,6 +60,12 @@ impl Names {
     pub(crate) fn and_all<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Self {
         names.into_iter().fold(self, Self::and)
     }
+}
+
+/// Whether a secret that programs keep is found by trying, offline and for long.
+pub fn is_guessable_secret(secret: &str) -> bool {
+    let head: String = secret.chars().take(MOST_JUDGED).collect();
+    zxcvbn::zxcvbn(&head, &["duet"]).guesses() < LEAST_SECRET_GUESSES
 }
 
 /// What is wrong with a new password, under the field it came in. `names` are those of the person and their companies:
@@ -151,6 +159,8 @@ impl Who {
     }
 }
 
+/// As many of one network as are judged at the same moment: what they come to is known soon.
+const AT_ONCE_OF_NETWORK: u32 = 4;
 /// As many as wait at all, from one network, and in one line; the next is told at once.
 const MOST_WAITING: usize = 256;
 const MOST_OF_NETWORK: usize = 64;
@@ -159,7 +169,7 @@ const MOST_IN_LINE: usize = 16;
 #[derive(Default)]
 struct Waiting {
     all: usize,
-    networks: HashMap<String, usize>,
+    networks: HashMap<String, (Arc<Semaphore>, usize)>,
     lines: HashMap<String, (Arc<Semaphore>, usize)>,
 }
 
@@ -180,7 +190,7 @@ impl Drop for Place {
         let mut waiting = self.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.all -= 1;
         if let Some(network) = &self.who.network {
-            leave(&mut waiting.networks, network, |held| held);
+            leave(&mut waiting.networks, network, |(_, held)| held);
         }
         leave(&mut waiting.lines, &self.who.line, |(_, held)| held);
     }
@@ -199,6 +209,23 @@ fn leave<V>(all: &mut HashMap<String, V>, name: &str, held: impl FnOnce(&mut V) 
 pub(crate) struct Turn {
     place: Place,
     _first: OwnedSemaphorePermit,
+    /// Among those of the same network that are judged now.
+    judged: Option<(Arc<Semaphore>, Option<OwnedSemaphorePermit>)>,
+}
+
+impl Turn {
+    /// Waits until nobody else of this network is being judged, so that what they came to is known, and stays the only
+    /// one. Whether there was anybody.
+    pub(crate) async fn alone(&mut self) -> Result<bool> {
+        let Some((line, permit)) = &mut self.judged else { return Ok(false) };
+        if line.available_permits() + 1 >= AT_ONCE_OF_NETWORK as usize {
+            return Ok(false);
+        }
+        // Whoever waited for the others while they wait for this one would wait for ever.
+        drop(permit.take());
+        *permit = Some(line.clone().acquire_many_owned(AT_ONCE_OF_NETWORK).await.map_err(Error::internal)?);
+        Ok(true)
+    }
 }
 
 impl Queue {
@@ -208,27 +235,37 @@ impl Queue {
 
     /// Waits at the end of one's own line: of each line one at a time is computed, or waits for a core.
     async fn enter(self: &Arc<Self>, who: Who) -> Result<Turn> {
-        let (line, place) = {
+        let (line, of_network, place) = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             if waiting.all >= MOST_WAITING {
                 return Err(Error::Unavailable(Unavailable::Overloaded));
             }
-            let here = who.network.as_ref().and_then(|network| waiting.networks.get(network)).copied();
+            let here = who.network.as_ref().and_then(|network| waiting.networks.get(network)).map(|(_, here)| *here);
             let in_line = waiting.lines.get(&who.line).map(|(_, held)| *held);
             if here.is_some_and(|here| here >= MOST_OF_NETWORK) || in_line.is_some_and(|held| held >= MOST_IN_LINE) {
                 return Err(Error::RateLimited { retry_after_seconds: 1 });
             }
             waiting.all += 1;
-            if let Some(network) = &who.network {
-                *waiting.networks.entry(network.clone()).or_default() += 1;
-            }
+            let of_network = who.network.as_ref().map(|network| {
+                let fresh = || (Arc::new(Semaphore::new(AT_ONCE_OF_NETWORK as usize)), 0);
+                let (line, here) = waiting.networks.entry(network.clone()).or_insert_with(fresh);
+                *here += 1;
+                line.clone()
+            });
             let (line, held) =
                 waiting.lines.entry(who.line.clone()).or_insert_with(|| (Arc::new(Semaphore::new(1)), 0));
             *held += 1;
-            (line.clone(), Place { queue: self.clone(), who })
+            (line.clone(), of_network, Place { queue: self.clone(), who })
         };
         let first = line.acquire_owned().await.map_err(Error::internal)?;
-        Ok(Turn { place, _first: first })
+        let judged = match of_network {
+            Some(line) => {
+                let permit = line.clone().acquire_owned().await.map_err(Error::internal)?;
+                Some((line, Some(permit)))
+            }
+            None => None,
+        };
+        Ok(Turn { place, _first: first, judged })
     }
 
     /// The one place where anything of a password is computed.
@@ -398,19 +435,60 @@ mod tests {
     #[tokio::test]
     async fn so_many_wait_from_one_network_and_at_all() {
         let queue = Queue::of(1);
+        let who =
+            |network: usize, number: usize| Who::stranger(&format!("account {number}"), &format!("192.0.2.{network}"));
         let mut turns = Vec::new();
         for network in 0..MOST_WAITING / MOST_OF_NETWORK {
-            let who = |number: usize| Who::stranger(&format!("account {number}"), &format!("192.0.2.{network}"));
             for number in 0..MOST_OF_NETWORK {
-                turns.push(queue.enter(who(number)).await.unwrap());
+                let (queue, who) = (queue.clone(), who(network, number));
+                turns.push(tokio::spawn(async move { queue.enter(who).await }));
+            }
+            while queue.waiting.lock().unwrap().all < (network + 1) * MOST_OF_NETWORK {
+                tokio::task::yield_now().await;
             }
             if network == 0 {
-                assert!(matches!(queue.enter(who(MOST_OF_NETWORK)).await, Err(Error::RateLimited { .. })));
+                assert!(matches!(queue.enter(who(0, MOST_OF_NETWORK)).await, Err(Error::RateLimited { .. })));
             }
         }
         let refused = queue.enter(Who::operator()).await;
         assert!(matches!(refused, Err(Error::Unavailable(Unavailable::Overloaded))));
-        turns.pop();
+        let last = turns.pop().unwrap();
+        last.abort();
+        let _gone = last.await;
         assert!(queue.enter(Who::operator()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn few_of_a_network_are_judged_at_once_and_one_may_wait_for_the_others() {
+        let queue = Queue::of(1);
+        let who = |number: u32| Who::stranger(&format!("account {number}"), "192.0.2.1");
+        let mut alone = queue.enter(who(0)).await.unwrap();
+        assert!(!alone.alone().await.unwrap(), "there is nobody else");
+        let others: Vec<_> = (1..AT_ONCE_OF_NETWORK).map(|number| queue.enter(who(number))).collect();
+        let mut judged = Vec::new();
+        for other in others {
+            judged.push(other.await.unwrap());
+        }
+        // One more has to wait, others of another network do not.
+        let (beyond, elsewhere) = (queue.clone(), Who::stranger("account 0", "192.0.2.2"));
+        let beyond = tokio::spawn(async move { beyond.enter(who(99)).await });
+        assert!(queue.enter(elsewhere).await.is_ok());
+        let waits = tokio::spawn(async move { alone.alone().await.map(|others| (others, alone)) });
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!waits.is_finished(), "the others are not judged yet");
+        // It came later, and is judged first: nobody waits for ever.
+        let beyond = beyond.await.unwrap().unwrap();
+        drop(judged);
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!waits.is_finished());
+        drop(beyond);
+        let (others, alone) = waits.await.unwrap().unwrap();
+        assert!(others);
+        drop(alone);
+        assert!(queue.waiting.lock().unwrap().networks.is_empty());
     }
 }

@@ -39,27 +39,29 @@ pub(crate) async fn of(connection: &impl ConnectionTrait, users: &[UserId]) -> R
     Ok(found.into_iter().map(|row| (row.user_id, row)).collect())
 }
 
-/// Notes that somebody signed in, with the step of the code that they gave.
-pub(crate) async fn note(
-    connection: &impl ConnectionTrait,
-    user: UserId,
-    now: Instant,
-    step: Option<i64>,
-) -> Result<()> {
+/// Notes that somebody signed in.
+pub(crate) async fn note(connection: &impl ConnectionTrait, user: UserId, now: Instant) -> Result<()> {
     let row = ActiveModel {
         user_id: Set(user),
         last_at: Set(Some(now)),
         totp_secret: Set(None),
         totp_hidden: Set(None),
         totp_on: Set(false),
-        totp_step: Set(step.unwrap_or_default()),
+        totp_step: Set(0),
     };
     let mut known = OnConflict::column(Column::UserId);
     known.update_column(Column::LastAt);
-    if step.is_some() {
-        known.update_column(Column::TotpStep);
-    }
     Entity::insert(row).on_conflict(known).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// From now on no code of this step, or of one before, is good.
+pub(crate) async fn use_step(connection: &impl ConnectionTrait, user: UserId, step: i64) -> Result<()> {
+    Entity::update_many()
+        .filter(Column::UserId.eq(user))
+        .col_expr(Column::TotpStep, Expr::value(step))
+        .exec(connection)
+        .await?;
     Ok(())
 }
 

@@ -10,6 +10,9 @@
 //! - A wrong code behind a right password is counted by itself, twenty for an account: so the code cannot be found by
 //!   somebody who has the password and many addresses. Nobody else can use these up.
 //!
+//! A guess is counted as wrong before it is judged, in the act that finds whether there may be one more, and given back
+//! where it was right. So however many come at once, no more are judged than may be.
+//!
 //! The counts are in the database: both dialects and several processes share them, and they survive a restart. Unknown
 //! names are counted like known ones. Names and networks are kept as keyed digests: people type their passwords there.
 
@@ -21,7 +24,7 @@ use ring::hmac;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{QueryOrder, QuerySelect};
+use sea_orm::{DbBackend, QueryOrder, QuerySelect};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -30,9 +33,9 @@ const PER_PAIR: usize = 10;
 const PER_NETWORK: usize = 20;
 const PER_ACCOUNT_OF_STRANGERS: usize = 30;
 const PER_ACCOUNT_OF_CODES: usize = 20;
-const LONGEST_WAIT: u64 = 60;
-/// As many failures as are looked at.
-const MOST_ROWS: u64 = 500;
+pub(crate) const LONGEST_WAIT: u64 = 60;
+/// As many failures as are looked at of each kind: more than any of the limits and doublings needs.
+const MOST_ROWS: u64 = 64;
 /// As many networks as an account knows.
 const MOST_PLACES: u64 = 16;
 
@@ -96,14 +99,6 @@ pub(crate) struct Guess {
     place: String,
 }
 
-/// What a guess came to, where it was wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrong {
-    Password,
-    /// The password was right, the code was not.
-    Code,
-}
-
 /// How a guess stands before it is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Standing {
@@ -111,8 +106,15 @@ pub(crate) struct Standing {
     pub(crate) known: bool,
     /// How long this guess would have to wait for those of other strangers, in seconds.
     pub(crate) wait: Option<u64>,
-    /// Whether too many codes were wrong.
-    pub(crate) codes_used_up: bool,
+}
+
+/// A guess that counts as wrong until it is given back.
+#[derive(Debug)]
+#[must_use = "it counts as wrong until it is given back"]
+pub(crate) struct Counted {
+    pub(crate) guess: Guess,
+    pub(crate) standing: Standing,
+    ids: [Uuid; IDS],
 }
 
 impl Guess {
@@ -141,28 +143,30 @@ impl Guess {
 /// Refuses when there were too many failures, and says when the oldest that counts is forgotten.
 pub(crate) async fn check(connection: &impl ConnectionTrait, guess: &Guess, now: Instant) -> Result<Standing> {
     let known = place::Entity::find_by_id((guess.user, guess.place.clone())).one(connection).await?.is_some();
-    let subjects = [&guess.pair, &guess.network, &guess.strangers, &guess.codes];
-    let rows = Entity::find()
-        .filter(Column::Subject.is_in(subjects))
-        .filter(Column::FailedAt.gt(now.minus(WINDOW)))
-        .order_by_desc(Column::FailedAt)
-        .limit(MOST_ROWS)
-        .all(connection)
-        .await?;
-    let failures = |subject: &str| -> Vec<Instant> {
-        rows.iter().filter(|row| row.subject == subject).map(|row| row.failed_at).collect()
+    let mut failures = Vec::new();
+    for subject in [&guess.pair, &guess.network, &guess.strangers] {
+        failures.push(failures_of(connection, subject, now).await?);
+    }
+    let [pair, network, strangers] = failures.as_slice() else {
+        return Err(Error::internal("three kinds of failures"));
     };
-    judge(
-        known,
-        [failures(&guess.pair), failures(&guess.network), failures(&guess.strangers), failures(&guess.codes)],
-        now,
-    )
+    judge(known, [pair, network, strangers], now)
 }
 
-/// By the failures of the pair, the network, the strangers and the codes, the last first.
-fn judge(known: bool, [pair, network, strangers, codes]: [Vec<Instant>; 4], now: Instant) -> Result<Standing> {
+/// The last first. Each kind by itself: many of one do not hide those of another.
+async fn failures_of(connection: &impl ConnectionTrait, subject: &str, now: Instant) -> Result<Vec<Instant>> {
+    let rows = Entity::find()
+        .filter(Column::Subject.eq(subject))
+        .filter(Column::FailedAt.gt(now.minus(WINDOW)))
+        .order_by_desc(Column::FailedAt)
+        .limit(MOST_ROWS);
+    Ok(rows.all(connection).await?.into_iter().map(|row| row.failed_at).collect())
+}
+
+/// By the failures of the pair, the network and the strangers, the last first.
+fn judge(known: bool, [pair, network, strangers]: [&Vec<Instant>; 3], now: Instant) -> Result<Standing> {
     let left = |until: Instant| u64::try_from(until.seconds() - now.seconds() + 1).unwrap_or(1).max(1);
-    for (failures, limit, counts) in [(&pair, PER_PAIR, true), (&network, PER_NETWORK, !known)] {
+    for (failures, limit, counts) in [(pair, PER_PAIR, true), (network, PER_NETWORK, !known)] {
         if let Some(oldest) = failures.get(limit - 1).filter(|_| counts) {
             return Err(Error::RateLimited { retry_after_seconds: left(oldest.plus(WINDOW)) });
         }
@@ -173,36 +177,76 @@ fn judge(known: bool, [pair, network, strangers, codes]: [Vec<Instant>; 4], now:
         let until = last.plus(Duration::from_secs(doubled.clamp(1, LONGEST_WAIT)));
         (until > now).then(|| left(until))
     });
-    Ok(Standing { known, wait, codes_used_up: codes.len() >= PER_ACCOUNT_OF_CODES && !known })
+    Ok(Standing { known, wait })
 }
 
-/// As many identifiers as a failure needs.
-pub(crate) const IDS: usize = 4;
+/// Whoever counts after this waits until this transaction has ended. SQLite has one writer anyway.
+async fn hold(transaction: &impl ConnectionTrait) -> Result<()> {
+    if transaction.get_database_backend() == DbBackend::Postgres {
+        transaction.execute_unprepared(&format!("SELECT pg_advisory_xact_lock({TURNSTILE})")).await?;
+    }
+    Ok(())
+}
 
-pub(crate) async fn record(
-    connection: &impl ConnectionTrait,
+/// The lock of the database that counting takes: "guess", as a number.
+const TURNSTILE: i64 = 0x0067_7565_7373;
+
+/// As many identifiers as a guess needs.
+pub(crate) const IDS: usize = 3;
+
+/// Counts a guess as wrong, where there may be one more: one act, since whoever else counts waits for this transaction.
+/// `waits` says whether strangers are waited for.
+pub(crate) async fn count(
+    transaction: &impl ConnectionTrait,
     guess: &Guess,
-    (known, wrong): (bool, Wrong),
+    waits: bool,
     ids: [Uuid; IDS],
     now: Instant,
-) -> Result<()> {
-    Entity::delete_many().filter(Column::FailedAt.lte(now.minus(WINDOW))).exec(connection).await?;
-    let subjects = [
-        Some(&guess.pair),
-        Some(&guess.network),
-        Some(&guess.strangers).filter(|_| !known),
-        Some(&guess.codes).filter(|_| wrong == Wrong::Code),
-    ];
+) -> Result<Counted> {
+    hold(transaction).await?;
+    let standing = check(transaction, guess, now).await?;
+    if let Some(wait) = standing.wait.filter(|_| waits) {
+        return Err(Error::RateLimited { retry_after_seconds: wait });
+    }
+    Entity::delete_many().filter(Column::FailedAt.lte(now.minus(WINDOW))).exec(transaction).await?;
+    let subjects = [Some(&guess.pair), Some(&guess.network), Some(&guess.strangers).filter(|_| !standing.known)];
     let rows = ids.into_iter().zip(subjects).filter_map(|(id, subject)| {
         Some(ActiveModel { id: Set(id), subject: Set(subject?.clone()), failed_at: Set(now) })
     });
-    Entity::insert_many(rows).exec_without_returning(connection).await?;
+    Entity::insert_many(rows).exec_without_returning(transaction).await?;
+    Ok(Counted { guess: guess.clone(), standing, ids })
+}
+
+/// Takes back that a guess was wrong.
+pub(crate) async fn give_back(connection: &impl ConnectionTrait, counted: &Counted) -> Result<()> {
+    Entity::delete_many().filter(Column::Id.is_in(counted.ids)).exec(connection).await?;
+    Ok(())
+}
+
+/// Whether one more code may be judged behind a right password.
+pub(crate) async fn may_give_code(transaction: &impl ConnectionTrait, counted: &Counted, now: Instant) -> Result<bool> {
+    hold(transaction).await?;
+    let wrong = failures_of(transaction, &counted.guess.codes, now).await?.len();
+    Ok(wrong < PER_ACCOUNT_OF_CODES || counted.standing.known)
+}
+
+/// Notes that a code behind a right password was wrong, in the transaction that judged it.
+pub(crate) async fn note_code(
+    transaction: &impl ConnectionTrait,
+    counted: &Counted,
+    id: Uuid,
+    now: Instant,
+) -> Result<()> {
+    let row = ActiveModel { id: Set(id), subject: Set(counted.guess.codes.clone()), failed_at: Set(now) };
+    Entity::insert(row).exec_without_returning(transaction).await?;
     Ok(())
 }
 
 /// A success clears what its own network guessed, and makes the network known. The network stays under suspicion for the
 /// other names it tried, and strangers for what they tried.
-pub(crate) async fn forgive(connection: &impl ConnectionTrait, guess: &Guess, now: Instant) -> Result<()> {
+pub(crate) async fn forgive(connection: &impl ConnectionTrait, counted: &Counted, now: Instant) -> Result<()> {
+    give_back(connection, counted).await?;
+    let guess = &counted.guess;
     Entity::delete_many().filter(Column::Subject.eq(&guess.pair)).exec(connection).await?;
     let row = place::ActiveModel { user_id: Set(guess.user), place: Set(guess.place.clone()), last_at: Set(now) };
     let known = OnConflict::columns([place::Column::UserId, place::Column::Place])
@@ -237,21 +281,22 @@ mod tests {
 
     #[test]
     fn guesses_slow_down_those_who_guess() {
-        // pair, network, strangers, codes -> from a known network, from another: refused, waits for so many seconds
-        let table: [([usize; 4], Option<u64>, Option<u64>); 9] = [
-            ([0, 0, 0, 0], None, None),
-            ([9, 19, 29, 0], None, None),
-            ([10, 10, 10, 0], Some(892), Some(892)),
-            ([0, 20, 0, 0], None, Some(882)),
-            ([0, 0, 30, 0], None, Some(2)),
-            ([0, 0, 32, 0], None, Some(5)),
-            ([0, 0, 36, 0], None, Some(61)),
-            ([0, 0, 400, 0], None, Some(61)),
-            ([9, 19, 400, 19], None, Some(61)),
+        // pair, network, strangers -> from a known network, from another: refused, waits for so many seconds
+        let table: [([usize; 3], Option<u64>, Option<u64>); 9] = [
+            ([0, 0, 0], None, None),
+            ([9, 19, 29], None, None),
+            ([10, 10, 10], Some(892), Some(892)),
+            ([0, 20, 0], None, Some(882)),
+            ([0, 0, 30], None, Some(2)),
+            ([0, 0, 32], None, Some(5)),
+            ([0, 0, 36], None, Some(61)),
+            ([0, 0, 400], None, Some(61)),
+            ([9, 19, 400], None, Some(61)),
         ];
         for (counts, at_home, elsewhere) in table {
             for (known, expected) in [(true, at_home), (false, elsewhere)] {
-                let told = match judge(known, counts.map(failures), at(100)) {
+                let [pair, network, strangers] = counts.map(failures);
+                let told = match judge(known, [&pair, &network, &strangers], at(100)) {
                     Ok(standing) => standing.wait,
                     Err(Error::RateLimited { retry_after_seconds }) => Some(retry_after_seconds),
                     Err(other) => panic!("{other:?}"),
@@ -260,9 +305,7 @@ mod tests {
             }
         }
         // Nobody is locked out: the wait ends.
-        assert_eq!(judge(false, [vec![], vec![], failures(400), vec![]], at(161)).unwrap().wait, None);
-        assert!(judge(false, [vec![], vec![], vec![], failures(20)], at(100)).unwrap().codes_used_up);
-        assert!(!judge(true, [vec![], vec![], vec![], failures(20)], at(100)).unwrap().codes_used_up);
+        assert_eq!(judge(false, [&vec![], &vec![], &failures(400)], at(161)).unwrap().wait, None);
     }
 
     #[test]

@@ -168,14 +168,16 @@ const MOST_PROBLEMS: usize = 100;
 
 /// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
 pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
-    let (connection, seals) = (&cx.db, cx.seals);
+    let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
     let mut problems = Vec::new();
     let mut report = |sequence: i64, problem: &str| {
         if problems.len() < MOST_PROBLEMS {
             problems.push(AuditProblem { sequence, problem: problem.into() });
         }
     };
-    let (mut last, mut records, mut head, mut keyed) = (0_i64, 0_i64, String::new(), false);
+    let (mut last, mut records, mut head) = (0_i64, 0_i64, String::new());
+    // Which key the record before was made with; none where there was none yet.
+    let mut before = None;
     loop {
         let portion = audit_log::Entity::find()
             .filter(audit_log::Column::BusinessId.eq(business))
@@ -194,12 +196,14 @@ pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVer
             } else if row.previous_hash != head {
                 report(row.sequence, "does not follow from the record before it");
             }
-            if hash(seals, &row) != row.hash {
+            let era = eras.iter().position(|seals| hash(seals, &row) == row.hash);
+            let made_with = era.filter(|_| row.keyed);
+            if era.is_none() {
                 report(row.sequence, "is not what was written");
-            } else if keyed && !row.keyed {
+            } else if made_with < before {
                 report(row.sequence, "is not under the key, and the one before it is");
             }
-            (last, records, keyed, head) = (row.sequence, records + 1, row.keyed, row.hash);
+            (last, records, before, head) = (row.sequence, records + 1, made_with, row.hash);
         }
     }
     if let Some(row) = books::Entity::find_by_id(business).one(connection).await? {
@@ -207,7 +211,7 @@ pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVer
             report(last + 1, "is missing: records were cut off the end");
         } else if row.audit_hash != head {
             report(last, "is not the record that the chain ended with");
-        } else if records > 0 && !keyed {
+        } else if records > 0 && before != Some(eras.len() - 1) {
             report(last, "is not under the key");
         }
         if !heads::is_signed(seals, &row) {

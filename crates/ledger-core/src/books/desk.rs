@@ -21,7 +21,7 @@ use crate::books::seal::{Seals, heads};
 use crate::books::tables::{
     DocumentKind, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log, books,
     document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves, open_items,
-    party_balances, progress, progress_moves, stock, stock_lines, stock_moves,
+    party_balances, progress, progress_moves, stock, stock_lines, stock_moves, tax_facts,
 };
 use crate::clock::Instant;
 use crate::day::Day;
@@ -117,6 +117,7 @@ struct Pending {
     documents: Vec<documents::Model>,
     entries: Vec<entries::Model>,
     lines: Vec<entry_lines::Model>,
+    tax_facts: Vec<tax_facts::Model>,
     audits: Vec<audit_log::Model>,
     keys: Vec<idempotency::Model>,
     document_lines: Vec<document_lines::Model>,
@@ -149,7 +150,7 @@ pub(crate) enum Standing {
 /// Where the desk stood before a command, to return to when it fails.
 pub(crate) struct Mark {
     company: Option<(BusinessId, Head, bool)>,
-    lengths: [usize; 14],
+    lengths: [usize; 15],
     flushes: u64,
 }
 
@@ -387,7 +388,7 @@ impl Desk {
     pub(crate) fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
         // What was pending then may be written by now; what is pending since is the command's own.
-        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 14] };
+        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 15] };
         inner.pending.truncate(lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)
@@ -530,6 +531,8 @@ impl Desk {
             rehearsed.extend(lines.iter().map(|line| Rehearsed { entry: place, date: entry.date, line: line.clone() }));
         }
         inner.pending.lines.extend(lines);
+        let facts = crate::books::tax_facts::rows(business, entry, company.head.recorded_at, &new);
+        inner.pending.tax_facts.extend(facts);
         Ok(entry)
     }
 
@@ -592,7 +595,8 @@ impl Desk {
     ) -> Result<()> {
         let mut sums = Sums::default();
         for table in TABLES.iter().filter(|table| matches!(table.whose, Whose::Company(_))) {
-            *sums.of_table(table.name) = writing::seal_all(connection, &self.seals, table, Some(business)).await?;
+            *sums.of_table(table.name) =
+                writing::seal_all(connection, (&self.seals, None), table, Some(business)).await?;
         }
         // Its log is told as well.
         self.open_installation(connection).await?;
@@ -661,17 +665,7 @@ impl Desk {
             changed.map(|(id, company)| company.next(&self.seals, *id)).collect()
         };
         for row in heads {
-            let update = books::Entity::update_many()
-                .col_expr(books::Column::Version, row.version.into())
-                .col_expr(books::Column::EntryNumber, row.entry_number.into())
-                .col_expr(books::Column::RecordedAt, row.recorded_at.into())
-                .col_expr(books::Column::AuditSequence, row.audit_sequence.into())
-                .col_expr(books::Column::AuditHash, row.audit_hash.into())
-                .col_expr(books::Column::Sums, row.sums.into())
-                .col_expr(books::Column::Signature, row.signature.into())
-                .filter(books::Column::BusinessId.eq(row.business_id))
-                .filter(books::Column::Version.eq(row.version - 1));
-            if update.exec(connection).await?.rows_affected != 1 {
+            if !heads::write(connection, row).await? {
                 // Someone wrote these books meanwhile: begin again, from what they are now.
                 return Err(Error::Unavailable(Unavailable::Overloaded));
             }
@@ -795,11 +789,12 @@ impl Inner {
 }
 
 impl Pending {
-    fn lengths(&self) -> [usize; 14] {
+    fn lengths(&self) -> [usize; 15] {
         [
             self.documents.len(),
             self.entries.len(),
             self.lines.len(),
+            self.tax_facts.len(),
             self.audits.len(),
             self.keys.len(),
             self.document_lines.len(),
@@ -814,11 +809,12 @@ impl Pending {
         ]
     }
 
-    fn truncate(&mut self, lengths: [usize; 14]) {
+    fn truncate(&mut self, lengths: [usize; 15]) {
         let [
             documents,
             entries,
             lines,
+            tax_facts,
             audits,
             keys,
             traded,
@@ -834,6 +830,7 @@ impl Pending {
         self.documents.truncate(documents);
         self.entries.truncate(entries);
         self.lines.truncate(lines);
+        self.tax_facts.truncate(tax_facts);
         self.audits.truncate(audits);
         self.keys.truncate(keys);
         self.document_lines.truncate(traded);
@@ -858,6 +855,7 @@ impl Pending {
         }
         insert_plain::<entry_lines::Entity>(connection, self.lines).await?;
         insert_entries(connection, (seals, moved), self.entries, of_entries).await?;
+        insert_all::<tax_facts::Entity>(connection, (seals, moved), self.tax_facts, Refuse).await?;
         add_days(connection, days).await?;
         add_months(connection, months).await?;
         add_parties(connection, parties).await?;

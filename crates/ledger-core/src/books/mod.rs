@@ -23,4 +23,5 @@ pub mod seal;
 pub(crate) mod stock;
 pub(crate) mod sums;
 pub mod tables;
+pub(crate) mod tax_facts;
 pub mod verify;

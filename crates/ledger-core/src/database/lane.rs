@@ -14,9 +14,12 @@
 //!   its own, and only the culprit fails.
 //! - Nobody is answered before the commit. What a failed commit came to is the writer's to say: refused for certain, or
 //!   not known, and the caller is told exactly that.
+//! - Each command knows whether it was sent to be committed. A caller who leaves before has nothing in the books, nor will
+//!   have: the batch is run without their command.
 
 use crate::books::desk::Desk;
 use crate::books::seal::Seals;
+use crate::client::{Client, Sent};
 use crate::database::{Committing, Database, LaneEnd, Session, Writer};
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
@@ -61,6 +64,7 @@ pub(crate) struct Order<T> {
 
 struct Command<T> {
     order: Order<T>,
+    client: Client,
     answer: oneshot::Sender<Result<T>>,
 }
 
@@ -99,12 +103,15 @@ impl<T: Send + 'static> Lanes<T> {
         // Nobody queues for a database that is known to take nothing.
         self.database.check_writable()?;
         let (answer, answered) = oneshot::channel();
-        let mut command = Command { order, answer };
+        let client = Client::of_this_task();
+        if client.has_left() {
+            return Err(Error::Unavailable(Unavailable::Overloaded));
+        }
+        let mut command = Command { order, client: client.clone(), answer };
         // A lane that had nothing to do may end just now; then there is another.
         for _ in 0..ATTEMPTS {
             match self.lane(command.order.company)?.try_send(command) {
-                // A lane that dies without answering leaves the outcome open, and says so.
-                Ok(()) => return answered.await.unwrap_or(Err(Error::Unavailable(Unavailable::CommitOutcomeUnknown))),
+                Ok(()) => return answered.await.unwrap_or_else(|_| Err(unanswered(&client))),
                 Err(mpsc::error::TrySendError::Full(_)) => return Err(Error::Unavailable(Unavailable::Overloaded)),
                 Err(mpsc::error::TrySendError::Closed(returned)) => command = returned,
             }
@@ -146,6 +153,12 @@ impl<T: Send + 'static> Lanes<T> {
     }
 }
 
+/// A lane that breaks down leaves open what it had sent to be committed. What it had begun is taken back with its connection.
+fn unanswered(client: &Client) -> Error {
+    let why = if client.is_open() { Unavailable::CommitOutcomeUnknown } else { Unavailable::Overloaded };
+    Error::Unavailable(why)
+}
+
 /// Whether a lane has not ended yet.
 fn goes_on(end: &mut LaneEnd) -> bool {
     match end.try_recv() {
@@ -179,7 +192,9 @@ async fn serve<T: Send + 'static>(
 ) {
     let mut batch = Vec::with_capacity(BATCH);
     while waiting(&mut queue, &mut batch, company).await > 0 {
-        let outcomes = commit(&mut writer, &desk, company, &batch).await;
+        // Whoever has left by now is not begun with.
+        batch.retain(|command: &Command<T>| !command.client.has_left());
+        let outcomes = commit(&mut writer, &desk, company, &mut batch).await;
         for (command, outcome) in batch.drain(..).zip(outcomes) {
             // A caller that is gone needs no answer; its work is done all the same.
             let _gone = command.answer.send(outcome);
@@ -193,11 +208,11 @@ async fn commit<T>(
     writer: &mut Writer,
     desk: &Desk,
     company: Option<BusinessId>,
-    batch: &[Command<T>],
+    batch: &mut Vec<Command<T>>,
 ) -> Vec<Result<T>> {
     let mut together = Together::Planned;
     let mut attempt = 0;
-    loop {
+    while !batch.is_empty() {
         attempt += 1;
         let outcome = attempt_batch(writer, desk, company, batch, together).await;
         if !matches!(outcome, Attempt::Settled(_)) {
@@ -213,12 +228,26 @@ async fn commit<T>(
                 return batch.iter().map(|_| Err(error.clone())).collect();
             }
             Attempt::Refused(error) => tracing::debug!(?error, attempt, "a batch is run again"),
+            Attempt::NotBegun(error) => return batch.iter().map(|_| Err(error.clone())).collect(),
+            Attempt::Left => {
+                attempt -= 1;
+                batch.retain(|command| !command.client.has_left());
+            }
             Attempt::InDoubt(error) => {
                 tracing::error!(%error, "a commit failed; its outcome is not known");
-                return batch.iter().map(|_| Err(Error::Unavailable(Unavailable::CommitOutcomeUnknown))).collect();
+                return batch.iter().map(in_doubt).collect();
             }
         }
     }
+    Vec::new()
+}
+
+/// What was to leave nothing left nothing, whatever became of the others.
+fn in_doubt<T>(command: &Command<T>) -> Result<T> {
+    Err(Error::Unavailable(match command.order.keep {
+        Keep::Effects => Unavailable::CommitOutcomeUnknown,
+        Keep::Nothing => Unavailable::Overloaded,
+    }))
 }
 
 /// How the commands of a batch share their transaction.
@@ -246,6 +275,10 @@ enum Attempt<T> {
     Spoilt(Error),
     /// Nothing was written.
     Refused(Error),
+    /// There was no beginning, which was waited for as long as anybody would.
+    NotBegun(Error),
+    /// Nothing was written: the caller of a command has left meanwhile.
+    Left,
     /// COMMIT was sent and failed.
     InDoubt(DbErr),
 }
@@ -270,14 +303,33 @@ async fn attempt_batch<T>(
 ) -> Attempt<T> {
     let transaction = match writer.begin().await {
         Ok(transaction) => transaction,
-        Err(error) => return Attempt::Refused(error.into()),
+        Err(error) => {
+            return match error.into() {
+                error @ Error::Unavailable(Unavailable::Overloaded) => Attempt::NotBegun(error),
+                error => Attempt::Refused(error),
+            };
+        }
     };
     match run_all(&transaction, desk, company, batch, together).await {
-        Ok(Ran { outcomes, kept: true }) => match writer.commit(transaction).await {
-            Committing::Committed => Attempt::Settled(outcomes),
-            Committing::Refused(error) => Attempt::ended_by(error.into(), together),
-            Committing::Unknown(error) => Attempt::InDoubt(error),
-        },
+        Ok(Ran { outcomes, kept: true }) => {
+            let Some(sending) = Sending::all(batch) else {
+                if let Err(lost) = writer.roll_back(transaction).await {
+                    tracing::debug!(error = %lost, "a transaction was lost");
+                }
+                return Attempt::Left;
+            };
+            match writer.commit(transaction).await {
+                Committing::Committed => {
+                    sending.are_sent();
+                    Attempt::Settled(outcomes)
+                }
+                Committing::Refused(error) => Attempt::ended_by(error.into(), together),
+                Committing::Unknown(error) => {
+                    sending.are_sent();
+                    Attempt::InDoubt(error)
+                }
+            }
+        }
         Ok(Ran { outcomes, kept: false }) => {
             desk.clear();
             match writer.roll_back(transaction).await {
@@ -291,6 +343,37 @@ async fn attempt_batch<T>(
                 tracing::debug!(error = %lost, "a transaction was lost");
             }
             Attempt::ended_by(error, together)
+        }
+    }
+}
+
+/// Those whose first command is about to be committed. Unless it is said that they are sent, it was taken back.
+struct Sending(Vec<Client>);
+
+impl Sending {
+    /// All commands of a batch are about to be committed; nothing where the caller of one has left.
+    fn all<T>(batch: &[Command<T>]) -> Option<Self> {
+        let mut sending = Self(Vec::new());
+        for command in batch.iter().filter(|command| command.order.keep == Keep::Effects) {
+            match command.client.send() {
+                Sent::First => sending.0.push(command.client.clone()),
+                Sent::Again => {}
+                Sent::TooLate => return None,
+            }
+        }
+        Some(sending)
+    }
+
+    fn are_sent(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        // A lane that breaks down here cannot say what became of its commit.
+        if !std::thread::panicking() {
+            self.0.iter().for_each(Client::take_back);
         }
     }
 }

@@ -11,12 +11,13 @@ pub(crate) mod lane;
 mod openly;
 mod postgres;
 mod sqlite;
+mod standing;
 
 use migrations::schema;
 pub use openly::unverified_host;
 pub use postgres_kit::Patience;
-use postgres_kit::Standing;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
+use standing::{Part, Standing};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +60,7 @@ pub enum Purpose {
 #[derive(Debug, Clone)]
 pub struct Database {
     engine: Engine,
+    standing: Arc<Standing>,
     /// What is read outside a transaction.
     pub(crate) read: Reads,
     /// What lets requests in: connections of its own, which no other question takes.
@@ -118,16 +120,17 @@ pub(crate) enum Db<'a> {
 
 impl Database {
     pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
+        let standing = Arc::new(Standing::default());
         if let Some(path) = sqlite_kit::file_of(&options.url) {
             sqlite::outlive_limits()?;
-            let engine = Arc::new(sqlite::Engine::open(path, options)?);
+            let engine = Arc::new(sqlite::Engine::open(path, options, standing.clone())?);
             let (read, door) = (Reads::Sqlite(engine.reads()), Reads::Sqlite(engine.door()));
-            return Ok(Self { engine: Engine::Sqlite(engine), read, door });
+            return Ok(Self { engine: Engine::Sqlite(engine), standing, read, door });
         }
         if postgres_kit::is_postgres(&options.url) {
-            let engine = postgres::Engine::open(options).await?;
+            let engine = postgres::Engine::open(options, standing.clone()).await?;
             let (read, door) = (Reads::Postgres(engine.reads()), Reads::Postgres(engine.door()));
-            return Ok(Self { engine: Engine::Postgres(engine), read, door });
+            return Ok(Self { engine: Engine::Postgres(engine), standing, read, door });
         }
         Err(DbErr::Custom("the database URL must begin with sqlite: or postgres://".into()))
     }
@@ -155,10 +158,10 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(_) => {
                 let handle = tokio::runtime::Handle::current();
-                let thread = std::thread::Builder::new().name("lane".into()).spawn(move || handle.block_on(whole));
+                let thread = supervise::thread("lane", move || handle.block_on(whole));
                 thread.map_err(|error| DbErr::Custom(format!("no thread for the write lane: {error}")))?;
             }
-            Engine::Postgres(_) => drop(tokio::spawn(whole)),
+            Engine::Postgres(_) => drop(supervise::once("lane", whole)),
         }
         Ok(ended)
     }
@@ -199,10 +202,42 @@ impl Database {
         Ok(schema::differences(&expected, &found))
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers whoever wants in.
     pub async fn ping(&self) -> Result<(), DbErr> {
-        let backend = self.door.get_database_backend();
-        self.door.query_one_raw(Statement::from_string(backend, "SELECT 1")).await.map(drop)
+        Self::ask(&self.door).await
+    }
+
+    /// Something that is in the database itself.
+    async fn ask(reads: &Reads) -> Result<(), DbErr> {
+        let backend = reads.get_database_backend();
+        let sql = match backend {
+            DbBackend::Sqlite => "SELECT COUNT(*) AS n FROM sqlite_master",
+            _ => "SELECT 1 AS n",
+        };
+        reads.query_one_raw(Statement::from_string(backend, sql)).await.map(drop)
+    }
+
+    /// Whether what is written does not come to its end. Then somebody is to try.
+    pub(crate) fn writes_fail(&self) -> bool {
+        self.standing.is_ill(Part::Writing)
+    }
+
+    /// Somebody tried, and it came to its end.
+    pub(crate) fn wrote_again(&self) {
+        self.standing.well(Part::Writing);
+    }
+
+    /// Reads again where reads failed.
+    pub(crate) async fn read_again(&self) {
+        if !self.standing.is_ill(Part::Reading) {
+            return;
+        }
+        let both = async { Self::ask(&self.read).await.and(Self::ask(&self.door).await) };
+        match timeout(GLANCE, both).await {
+            Ok(Ok(())) => self.standing.well(Part::Reading),
+            Ok(Err(error)) => tracing::debug!(%error, "reads fail still"),
+            Err(_) => tracing::debug!("reads are not answered still"),
+        }
     }
 
     /// An error at once where it is known that no write can come to its end.
@@ -215,17 +250,13 @@ impl Database {
 
     /// Why the database cannot serve now, where it cannot. It waits for nobody who may not answer.
     pub async fn readiness(&self) -> Result<(), &'static str> {
-        const SILENT: &str = "the database does not answer";
+        self.standing.check()?;
         match &self.engine {
             Engine::Sqlite(_) => match timeout(GLANCE, self.ping()).await {
                 Ok(Ok(())) => Ok(()),
-                Ok(Err(_)) | Err(_) => Err(SILENT),
+                Ok(Err(_)) | Err(_) => Err("the database does not answer"),
             },
-            Engine::Postgres(engine) => match engine.standing() {
-                Standing::Here => Ok(()),
-                Standing::Away => Err(SILENT),
-                Standing::CommitsWait => Err("commits wait for a standby of the database"),
-            },
+            Engine::Postgres(engine) => engine.reached(),
         }
     }
 
@@ -338,17 +369,30 @@ fn of_another() -> DbErr {
     DbErr::Custom("a transaction was handed to a writer that did not begin it".into())
 }
 
-/// More rows than any question may come to: what is longer is read in portions, or summed by the database.
+/// More rows than a question should come to: what is longer is better read in portions, or summed by the database.
 const MANY_ROWS: usize = 20_000;
 
-/// What came to too many rows is told to the operator, and refused where it can still be mended.
+/// More rows than any question may come to. Rows are held in memory until they are answered, and memory that nobody bounds
+/// is everybody's.
+///
+/// It is far beyond what ordinary books ask for. A bound that these meet would keep them from being proved or reported on,
+/// which is worse than the memory; so there is a word to the operator first, and the same in every build.
+const MOST_ROWS: usize = 500_000;
+
+/// So many are read of what comes to more; then it is known.
+const ROWS_READ: usize = MOST_ROWS + 1;
+
 fn bounded(sql: &str, rows: Vec<QueryResult>) -> Result<Vec<QueryResult>, DbErr> {
     if rows.len() > MANY_ROWS {
-        let sql: String = sql.chars().take(500).collect();
-        if cfg!(debug_assertions) {
-            return Err(DbErr::Custom(format!("a question came to {} rows: {sql}", rows.len())));
+        let start: String = sql.chars().take(500).collect();
+        if rows.len() > MOST_ROWS {
+            return Err(DbErr::Custom(format!("a question came to more than {MOST_ROWS} rows: {start}")));
         }
-        tracing::warn!(rows = rows.len(), sql, "a question came to very many rows, which are all held in memory");
+        tracing::warn!(
+            rows = rows.len(),
+            sql = start,
+            "a question came to very many rows, which are all held in memory"
+        );
     }
     Ok(rows)
 }

@@ -2,22 +2,25 @@
 //!
 //! Owns: what each is used for, and that the schema is changed by one process at a time.
 
-use super::{Committing, DatabaseOptions};
+use super::standing::{Ill, Part, Standing};
+use super::{Committing, DatabaseOptions, ROWS_READ};
 use migrations::schema::{self, Parts};
-use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Server, Standing, Target};
+use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Server, Target};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 #[derive(Debug, Clone)]
-pub(crate) struct Engine(Server);
+pub(crate) struct Engine(Server, Arc<Standing>);
 
 /// Questions outside a transaction.
 #[derive(Debug, Clone)]
 pub(crate) struct Reads {
     pool: Pool,
     until: Option<Instant>,
+    noting: Noting,
 }
 
 /// A transaction, or a snapshot.
@@ -25,36 +28,62 @@ pub(crate) struct Reads {
 pub struct Session {
     lease: Lease,
     until: Option<Instant>,
+    noting: Noting,
 }
 
 /// Lanes share the connections that write: each has one of its own from its BEGIN to its COMMIT.
 #[derive(Debug)]
-pub struct Writer(Pool);
+pub struct Writer(Pool, Noting);
+
+/// Who is told of what did not go well.
+#[derive(Debug, Clone)]
+struct Noting(Part, Arc<Standing>);
+
+impl Noting {
+    /// Notes what a statement came to.
+    fn of<T>(&self, done: Result<T, DbErr>) -> Result<T, DbErr> {
+        done.inspect_err(|error| {
+            if let Some(fault) = Fault::within(error) {
+                self.fault(fault);
+            }
+        })
+    }
+
+    fn fault(&self, fault: &Fault) {
+        if let Some(ill) = Ill::of_postgres(fault) {
+            self.1.ill(self.0, ill, fault);
+        }
+    }
+}
 
 /// A table may be large; whoever changes it is not in a hurry.
 const MIGRATION: Duration = Duration::from_hours(24);
 
 impl Engine {
-    pub(crate) async fn open(asked: &DatabaseOptions) -> Result<Self, DbErr> {
+    pub(crate) async fn open(asked: &DatabaseOptions, standing: Arc<Standing>) -> Result<Self, DbErr> {
         let target = Target::of(&asked.url, asked.patience)?;
-        Ok(Self(Server::open(target, asked.pool_size.max(2) as usize).await?))
+        Ok(Self(Server::open(target, asked.pool_size.max(2) as usize).await?, standing))
+    }
+
+    fn noting(&self, part: Part) -> Noting {
+        Noting(part, self.1.clone())
     }
 
     pub(crate) fn reads(&self) -> Reads {
-        Reads { pool: self.0.reads.clone(), until: None }
+        Reads { pool: self.0.reads.clone(), until: None, noting: self.noting(Part::Reading) }
     }
 
     pub(crate) fn door(&self) -> Reads {
-        Reads { pool: self.0.door.clone(), until: None }
+        Reads { pool: self.0.door.clone(), until: None, noting: self.noting(Part::Reading) }
     }
 
     pub(crate) fn writer(&self) -> Writer {
-        Writer(self.0.writes.clone())
+        Writer(self.0.writes.clone(), self.noting(Part::Writing))
     }
 
-    /// What is known of the database, without asking it.
-    pub(crate) fn standing(&self) -> Standing {
-        self.0.health().standing()
+    /// Why it cannot be reached, or takes no writes, where that is known without asking it.
+    pub(crate) fn reached(&self) -> Result<(), &'static str> {
+        self.0.health().standing().told()
     }
 
     /// An error at once where no write can come to its end.
@@ -104,13 +133,13 @@ async fn by<T>(until: Option<Instant>, work: impl Future<Output = Result<T, DbEr
 
 impl Reads {
     pub(crate) fn until(&self, end: Instant) -> Self {
-        Self { pool: self.pool.clone(), until: Some(end) }
+        Self { until: Some(end), ..self.clone() }
     }
 
     pub(crate) async fn snapshot(&self) -> Result<Session, DbErr> {
         // To connect takes a lot of room, and hardly ever happens.
         let lease = Box::pin(by(self.until, async { Ok(self.pool.snapshot().await?) })).await?;
-        Ok(Session { lease, until: self.until })
+        Ok(Session { lease, until: self.until, noting: self.noting.clone() })
     }
 }
 
@@ -122,11 +151,16 @@ impl Session {
 
 impl Writer {
     pub(crate) async fn begin(&self) -> Result<Session, DbErr> {
-        Ok(Session { lease: self.0.begin().await?, until: None })
+        let lease = self.0.begin().await.inspect_err(|fault| self.1.fault(fault))?;
+        Ok(Session { lease, until: None, noting: self.1.clone() })
     }
 
     pub(crate) async fn commit(&self, session: Session) -> Committing {
-        match session.lease.commit().await {
+        let committed = session.lease.commit().await;
+        if let Committed::Refused(fault) | Committed::Unknown(fault) = &committed {
+            self.1.fault(fault);
+        }
+        match committed {
             Committed::Done => Committing::Committed,
             Committed::Refused(fault) => Committing::Refused(fault.into()),
             Committed::Unknown(fault) => Committing::Unknown(fault.into()),
@@ -148,19 +182,21 @@ macro_rules! statements_go_to {
             }
 
             async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-                by(self.until, self.$inner.execute_raw(statement)).await
+                self.noting.of(by(self.until, self.$inner.execute_raw(statement)).await)
             }
 
             async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
-                by(self.until, self.$inner.execute_unprepared(sql)).await
+                self.noting.of(by(self.until, self.$inner.execute_unprepared(sql)).await)
             }
 
             async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-                by(self.until, self.$inner.query_one_raw(statement)).await
+                self.noting.of(by(self.until, self.$inner.query_one_raw(statement)).await)
             }
 
             async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-                by(self.until, self.$inner.query_all_raw(statement)).await
+                let rows = async { Ok(self.$inner.query_some(statement, ROWS_READ).await?) };
+                let rows = self.noting.of(by(self.until, rows).await)?;
+                Ok(rows.into_iter().map(QueryResult::from).collect())
             }
         }
     };

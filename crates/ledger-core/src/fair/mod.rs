@@ -9,9 +9,9 @@ mod single;
 
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result, Unavailable};
-use crate::ids::BusinessId;
+use crate::ids::{BusinessId, UserId};
 pub(crate) use queue::Bounds;
-use queue::{Micros, Queue};
+use queue::{Full, Micros, Queue};
 pub(crate) use single::Single;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +29,11 @@ pub(crate) struct Who {
 }
 
 impl Who {
+    /// What is of no company is asked by each for themselves: nobody's questions stand in another one's line.
+    pub(crate) fn asking(company: Option<BusinessId>, user: UserId, caller: Uuid) -> Self {
+        Self { company: Some(company.unwrap_or(BusinessId(user.0))), caller }
+    }
+
     const fn names(self) -> (Option<BusinessId>, Uuid) {
         (self.company, self.caller)
     }
@@ -84,7 +89,7 @@ impl Shares {
 
     const fn bounds(places: usize) -> Bounds {
         let of_company = if places > 1 { places - 1 } else { 1 };
-        Bounds { places, of_company, waiting: 512, waiting_of_company: 128 }
+        Bounds { places, of_company, waiting: 1_024, waiting_of_company: 256, waiting_of_caller: 128 }
     }
 }
 
@@ -190,7 +195,10 @@ impl Place {
     async fn enter(self: &Arc<Self>, who: Who) -> Result<Turn> {
         const FULL: Error = Error::Unavailable(Unavailable::Overloaded);
         let (sender, given) = oneshot::channel();
-        let ticket = self.lock().wait(self.now(), who.names(), sender).ok_or(FULL)?;
+        let ticket = self.lock().wait(self.now(), who.names(), sender).map_err(|full| match full {
+            Full::Caller => Error::RateLimited { retry_after_seconds: 1 },
+            Full::Company | Full::All => FULL,
+        })?;
         let _in_line = InLine { place: self, who, ticket };
         self.serve();
         given.await.map_err(|_| FULL)
@@ -344,6 +352,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn questions_of_no_company_stand_in_a_line_of_who_asks() {
+        let fair = fair();
+        let of = |user: u128, caller: u128| Who::asking(None, UserId(Uuid::from_u128(user)), Uuid::from_u128(caller));
+        let _held = fair.enter(Kind::Dear, of(1, 1)).await.unwrap();
+        // A company's share is one place of two: one user takes no more, whatever keys they ask with.
+        let mut own = Box::pin(fair.enter(Kind::Dear, of(1, 2)));
+        assert!(tokio::time::timeout(Duration::from_millis(1), &mut own).await.is_err());
+        assert!(fair.enter(Kind::Dear, of(2, 3)).await.is_ok(), "another one's questions are their own");
+        assert!(fair.enter(Kind::Dear, who(3, 1)).await.is_ok(), "and a company's are its own");
+        let company = BusinessId(Uuid::from_u128(3));
+        assert_eq!(Who::asking(Some(company), UserId(Uuid::from_u128(1)), Uuid::from_u128(1)), who(3, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn kinds_do_not_take_each_others_places() {
         let fair = fair();
         let _dear = fair.enter(Kind::Dear, who(1, 1)).await.unwrap();
@@ -367,6 +389,26 @@ mod tests {
         drop(third.await.unwrap());
         pausing.await.unwrap();
         assert!(pace.turn.lock().await.as_ref().unwrap().since > 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_too_many_waiting_is_told_so_and_others_wait_beside_them() {
+        let fair = fair();
+        let _held = fair.enter(Kind::Brief, who(1, 1)).await.unwrap();
+        let waiting: Vec<_> = (0..1_024).map(|_| Box::pin(fair.enter(Kind::Brief, who(1, 1)))).collect();
+        let mut told = Vec::new();
+        let mut still = Vec::new();
+        for mut one in waiting {
+            match tokio::time::timeout(Duration::ZERO, &mut one).await {
+                Ok(ended) => told.push(ended.err()),
+                Err(_) => still.push(one),
+            }
+        }
+        assert_eq!((still.len(), told.len()), (128, 896));
+        assert!(told.iter().all(|one| matches!(one, Some(Error::RateLimited { retry_after_seconds: 1 }))));
+        let mut other = Box::pin(fair.enter(Kind::Brief, who(1, 2)));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut other).await.is_err(), "another of the company waits");
+        assert!(fair.enter(Kind::Brief, who(2, 1)).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

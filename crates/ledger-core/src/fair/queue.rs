@@ -29,6 +29,16 @@ pub(crate) struct Bounds {
     pub(crate) waiting: usize,
     /// Of one company.
     pub(crate) waiting_of_company: usize,
+    /// Of one caller in a company.
+    pub(crate) waiting_of_caller: usize,
+}
+
+/// Why somebody cannot wait: who has too many waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Full {
+    Caller,
+    Company,
+    All,
 }
 
 #[derive(Debug, Default)]
@@ -107,18 +117,24 @@ impl<C: Copy + Eq + Hash + Ord, K: Copy + Eq + Hash + Ord, W> Queue<C, K, W> {
         }
     }
 
-    /// Somebody waits from now on, under the number that is answered; nothing where too many do.
-    pub(super) fn wait(&mut self, now: Micros, (company, caller): (C, K), who: W) -> Option<u64> {
+    /// Somebody waits from now on, under the number that is answered.
+    pub(super) fn wait(&mut self, now: Micros, (company, caller): (C, K), who: W) -> Result<u64, Full> {
         self.pass(now);
+        if let Some(own) = self.companies.get(&company) {
+            let of_caller = own.callers.get(&caller).map_or(0, |one| one.waiting.len());
+            if of_caller >= self.bounds.waiting_of_caller {
+                return Err(Full::Caller);
+            }
+            if own.waiting >= self.bounds.waiting_of_company {
+                return Err(Full::Company);
+            }
+        }
         if self.waiting >= self.bounds.waiting {
-            return None;
+            return Err(Full::All);
         }
         let stand = self.stand;
         let fresh = || Company { account: Account::default(), waiting: 0, stand: 0, callers: HashMap::new() };
         let own = self.companies.entry(company).or_insert_with(fresh);
-        if own.waiting >= self.bounds.waiting_of_company {
-            return None;
-        }
         if own.waiting == 0 && own.account.held == 0 {
             own.account.come(stand);
         }
@@ -134,7 +150,7 @@ impl<C: Copy + Eq + Hash + Ord, K: Copy + Eq + Hash + Ord, W> Queue<C, K, W> {
         one.waiting.push_back((self.tickets, who));
         own.waiting += 1;
         self.waiting += 1;
-        Some(self.tickets)
+        Ok(self.tickets)
     }
 
     /// Somebody waits no longer.
@@ -223,7 +239,7 @@ mod tests {
     type Line = Queue<u8, u8, u64>;
 
     fn line(places: usize, of_company: usize) -> Line {
-        Queue::new(Bounds { places, of_company, waiting: 1_000, waiting_of_company: 500 })
+        Queue::new(Bounds { places, of_company, waiting: 1_000, waiting_of_company: 500, waiting_of_caller: 500 })
     }
 
     /// Those who are served, one after the other, each for so long.
@@ -313,22 +329,39 @@ mod tests {
 
     #[test]
     fn who_waits_too_long_a_line_is_told_at_once_and_who_leaves_makes_room() {
-        let mut line: Line = Queue::new(Bounds { places: 1, of_company: 1, waiting: 3, waiting_of_company: 2 });
+        let bounds = Bounds { places: 1, of_company: 1, waiting: 3, waiting_of_company: 2, waiting_of_caller: 2 };
+        let mut line: Line = Queue::new(bounds);
         let first = line.wait(0, (1, 1), 0).unwrap();
-        assert!(line.wait(0, (1, 2), 0).is_some());
-        assert!(line.wait(0, (1, 1), 0).is_none(), "a company has so many");
-        assert!(line.wait(0, (2, 1), 0).is_some());
-        assert!(line.wait(0, (3, 1), 0).is_none(), "all have so many");
+        assert!(line.wait(0, (1, 2), 0).is_ok());
+        assert_eq!(line.wait(0, (1, 1), 0), Err(Full::Company));
+        assert!(line.wait(0, (2, 1), 0).is_ok());
+        assert_eq!(line.wait(0, (3, 1), 0), Err(Full::All));
         line.leave(0, (1, 1), first);
         line.leave(0, (1, 1), first);
-        assert!(line.wait(0, (3, 1), 0).is_some());
+        assert!(line.wait(0, (3, 1), 0).is_ok());
         assert!(line.others_wait(3) && line.waiting == 3);
+    }
+
+    #[test]
+    fn a_caller_never_fills_the_line_of_their_company() {
+        let bounds = Bounds { places: 1, of_company: 1, waiting: 99, waiting_of_company: 8, waiting_of_caller: 4 };
+        let mut line: Line = Queue::new(bounds);
+        let told: Vec<_> = (0..6).map(|_| line.wait(0, (1, 1), 0).err()).collect();
+        assert_eq!(told, [None, None, None, None, Some(Full::Caller), Some(Full::Caller)]);
+        // In another company they are somebody else, and in this one others wait beside them.
+        assert!(line.wait(0, (2, 1), 0).is_ok());
+        assert!((0..4).all(|_| line.wait(0, (1, 2), 0).is_ok()));
+        assert_eq!((line.wait(0, (1, 2), 0), line.wait(0, (1, 3), 0)), (Err(Full::Caller), Err(Full::Company)));
+        // Who is served makes room for their own, and a refusal leaves nothing behind.
+        assert_eq!(line.next(0).map(|(who, _)| who), Some((1, 1)));
+        assert!(line.wait(0, (1, 1), 0).is_ok());
+        assert_eq!(line.companies[&1].waiting, 8);
     }
 
     #[test]
     fn who_owes_nothing_is_forgotten() {
         let mut line: Queue<u32, u32, ()> =
-            Queue::new(Bounds { places: 1, of_company: 1, waiting: 9, waiting_of_company: 9 });
+            Queue::new(Bounds { places: 1, of_company: 1, waiting: 9, waiting_of_company: 9, waiting_of_caller: 9 });
         let mut now = 0;
         for number in 0..20_000 {
             line.wait(now, (number, 1), ()).unwrap();

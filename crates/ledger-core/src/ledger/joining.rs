@@ -4,7 +4,7 @@ use super::{Ledger, Reply};
 use crate::access::Principal;
 use crate::auth::invitation::{self, Acceptance, Accepted};
 use crate::auth::password::{Names, Who};
-use crate::auth::throttle::{self, Wrong};
+use crate::auth::throttle;
 use crate::auth::user;
 use crate::books::audit::Origin;
 use crate::error::{Error, Result};
@@ -34,13 +34,12 @@ impl Ledger {
         let account = user::find(&self.database.read, principal.user).await?.ok_or(Error::NotFound)?;
         let network = throttle::network(address.unwrap_or(NOWHERE));
         let guess = self.guess(None, &format!("invitation to {}", account.email), &network)?;
-        let standing = self.standing_now(&guess).await?;
+        let counted = self.count_guess(&guess, true).await?;
         if let Some(found) = invitation::find(&self.database.read, code, self.clock.now()).await? {
-            return Ok(found.business_id);
+            return self.given_back(counted, Ok(found.business_id)).await;
         }
         let origin = Origin { address, ..Origin::default() };
         Event::InvitationRefused.tell(Teller::User(principal.user), None, &origin);
-        self.note_failure(guess, (standing.known, Wrong::Password)).await?;
         Err(wrong_code())
     }
 
@@ -52,10 +51,9 @@ impl Ledger {
         // Each code has a count of its own, which says nothing of it.
         let network = throttle::network(address);
         let guess = self.guess(None, &format!("invitation {}", invitation::digest(&code)), &network)?;
-        let turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
+        let mut turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
         let now = self.clock.now();
-        let standing = self.standing_now(&guess).await?;
-        let wrong = (standing.known, Wrong::Password);
+        let counted = self.count_in_turn(&mut turn, &guess, true).await?;
         let found = invitation::find(&self.database.read, &code, now).await?;
         let mut names = Names::default()
             .and(display_name.as_deref().unwrap_or_default())
@@ -67,10 +65,12 @@ impl Ledger {
         let hashed = self.passwords.hash(&turn, "password", password, names).await;
         let Some(found) = found else {
             Event::InvitationRefused.tell(Teller::Stranger, None, origin);
-            self.note_failure(guess, wrong).await?;
             return Err(REFUSED);
         };
-        let password_hash = hashed?;
+        let password_hash = match hashed {
+            Ok(hash) => hash,
+            Err(error) => return self.given_back(counted, Err(error)).await,
+        };
         let (id, business) = (UserId(self.clock.identifier()), found.business_id);
         let rows = [self.clock.identifier(), self.clock.identifier()].map(RecordId);
         let own = RecordId(self.clock.identifier());
@@ -100,13 +100,11 @@ impl Ledger {
             })
         });
         match outcome.await {
-            Ok(()) => {}
             Err(refused @ Error::Unauthenticated(_)) => {
                 Event::InvitationRefused.tell(Teller::Stranger, None, asked);
-                self.note_failure(guess, wrong).await?;
                 return Err(refused);
             }
-            Err(error) => return Err(error),
+            outcome => self.given_back(counted, outcome).await?,
         }
         let accepted = done.lock().unwrap_or_else(PoisonError::into_inner).take();
         accepted.ok_or_else(|| Error::internal("an invitation was accepted by nobody"))

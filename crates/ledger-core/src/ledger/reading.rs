@@ -138,9 +138,7 @@ impl Ledger {
         let known = business.as_ref().and_then(|business| self.question(principal, &call, business));
         let id = named_record(&call)?;
         let company = business.as_ref().map(|business| business.id);
-        // What is of no company is asked by each for themselves: nobody's questions stand in another one's line.
-        let line = company.unwrap_or(BusinessId(principal.user.0));
-        let who = Who { company: Some(line), caller: principal.caller() };
+        let who = Who::asking(company, principal.user, principal.caller());
         let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
         let session = principal.session;
         let question = Arc::new(Question { ledger, user, key, session, business, call, query, id, who });
@@ -174,6 +172,7 @@ impl Ledger {
 
     /// Proves the books of one company or of all, each in one snapshot.
     pub async fn verify(&self, only: Option<BusinessId>) -> Result<Vec<Proof>> {
+        self.installation().await?;
         let mut named = business::Entity::find().order_by_asc(business::Column::NameKey);
         if let Some(id) = only {
             named = named.filter(business::Column::Id.eq(id));

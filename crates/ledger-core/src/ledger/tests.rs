@@ -190,3 +190,30 @@ async fn time_stands_still_while_nobody_serves() {
     assert!(books.party("first").await.replayed);
     ledger.close().await;
 }
+
+#[tokio::test]
+async fn nobody_is_counted_in_a_company_that_they_only_name() {
+    let place = Place::new("proved");
+    let ledger = place.open().await;
+    let jo = owner(&ledger).await;
+    let made = create(
+        &ledger,
+        &jo,
+        operations::<Businesses>(),
+        (None, None),
+        r#"{"name": "Harbour Trading", "baseCurrency": "EUR"}"#,
+    );
+    let company = BusinessId(made.await.unwrap().record.unwrap().0.0);
+    let jo = Principal { changes: ledger.remembered.changes(&ledger.database.read).await.unwrap(), ..jo };
+    let stranger = Principal { user: UserId(ledger.clock.identifier()), ..jo.clone() };
+    let proved = async |who: &Principal, named| {
+        let proved = ledger.proved(who, named).await;
+        (proved.account(), proved.company())
+    };
+    assert_eq!(proved(&jo, Some(company)).await, (jo.user, Some(company)));
+    assert_eq!(proved(&jo, None).await, (jo.user, None));
+    assert_eq!(proved(&stranger, Some(company)).await, (stranger.user, None));
+    let nowhere = BusinessId(ledger.clock.identifier());
+    assert_eq!(proved(&jo, Some(nowhere)).await, (jo.user, None));
+    ledger.close().await;
+}

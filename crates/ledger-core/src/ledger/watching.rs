@@ -69,6 +69,7 @@ impl Ledger {
 
     /// Proves what belongs to no company: the chain of the installation's own log, the people, and that no company is gone.
     pub async fn verify_installation(&self) -> Result<Vec<Check>> {
+        self.installation().await?;
         let snapshot = self.database.snapshot().await?;
         let origin = Origin::default();
         let checked = verify::installation(&self.of_nobody(&origin, &snapshot)).await;

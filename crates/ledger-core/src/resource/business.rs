@@ -133,6 +133,13 @@ pub struct BusinessSettingsInput {
     cogs_timing: Maybe<CogsTiming>,
     /// By how much more than was ordered may be delivered, in percent; 0 when absent.
     over_delivery_percent: Maybe<Percent>,
+    /// By how many smallest coins the tax that a line states may differ from the computed one, 0 to 1000; 5 when absent.
+    tax_override_tolerance: Maybe<i64>,
+    /// Whether a discount for paying early reduces the tax of what is settled; as is usual in the company's country
+    /// when absent.
+    discount_reduces_tax: Maybe<bool>,
+    /// Whether what is written off reduces the tax of what is settled; `false` when absent.
+    write_off_reduces_tax: Maybe<bool>,
 }
 
 wire_enum! {
@@ -238,7 +245,30 @@ pub struct BusinessSettings {
     pub cogs_timing: CogsTiming,
     /// By how much more than was ordered may be delivered, in percent.
     pub over_delivery_percent: Option<Percent>,
+    /// By how many smallest coins the tax that a line states may differ from the computed one.
+    pub tax_override_tolerance: Tolerance,
+    /// Whether a discount for paying early reduces the tax of what is settled.
+    pub discount_reduces_tax: bool,
+    /// Whether what is written off reduces the tax of what is settled.
+    pub write_off_reduces_tax: bool,
 }
+
+/// So many smallest coins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Tolerance(pub i64);
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self(5)
+    }
+}
+
+/// Countries where a discount for paying early reduces the tax: those of the European Union, and some others.
+const DISCOUNTS_REDUCE_TAX: [&str; 31] = [
+    "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU", "IE", "IT", "LT", "LU", "LV",
+    "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK", "GB", "NO", "CH", "US",
+];
 
 /// A company whose books are kept here.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -425,7 +455,9 @@ impl Resource for Businesses {
         row.set(Column::LegalName, legal_name.clone());
         let base_currency = faults.required("baseCurrency", input.base_currency).into_inner();
         row.set(Column::BaseCurrency, base_currency.clone());
-        row.set(Column::Country, faults.optional("country", input.country).map(CountryCode::into_inner));
+        let country = faults.optional("country", input.country).map(CountryCode::into_inner);
+        let usual = country.as_deref().is_some_and(|country| DISCOUNTS_REDUCE_TAX.contains(&country));
+        row.set(Column::Country, country);
         row.set(
             Column::Timezone,
             ruled(&mut faults, "timezone", input.timezone, known_zone, zone_words).unwrap_or_else(|| "UTC".into()),
@@ -442,7 +474,7 @@ impl Resource for Businesses {
         row.set(Column::Website, address::website(&mut faults, "website", input.website));
         row.set(Column::ChartTemplate, faults.optional("chartTemplate", input.chart_template).unwrap_or_default());
         row.set(Column::SystemAccounts, AsJson(check_system_accounts(&mut faults, input.system_accounts)));
-        row.set(Column::Settings, AsJson(check_settings(&mut faults, &base_currency, input.settings)));
+        row.set(Column::Settings, AsJson(check_settings(&mut faults, (&base_currency, usual), input.settings)));
         row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
         row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
         row.set(Column::Tags, AsJson(address::tags(&mut faults, input.tags)));
@@ -455,8 +487,14 @@ impl Resource for Businesses {
     master_operations!();
 }
 
-fn check_settings(faults: &mut Faults, currency: &str, field: Maybe<BusinessSettingsInput>) -> BusinessSettings {
-    let Some(input) = faults.optional("settings", field) else { return BusinessSettings::default() };
+fn check_settings(
+    faults: &mut Faults,
+    (currency, usual): (&str, bool),
+    field: Maybe<BusinessSettingsInput>,
+) -> BusinessSettings {
+    let Some(input) = faults.optional("settings", field) else {
+        return BusinessSettings { discount_reduces_tax: usual, ..BusinessSettings::default() };
+    };
     faults.inside("settings", input, |faults, input| BusinessSettings {
         require_if_match: faults.optional("requireIfMatch", input.require_if_match).unwrap_or_default(),
         default_document_status: faults
@@ -494,6 +532,15 @@ fn check_settings(faults: &mut Faults, currency: &str, field: Maybe<BusinessSett
             faults.within("overDeliveryPercent", percent, Percent::ZERO, Percent::HUNDRED);
             percent.filter(|percent| *percent != Percent::ZERO)
         },
+        tax_override_tolerance: {
+            let coins = faults.optional("taxOverrideTolerance", input.tax_override_tolerance);
+            if coins.is_some_and(|coins| !(0..=1000).contains(&coins)) {
+                faults.add("taxOverrideTolerance", "must be 0 to 1000");
+            }
+            coins.map(Tolerance).unwrap_or_default()
+        },
+        discount_reduces_tax: faults.optional("discountReducesTax", input.discount_reduces_tax).unwrap_or(usual),
+        write_off_reduces_tax: faults.optional("writeOffReducesTax", input.write_off_reduces_tax).unwrap_or_default(),
     })
 }
 

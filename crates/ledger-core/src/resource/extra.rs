@@ -14,7 +14,7 @@ use crate::ledger::ReplyKind;
 use crate::resource::audit_log::{AuditRecord, record, records};
 use crate::resource::body::{self, Shape};
 use crate::resource::list::{ListQuery, Offer, Page, Pagination, Parameter};
-use crate::resource::operation::{Done, Prepared, shown};
+use crate::resource::operation::{Confirmation, Done, Prepared, shown};
 use crate::resource::{Resource, ResourceKey};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -215,8 +215,8 @@ pub(crate) trait Act: Send + Sync + 'static {
     fn example() -> Option<fn() -> Value> {
         None
     }
-    /// The password that the caller confirms it with.
-    fn confirmed_by(_words: &Self::Words) -> Option<&str> {
+    /// What the caller confirms it with.
+    fn confirmed_by(_words: &Self::Words) -> Option<Confirmation<'_>> {
         None
     }
     /// The password that somebody is to have by it.
@@ -247,7 +247,7 @@ impl<A: Act> Prepared for PreparedAct<A> {
         })
     }
 
-    fn confirmed_by(&self) -> Option<&str> {
+    fn confirmed_by(&self) -> Option<Confirmation<'_>> {
         A::confirmed_by(&self.0)
     }
 

@@ -64,6 +64,19 @@ pub(crate) enum Done {
     Deleted(RecordId),
 }
 
+/// How a caller proves once more that it is them.
+pub(crate) struct Confirmation<'w> {
+    pub(crate) password: &'w str,
+    pub(crate) factor: SecondFactor<'w>,
+}
+
+/// Whether those who have a second factor are asked for it.
+pub(crate) enum SecondFactor<'w> {
+    NotAsked,
+    /// A code of the authenticator, or a recovery code, if one was given.
+    Asked(Option<&'w str>),
+}
+
 /// A write that passed its checks and waits for the lane.
 pub(crate) trait Prepared: Send + Sync {
     fn run<'c>(&'c self, cx: &'c Cx<'c>, id: Option<RecordId>) -> BoxFuture<'c, Result<Done>>;
@@ -73,8 +86,8 @@ pub(crate) trait Prepared: Send + Sync {
         false
     }
 
-    /// The password that the caller confirms it with.
-    fn confirmed_by(&self) -> Option<&str> {
+    /// What the caller confirms it with.
+    fn confirmed_by(&self) -> Option<Confirmation<'_>> {
         None
     }
 

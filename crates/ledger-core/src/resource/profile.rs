@@ -8,14 +8,15 @@ use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::field::{Faults, Field, Text};
+use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::{RecordId, UserId};
 use crate::keys::Purpose;
 use crate::ledger::ReplyKind;
+use crate::resource::address::text;
 use crate::resource::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
 use crate::resource::invitation::AcceptInvitation;
 use crate::resource::list::{ListQuery, Page, Parameter};
-use crate::resource::operation::{ResourceOperations, Verb};
+use crate::resource::operation::{Confirmation, ResourceOperations, SecondFactor, Verb};
 use crate::resource::rows::read_only;
 use crate::resource::user::{MembershipView, memberships};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
@@ -168,8 +169,8 @@ impl Act for ChangePassword {
         Some(|| json!({"currentPassword": "correct horse battery", "newPassword": "a ferry at first light"}))
     }
 
-    fn confirmed_by(words: &Passwords) -> Option<&str> {
-        Some(&words.current)
+    fn confirmed_by(words: &Passwords) -> Option<Confirmation<'_>> {
+        Some(Confirmation { password: &words.current, factor: SecondFactor::NotAsked })
     }
 
     fn new_password(words: &Passwords) -> Option<&NewPassword> {
@@ -225,8 +226,8 @@ impl Act for BeginTotp {
         Some(|| json!({"currentPassword": "correct horse battery"}))
     }
 
-    fn confirmed_by(words: &String) -> Option<&str> {
-        Some(words)
+    fn confirmed_by(words: &String) -> Option<Confirmation<'_>> {
+        Some(Confirmation { password: words, factor: SecondFactor::NotAsked })
     }
 
     async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
@@ -306,33 +307,63 @@ async fn with_new_codes(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
     Ok(ProfileView { recovery_codes: Some(codes), ..own(cx).await? })
 }
 
+/// The password, and the second factor.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+struct ProvedInput {
+    /// The password that you have.
+    current_password: Field<SentPassword>,
+    /// A code of your authenticator, or one of your recovery codes, which is used up; needed once you confirmed the
+    /// authenticator.
+    code: Maybe<Text<32>>,
+}
+
+struct Proof {
+    password: String,
+    code: Option<String>,
+}
+
+impl Proof {
+    fn confirmation(&self) -> Confirmation<'_> {
+        Confirmation { password: &self.password, factor: SecondFactor::Asked(self.code.as_deref()) }
+    }
+}
+
+fn proved(input: ProvedInput) -> Result<Proof, FieldErrors> {
+    let mut faults = Faults::default();
+    let password = faults.required("currentPassword", input.current_password).into_inner();
+    let code = text(&mut faults, "code", input.code);
+    faults.finish(Proof { password, code })
+}
+
 struct RenewRecoveryCodes;
 
 impl Act for RenewRecoveryCodes {
     type Resource = Profile;
     type Answers = Profile;
-    type Input = ConfirmedInput;
-    type Words = String;
+    type Input = ProvedInput;
+    type Words = Proof;
     const NAME: &'static str = "RenewRecoveryCodes";
     const SEGMENT: &'static str = "recovery-codes";
     const ACTION: Action = Action::Edit;
     const ON: On = On::Collection;
     const SUMMARY: &'static str = "Make new recovery codes";
-    const DESCRIPTION: &'static str = "Ten, which are shown only now. Those that you had are void.";
+    const DESCRIPTION: &'static str = "Ten, which are shown only now. Those that you had are void. It takes a code of your authenticator, or one of those.";
 
-    fn check(input: ConfirmedInput) -> Result<String, FieldErrors> {
-        confirmed(input)
+    fn check(input: ProvedInput) -> Result<Proof, FieldErrors> {
+        proved(input)
     }
 
     fn example() -> Option<fn() -> serde_json::Value> {
-        Some(|| json!({"currentPassword": "correct horse battery"}))
+        Some(|| json!({"currentPassword": "correct horse battery", "code": "492039"}))
     }
 
-    fn confirmed_by(words: &String) -> Option<&str> {
-        Some(words)
+    fn confirmed_by(words: &Proof) -> Option<Confirmation<'_>> {
+        Some(words.confirmation())
     }
 
-    async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
+    async fn run(cx: &Cx<'_>, id: RecordId, _: &Proof) -> Result<ProfileView> {
         check_logged_in(cx)?;
         if !own(cx).await?.two_factor_enabled {
             return Err(Error::conflict("invalid_state", "You have no authenticator; the codes stand in for one"));
@@ -347,8 +378,8 @@ struct RemoveTotp;
 impl Act for RemoveTotp {
     type Resource = Profile;
     type Answers = Profile;
-    type Input = ConfirmedInput;
-    type Words = String;
+    type Input = ProvedInput;
+    type Words = Proof;
     const NAME: &'static str = "RemoveTotp";
     const SEGMENT: &'static str = "totp-removal";
     const ACTION: Action = Action::Edit;
@@ -356,21 +387,22 @@ impl Act for RemoveTotp {
     const METHOD: ActMethod = ActMethod::Post;
     const KIND: ReplyKind = ReplyKind::Updated;
     const SUMMARY: &'static str = "Remove your authenticator";
-    const DESCRIPTION: &'static str = "From now on a log-in needs the password alone.";
+    const DESCRIPTION: &'static str =
+        "From now on a log-in needs the password alone. It takes a code of the authenticator, or a recovery code.";
 
-    fn check(input: ConfirmedInput) -> Result<String, FieldErrors> {
-        confirmed(input)
+    fn check(input: ProvedInput) -> Result<Proof, FieldErrors> {
+        proved(input)
     }
 
     fn example() -> Option<fn() -> serde_json::Value> {
-        Some(|| json!({"currentPassword": "correct horse battery"}))
+        Some(|| json!({"currentPassword": "correct horse battery", "code": "492039"}))
     }
 
-    fn confirmed_by(words: &String) -> Option<&str> {
-        Some(words)
+    fn confirmed_by(words: &Proof) -> Option<Confirmation<'_>> {
+        Some(words.confirmation())
     }
 
-    async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
+    async fn run(cx: &Cx<'_>, id: RecordId, _: &Proof) -> Result<ProfileView> {
         check_logged_in(cx)?;
         sign_in::set_totp(&cx.db, UserId(id.0), (None, false, 0)).await?;
         recovery::forget(&cx.db, UserId(id.0)).await?;

@@ -431,7 +431,7 @@ fn entries(chart: &Chart, business: &Business, head: &Head, figures: &Revaluatio
         kind: EntryKind::AutoReversal,
         date: head.date.next(),
         field: "date",
-        posting: posting.reversed(),
+        posting: posting.reversed(head.date, head.date.next()),
     };
     Ok(vec![SettledEntry { kind: EntryKind::Revaluation, date: head.date, field: "date", posting }, back])
 }

@@ -3,7 +3,8 @@
 //! Rates are versioned by date: a new rate is added from a day on, and what was used is never rewritten.
 
 use crate::access::Business;
-use crate::books::tables::document_lines;
+use crate::books::chart::Chart;
+use crate::books::tables::{document_lines, tax_facts};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -11,8 +12,8 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Percent;
-use crate::resource::account::Keeper;
 use crate::resource::account::keepers::{Claim, check_claims, settle};
+use crate::resource::account::{AccountClass, Keeper};
 use crate::resource::address::{search_text, text};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
@@ -29,6 +30,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashSet;
 
+use rules::tax::TaxBoxes;
+use rules::tax::facts::{Code, TaxDuty};
 pub use rules::tax::{TaxComponent, TaxDirection, TaxKind, TaxRate};
 
 pub struct TaxCodeRecords;
@@ -49,7 +52,7 @@ pub struct TaxCodeInput {
     components: Field<Vec<Field<TaxComponentInput>>>,
     /// Category of UNCL 5305 on electronic invoices: S, Z, E, AE, K, G or O.
     category: Maybe<Text<2>>,
-    /// The box of the tax return it goes into.
+    /// The box of the tax return that what is sold and bought goes into, where a component does not say.
     report_box: Maybe<Text<50>>,
     /// First day on which it may be used.
     valid_from: Maybe<Day>,
@@ -84,6 +87,25 @@ pub struct TaxComponentInput {
     payable_account_id: Maybe<RecordId>,
     /// Account for tax that is claimed back; the company's when absent.
     receivable_account_id: Maybe<RecordId>,
+    /// The boxes of a return that its figures go to. A change moves no figure of before.
+    boxes: Maybe<TaxBoxesInput>,
+}
+
+/// The boxes of a return that a component's figures go to.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct TaxBoxesInput {
+    /// What was sold; the code's `reportBox` when absent.
+    sales_base: Maybe<Text<50>>,
+    /// The tax on it.
+    sales_tax: Maybe<Text<50>>,
+    /// What was bought; the code's `reportBox` when absent.
+    purchase_base: Maybe<Text<50>>,
+    /// The tax that is owed on what was bought, such as a reverse charge.
+    purchase_due: Maybe<Text<50>>,
+    /// What of the tax on it is claimed back.
+    purchase_claim: Maybe<Text<50>>,
 }
 
 /// A rate from a day on.
@@ -194,7 +216,8 @@ impl Resource for TaxCodeRecords {
             "direction": "both",
             "components": [{
                 "name": "VAT", "rate": 19, "rates": [{ "validFrom": "2030-01-01", "rate": 20 }], "kind": "standard",
-                "isCompound": false, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null
+                "isCompound": false, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null,
+                "boxes": { "salesBase": "81", "salesTax": "81T", "purchaseBase": null, "purchaseDue": null, "purchaseClaim": "66" }
             }],
             "category": "S",
             "reportBox": "81",
@@ -211,7 +234,8 @@ impl Resource for TaxCodeRecords {
             "components": [{
                 "id": "019a9f6e-6c00-7b11-8c22-9d33ae44bf01", "name": "VAT", "rate": 19,
                 "rates": [{ "validFrom": "2030-01-01", "rate": 20 }], "kind": "standard", "isCompound": false,
-                "sequence": 1, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null
+                "sequence": 1, "recoverablePercent": 100, "payableAccountId": null, "receivableAccountId": null,
+                "boxes": { "salesBase": "81", "salesTax": "81T", "purchaseBase": null, "purchaseDue": null, "purchaseClaim": "66" }
             }]
         })
     }
@@ -303,13 +327,23 @@ fn check_components(faults: &mut Faults, field: Field<Vec<Field<TaxComponentInpu
             recoverable_percent: recoverable.unwrap_or(Percent::HUNDRED),
             payable_account_id: faults.optional("payableAccountId", input.payable_account_id),
             receivable_account_id: faults.optional("receivableAccountId", input.receivable_account_id),
+            boxes: match faults.optional("boxes", input.boxes) {
+                None => TaxBoxes::default(),
+                Some(boxes) => faults.inside("boxes", boxes, |faults, boxes| TaxBoxes {
+                    sales_base: text(faults, "salesBase", boxes.sales_base),
+                    sales_tax: text(faults, "salesTax", boxes.sales_tax),
+                    purchase_base: text(faults, "purchaseBase", boxes.purchase_base),
+                    purchase_due: text(faults, "purchaseDue", boxes.purchase_due),
+                    purchase_claim: text(faults, "purchaseClaim", boxes.purchase_claim),
+                }),
+            },
         }
     })
 }
 
 fn check_rate(faults: &mut Faults, kind: TaxKind, rate: Percent) {
     faults.within("rate", Some(rate), Percent::ZERO, Percent::from_units(1_000_000_000));
-    if matches!(kind, TaxKind::Exempt | TaxKind::Zero) && rate != Percent::ZERO {
+    if matches!(kind, TaxKind::Exempt | TaxKind::Zero | TaxKind::Outside) && rate != Percent::ZERO {
         faults.add("rate", format!("must be 0 for {kind}"));
     }
 }
@@ -480,17 +514,28 @@ fn accounts_of(components: &[TaxComponent]) -> HashSet<RecordId> {
     components.iter().flat_map(|one| [one.payable_account_id, one.receivable_account_id]).flatten().collect()
 }
 
-/// The last day for which a document was taxed by a code.
+/// The last day whose rates of a code were used.
 async fn last_use(cx: &Cx<'_>, id: RecordId) -> Result<Option<Day>> {
-    let last: Option<Option<Day>> = document_lines::Entity::find()
+    cx.flush().await?;
+    let business = cx.business_id()?;
+    let lines: Option<Option<Day>> = document_lines::Entity::find()
         .select_only()
         .column_as(document_lines::Column::Date.max(), "last")
-        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(document_lines::Column::BusinessId.eq(business))
         .filter(document_lines::Column::TaxCodeId.eq(id))
         .into_tuple()
         .one(&cx.db)
         .await?;
-    Ok(last.flatten())
+    // What counts for a later day than the document's has the rates of that day.
+    let facts: Option<Option<Day>> = tax_facts::Entity::find()
+        .select_only()
+        .column_as(tax_facts::Column::Date.max(), "last")
+        .filter(tax_facts::Column::BusinessId.eq(business))
+        .filter(tax_facts::Column::TaxCodeId.eq(id))
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    Ok(Ord::max(lines.flatten(), facts.flatten()))
 }
 
 impl table::Model {
@@ -513,8 +558,33 @@ impl TaxCodes {
         self.0.iter().find(|code| code.id == id)
     }
 
+    /// A code, as facts of tax are made of it.
+    pub(crate) fn code(&self, id: RecordId) -> Option<Code<'_>> {
+        self.get(id).map(|row| Code {
+            direction: row.direction,
+            category: row.category.as_deref(),
+            report_box: row.report_box.as_deref(),
+            components: &row.components.0,
+        })
+    }
+
     pub(crate) fn name_account(&self, account: RecordId) -> bool {
         let mut components = self.0.iter().flat_map(|code| &code.components.0);
         components.any(|one| [one.payable_account_id, one.receivable_account_id].contains(&Some(account)))
     }
+}
+
+/// What an account of tax keeps; nothing of one that keeps none.
+pub(crate) fn kept_as(chart: &Chart, id: RecordId) -> Option<TaxDuty> {
+    let account = chart.account(id).filter(|account| account.keeper == Keeper::Tax)?;
+    let roles = chart.roles();
+    let of_roles = [
+        (&roles.output_tax, TaxDuty::Owed),
+        (&roles.input_tax, TaxDuty::Claimed),
+        (&roles.withholding_payable, TaxDuty::WithheldByUs),
+        (&roles.withholding_receivable, TaxDuty::WithheldFromUs),
+    ];
+    let of_role = of_roles.into_iter().find(|(known, _)| known.id() == id).map(|(_, duty)| duty);
+    let of_class = if account.r#type.class() == AccountClass::Asset { TaxDuty::Claimed } else { TaxDuty::Owed };
+    Some(of_role.unwrap_or(of_class))
 }

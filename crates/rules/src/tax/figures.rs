@@ -3,6 +3,8 @@
 //! Every amount is rounded once, where it is named, and whatever is shared out is shared to the cent: the sums of
 //! the lines are the sums of the tax summary, which are the totals of the document.
 
+use super::engine::{Taxable, Terms, tax};
+use super::exact::{Coin, Exact, spread};
 use super::{TaxComponent, TaxKind, TaxRounding};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -26,7 +28,10 @@ pub struct Rules {
     pub tax_rounding: TaxRounding,
     /// Whether prices include tax.
     pub inclusive: bool,
-    pub date: Day,
+    /// The day whose rates of tax apply.
+    pub rates_of: Day,
+    /// By how much a stated tax may differ from the computed one, in smallest coins.
+    pub tolerance: i64,
     /// What one unit of the document's currency is worth.
     pub rate: Rate,
     /// The smallest coin to which the total is rounded.
@@ -40,6 +45,8 @@ pub struct Priced<'t> {
     pub price: UnitPrice,
     pub discount: Option<Discount>,
     pub tax: Option<(RecordId, &'t [TaxComponent])>,
+    /// The tax that the other side's paper says.
+    pub stated: Option<Money>,
 }
 
 /// A component of the tax on a line.
@@ -63,8 +70,9 @@ impl LineTax {
     }
 }
 
-const fn charged(kind: TaxKind) -> bool {
-    matches!(kind, TaxKind::Standard | TaxKind::FixedPerUnit | TaxKind::Exempt | TaxKind::Zero)
+/// Whether a component of a kind is part of what the other side pays.
+pub const fn charged(kind: TaxKind) -> bool {
+    !matches!(kind, TaxKind::Withholding | TaxKind::ReverseCharge)
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,6 +110,10 @@ pub enum Refused {
     TooLarge,
     /// The discount of this line, or of the document, is more than what it is taken off.
     DiscountOf(Option<usize>),
+    /// The tax that is stated on this line is too far from what it comes to.
+    Stated(usize, Money),
+    /// The document comes to less than nothing.
+    Negative,
 }
 
 impl From<TooLarge> for Refused {
@@ -124,52 +136,48 @@ pub fn minus(left: Money, right: Money) -> Sum<Money> {
     left.checked_sub(right).ok_or(TooLarge)
 }
 
-/// Shares an amount by weights, to the smallest coin: each gets its whole share, and the coins that are missing go
-/// to the largest fractions, the earlier of two equal ones first.
-pub fn share(total: Money, weights: &[i128], decimals: u32) -> Vec<Money> {
-    let step = 10_i128.pow(Money::PLACES.saturating_sub(decimals));
-    let coins = i128::from(total.units()) / step;
-    let whole: i128 = weights.iter().sum();
-    if whole == 0 {
-        // Nothing to go by: the first one takes it all.
-        return weights.iter().enumerate().map(|(index, _)| if index == 0 { total } else { Money::ZERO }).collect();
-    }
-    let mut shares: Vec<i128> = weights.iter().map(|weight| coins * weight / whole).collect();
-    let mut order: Vec<usize> = (0..weights.len()).collect();
-    let fraction = |index: &usize| (coins * weights[*index] % whole).abs();
-    order.sort_by_key(|index| std::cmp::Reverse(fraction(index)));
-    let missing = coins - shares.iter().sum::<i128>();
-    for index in order.into_iter().take(usize::try_from(missing.abs()).unwrap_or_default()) {
-        shares[index] += missing.signum();
-    }
-    shares.into_iter().map(|coins| Money::from_units(i64::try_from(coins * step).unwrap_or_default())).collect()
-}
-
-fn weights(amounts: impl IntoIterator<Item = Money>) -> Vec<i128> {
-    amounts.into_iter().map(|amount| i128::from(amount.units())).collect()
-}
-
 impl Rules {
+    pub const fn coin(&self) -> Coin {
+        Coin { decimals: self.decimals, rounding: self.rounding }
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            coin: self.coin(),
+            rounding: self.tax_rounding,
+            inclusive: self.inclusive,
+            exchange: self.rate,
+            rates_of: self.rates_of,
+            tolerance: self.tolerance,
+        }
+    }
+
     pub fn round(&self, exact: Option<Decimal>) -> Sum<Money> {
         self.rounding.money(exact.ok_or(TooLarge)?, self.decimals).map_err(|_| TooLarge)
-    }
-
-    fn percent_of(&self, percent: Percent, amount: Money) -> Sum<Money> {
-        self.round(hundredths(percent, amount.decimal()))
     }
 
     fn taken_off(&self, discount: Option<Discount>, amount: Money, line: Option<usize>) -> Result<Money, Refused> {
         let off = match discount {
             None => Money::ZERO,
             Some(Discount::Amount(off)) => off,
-            Some(Discount::Percent(percent)) => self.percent_of(percent, amount)?,
+            Some(Discount::Percent(percent)) => {
+                Exact::money(amount).times(Exact::percent(percent))?.round(self.coin())?
+            }
         };
-        if off > amount { Err(Refused::DiscountOf(line)) } else { Ok(off) }
+        // What is taken off a line that takes something off itself makes it less, too.
+        let more = if amount.is_negative() { off < amount || off > Money::ZERO } else { off > amount };
+        if more { Err(Refused::DiscountOf(line)) } else { Ok(off) }
     }
 }
 
-fn hundredths(percent: Percent, amount: Decimal) -> Option<Decimal> {
-    percent.decimal().checked_mul(amount)?.checked_div(Percent::HUNDRED.decimal())
+/// What each line has of the discount of the document, without rounding.
+fn shares_of(discount: Money, nets: &[Money]) -> Sum<Vec<Exact>> {
+    let whole = sum(nets.iter().copied())?;
+    if discount == Money::ZERO || whole == Money::ZERO {
+        return Ok(vec![Exact::ZERO; nets.len()]);
+    }
+    let part = Exact::money(discount).over(Exact::money(whole))?.reduced();
+    nets.iter().map(|net| part.times(Exact::money(*net))).collect()
 }
 
 /// What the lines and the document come to.
@@ -186,14 +194,31 @@ pub fn compute(
     }
     let subtotal = sum(figures.iter().map(|line| line.gross))?;
     let after_lines = sum(figures.iter().map(|line| line.net))?;
+    if after_lines.is_negative() {
+        return Err(Refused::Negative);
+    }
     let off = rules.taken_off(header, after_lines, None)?;
-    let shares = share(off, &weights(figures.iter().map(|line| line.net)), rules.decimals);
+    let nets: Vec<Money> = figures.iter().map(|line| line.net).collect();
+    let shares = spread(off, &shares_of(off, &nets)?, rules.coin())?;
     for (line, share) in figures.iter_mut().zip(shares) {
         line.discount = plus(line.discount, share)?;
         line.net = minus(line.net, share)?;
     }
-    for group in groups(rules, lines) {
-        tax_group(rules, lines, &mut figures, &group)?;
+    let terms = rules.terms();
+    let taxables: Vec<Taxable<'_>> = lines
+        .iter()
+        .zip(&figures)
+        .map(|(line, figures)| Taxable {
+            amount: figures.net,
+            quantity: line.quantity,
+            code: line.tax,
+            stated: line.stated,
+        })
+        .collect();
+    for (line, taxed) in figures.iter_mut().zip(tax(&terms, &taxables)?) {
+        line.net = taxed.net;
+        line.tax = taxed.tax;
+        line.taxes = taxed.taxes;
     }
     let net = sum(figures.iter().map(|line| line.net))?;
     let tax = sum(figures.iter().map(|line| line.tax))?;
@@ -223,154 +248,6 @@ fn to_increment(amount: Money, increment: Money) -> Money {
     Money::from_units(if up { below.saturating_add(step) } else { below })
 }
 
-/// The lines whose tax is rounded together.
-fn groups(rules: &Rules, lines: &[Priced<'_>]) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(RecordId, Vec<usize>)> = Vec::new();
-    for (index, line) in lines.iter().enumerate() {
-        let Some((code, _)) = line.tax else { continue };
-        match groups.iter_mut().find(|(known, _)| *known == code) {
-            Some((_, members)) if rules.tax_rounding == TaxRounding::Document => members.push(index),
-            _ => groups.push((code, vec![index])),
-        }
-    }
-    groups.into_iter().map(|(_, members)| members).collect()
-}
-
-/// Computes the tax of lines that have one code, and shares it among them.
-fn tax_group(rules: &Rules, lines: &[Priced<'_>], figures: &mut [LineFigures], members: &[usize]) -> Sum<()> {
-    let Some((code, components)) = members.first().and_then(|first| lines[*first].tax) else { return Ok(()) };
-    let mut components: Vec<&TaxComponent> = components.iter().collect();
-    components.sort_by_key(|component| component.sequence);
-    let quantity =
-        members.iter().try_fold(Decimal::ZERO, |sum, index| sum.checked_add(lines[*index].quantity.decimal()));
-    let before: Vec<Money> = members.iter().map(|index| figures[*index].net).collect();
-    let group = Group { rules, components: &components, quantity: quantity.ok_or(TooLarge)? };
-    let amount = sum(before.iter().copied())?;
-    let (net, amounts) = if rules.inclusive { group.inside(amount)? } else { (amount, group.upon(amount)?) };
-    let nets =
-        if rules.inclusive { share(net, &weights(before.iter().copied()), rules.decimals) } else { before.clone() };
-    let mut left: Vec<Money> = Vec::with_capacity(members.len());
-    for (gross, net) in before.iter().zip(&nets) {
-        left.push(minus(*gross, *net)?);
-    }
-    let last_charged = components.iter().rposition(|component| charged(component.kind));
-    for (place, (component, amount)) in components.iter().zip(amounts).enumerate() {
-        let by = if component.kind == TaxKind::FixedPerUnit {
-            members.iter().map(|index| i128::from(lines[*index].quantity.units())).collect()
-        } else {
-            weights(nets.iter().copied())
-        };
-        let mut shares = share(amount, &by, rules.decimals);
-        if rules.inclusive && charged(component.kind) {
-            if Some(place) == last_charged {
-                // What a price includes beyond the net is tax, to the coin.
-                shares.clone_from(&left);
-            }
-            for (left, share) in left.iter_mut().zip(&shares) {
-                *left = minus(*left, *share)?;
-            }
-        }
-        for ((index, amount), net) in members.iter().zip(shares).zip(&nets) {
-            let line = &mut figures[*index];
-            let earlier = line.taxes.iter().filter(|tax| tax.is_charged()).map(|tax| tax.amount);
-            let base = if component.is_compound { plus(*net, sum(earlier)?)? } else { *net };
-            if charged(component.kind) {
-                line.tax = plus(line.tax, amount)?;
-            }
-            line.taxes.push(LineTax {
-                code,
-                component: component.id,
-                name: component.name.clone(),
-                kind: component.kind,
-                rate: component.rate_on(rules.date),
-                base,
-                amount,
-                recoverable: rules.percent_of(component.recoverable_percent, amount)?,
-            });
-        }
-    }
-    for (index, net) in members.iter().zip(nets) {
-        figures[*index].net = net;
-    }
-    Ok(())
-}
-
-struct Group<'g> {
-    rules: &'g Rules,
-    components: &'g [&'g TaxComponent],
-    quantity: Decimal,
-}
-
-impl Group<'_> {
-    fn per_unit(&self, component: &TaxComponent) -> Sum<Money> {
-        let amount = component.rate_on(self.rules.date).decimal();
-        let exact = amount.checked_mul(self.quantity).and_then(|exact| exact.checked_div(self.rules.rate.decimal()));
-        self.rules.round(exact)
-    }
-
-    /// The tax upon a net amount, component by component.
-    fn upon(&self, net: Money) -> Sum<Vec<Money>> {
-        let mut earlier = Money::ZERO;
-        let mut amounts = Vec::new();
-        for component in self.components {
-            let base = if component.is_compound { plus(net, earlier)? } else { net };
-            let amount = match component.kind {
-                TaxKind::FixedPerUnit => self.per_unit(component)?,
-                TaxKind::Exempt | TaxKind::Zero => Money::ZERO,
-                TaxKind::Standard | TaxKind::Withholding | TaxKind::ReverseCharge => {
-                    self.rules.percent_of(component.rate_on(self.rules.date), base)?
-                }
-            };
-            if charged(component.kind) {
-                earlier = plus(earlier, amount)?;
-            }
-            amounts.push(amount);
-        }
-        Ok(amounts)
-    }
-
-    /// The net and the tax inside an amount that includes it. The tax is what the net leaves over: computed from
-    /// the rounded net, it would miss coins.
-    fn inside(&self, gross: Money) -> Sum<(Money, Vec<Money>)> {
-        let mut fixed = Money::ZERO;
-        let mut factor = Decimal::ONE;
-        let mut parts = Vec::new();
-        for component in self.components {
-            let part = match component.kind {
-                TaxKind::Standard => {
-                    let on = if component.is_compound { factor } else { Decimal::ONE };
-                    hundredths(component.rate_on(self.rules.date), on).ok_or(TooLarge)?
-                }
-                _ => Decimal::ZERO,
-            };
-            if component.kind == TaxKind::FixedPerUnit {
-                fixed = plus(fixed, self.per_unit(component)?)?;
-            }
-            factor = factor.checked_add(part).ok_or(TooLarge)?;
-            parts.push(part);
-        }
-        let taxed = minus(gross, fixed)?;
-        let net = self.rules.round(taxed.decimal().checked_div(factor))?;
-        let tax = minus(taxed, net)?;
-        let scaled = |part: &Decimal| {
-            part.checked_mul(Decimal::from(10_000_000_000_i64)).and_then(|part| i128::try_from(part.round()).ok())
-        };
-        let by: Vec<i128> = parts.iter().map(|part| scaled(part).unwrap_or_default()).collect();
-        let standard = if by.iter().sum::<i128>() == 0 {
-            vec![Money::ZERO; by.len()]
-        } else {
-            share(tax, &by, self.rules.decimals)
-        };
-        let upon = self.upon(net)?;
-        let amounts =
-            self.components.iter().zip(standard).zip(upon).map(|((component, inside), upon)| match component.kind {
-                TaxKind::Standard => inside,
-                _ => upon,
-            });
-        Ok((net, amounts.collect()))
-    }
-}
-
 /// Amounts in the company's currency: the running total is converted, so that what is shared adds up to what the
 /// whole comes to.
 pub fn converted(amounts: &[Money], rate: Rate, decimals: u32, rounding: Rounding) -> Sum<Vec<Money>> {
@@ -392,6 +269,7 @@ pub fn converted(amounts: &[Money], rate: Rate, decimals: u32, rounding: Roundin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tax::TaxBoxes;
     use proptest::prelude::*;
 
     fn component(name: &str, rate: &str, kind: TaxKind, is_compound: bool, sequence: i64) -> TaxComponent {
@@ -406,6 +284,7 @@ mod tests {
             recoverable_percent: Percent::HUNDRED,
             payable_account_id: None,
             receivable_account_id: None,
+            boxes: TaxBoxes::default(),
         }
     }
 
@@ -419,7 +298,8 @@ mod tests {
             rounding: Rounding::HalfUp,
             tax_rounding,
             inclusive,
-            date: "2026-06-30".parse().unwrap(),
+            rates_of: "2026-06-30".parse().unwrap(),
+            tolerance: 5,
             rate: Rate::ONE,
             increment: None,
         }
@@ -431,6 +311,7 @@ mod tests {
             price: UnitPrice::parse(price).unwrap(),
             discount: discount.map(|percent| Discount::Percent(Percent::parse(percent).unwrap())),
             tax: (!tax.is_empty()).then_some((RecordId::default(), tax)),
+            stated: None,
         }
     }
 
@@ -547,6 +428,7 @@ mod tests {
                 tax: codes.get(*code).map(|components| {
                     (RecordId(uuid::Uuid::from_u128(*code as u128 + 1)), components.as_slice())
                 }),
+                stated: None,
             }).collect();
             let header = Some(Discount::Percent(Percent::from_units(off)));
             let (figures, totals) = compute(&rules, &priced, header).unwrap();
@@ -563,9 +445,12 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shared_adds_up(total in -1_000_000_i64..1_000_000, weights in prop::collection::vec(0_i128..1_000_000, 1..100)) {
+        fn what_is_shared_adds_up(total in -1_000_000_i64..1_000_000, nets in prop::collection::vec(-1_000_000_i64..1_000_000, 1..100)) {
             let total = Money::from_units(total * 100);
-            let shares = share(total, &weights, 2);
+            let nets: Vec<Money> = nets.into_iter().map(|cents| Money::from_units(cents * 100)).collect();
+            prop_assume!(sum(nets.iter().copied()).unwrap() > Money::ZERO);
+            let raw = shares_of(total, &nets).unwrap();
+            let shares = spread(total, &raw, Coin { decimals: 2, rounding: Rounding::HalfUp }).unwrap();
             prop_assert_eq!(sum(shares.iter().copied()).unwrap(), total);
             prop_assert!(shares.iter().all(|share| share.fits(2)));
         }

@@ -1,6 +1,10 @@
 //! Tax: what a code is made of, and what it comes to.
 
+pub mod engine;
+pub mod exact;
+pub mod facts;
 pub mod figures;
+pub mod home;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +43,8 @@ wire_enum! {
         Exempt = "exempt",
         /// A rate of nothing.
         Zero = "zero",
+        /// Nothing that the tax is about; it is shown in a return all the same.
+        Outside = "outside",
         /// An amount for each unit of the quantity, in the company's currency.
         FixedPerUnit = "fixedPerUnit",
     }
@@ -89,6 +95,25 @@ pub struct TaxComponent {
     pub payable_account_id: Option<RecordId>,
     /// Account for tax that is claimed back; the company's when null.
     pub receivable_account_id: Option<RecordId>,
+    /// Where its figures stand in a return.
+    #[serde(default)]
+    pub boxes: TaxBoxes,
+}
+
+/// The boxes of a return that a component's figures go to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TaxBoxes {
+    /// What was sold; the code's `reportBox` when null.
+    pub sales_base: Option<String>,
+    /// The tax on it.
+    pub sales_tax: Option<String>,
+    /// What was bought; the code's `reportBox` when null.
+    pub purchase_base: Option<String>,
+    /// The tax that is owed on what was bought, such as a reverse charge.
+    pub purchase_due: Option<String>,
+    /// What of the tax on it is claimed back.
+    pub purchase_claim: Option<String>,
 }
 
 impl TaxComponent {

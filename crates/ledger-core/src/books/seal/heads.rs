@@ -10,7 +10,7 @@ use crate::books::tables::books;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use schemars::JsonSchema;
-use sea_orm::{ConnectionTrait, EntityTrait};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 
 /// Where the audit log of a company stands, signed. Kept elsewhere, it proves later that nothing was cut off since.
@@ -50,8 +50,8 @@ impl SignedHead {
         signing.finish()
     }
 
-    pub(crate) fn is_ours(&self, seals: &Seals) -> bool {
-        same(&self.signature(seals), &self.signature)
+    pub(crate) fn is_ours(&self, eras: &[Seals]) -> bool {
+        eras.iter().any(|seals| same(&self.signature(seals), &self.signature))
     }
 }
 
@@ -69,6 +69,21 @@ pub(crate) fn signature(seals: &Seals, row: &books::Model) -> String {
 
 pub(crate) fn is_signed(seals: &Seals, row: &books::Model) -> bool {
     same(&signature(seals, row), &row.signature)
+}
+
+/// Writes where the books of a company stand from now on. Whether they stood right before that is answered.
+pub(crate) async fn write(connection: &impl ConnectionTrait, row: books::Model) -> Result<bool> {
+    let update = books::Entity::update_many()
+        .col_expr(books::Column::Version, row.version.into())
+        .col_expr(books::Column::EntryNumber, row.entry_number.into())
+        .col_expr(books::Column::RecordedAt, row.recorded_at.into())
+        .col_expr(books::Column::AuditSequence, row.audit_sequence.into())
+        .col_expr(books::Column::AuditHash, row.audit_hash.into())
+        .col_expr(books::Column::Sums, row.sums.into())
+        .col_expr(books::Column::Signature, row.signature.into())
+        .filter(books::Column::BusinessId.eq(row.business_id))
+        .filter(books::Column::Version.eq(row.version - 1));
+    Ok(update.exec(connection).await?.rows_affected == 1)
 }
 
 /// The sums that the books of a company carry, if what they carry is signed.
@@ -97,7 +112,7 @@ pub(crate) async fn compare(
 ) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     let at = kept.sequence;
-    if !kept.is_ours(seals) {
+    if !kept.is_ours(&seals.eras()?) {
         findings.push(format!("the head that was kept of record {at} was not signed under this master key"));
     }
     let Some(row) = books::Entity::find_by_id(kept.business_id).one(connection).await? else {

@@ -5,9 +5,11 @@
 //! breaks the sum of all seals of its table, which the books carry under their signature ([`sums`]).
 //!
 //! - [`writing`]: rows that are written with their seals, and those that triggers saw written without.
+//! - [`noted`]: what these rows were before, so that nobody's tampering is sealed with what is changed next.
 //! - [`proof`]: every seal and every sum again, from the rows as they are.
 
 pub(crate) mod heads;
+mod noted;
 pub(crate) mod proof;
 pub(crate) mod sums;
 pub(crate) mod tables;
@@ -15,23 +17,43 @@ pub(crate) mod writing;
 
 pub use heads::SignedHead;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::keys::{Keys, Purpose};
 use crate::ledger::hex;
 use ring::hmac;
+use std::sync::{Arc, OnceLock};
 
 /// The key that proves what the server wrote.
+///
+/// What is written once and stays, as entries and the audit log, keeps what it was signed with when the master key is
+/// changed: it is proved under the key of its time, and held fast by sums and heads that are under the key of now.
 #[derive(Clone)]
-pub(crate) struct Seals(hmac::Key);
+pub(crate) struct Seals {
+    own: hmac::Key,
+    /// Those before it, the first one first; known once the installation was read.
+    former: Arc<OnceLock<Vec<hmac::Key>>>,
+}
 
 impl Seals {
     pub(crate) fn of(keys: &Keys) -> Result<Self> {
-        Ok(Self(keys.signing(Purpose::Audit)?))
+        Ok(Self { own: keys.signing(Purpose::Audit)?, former: Arc::default() })
+    }
+
+    /// Learns what signed before it.
+    pub(crate) fn learn(&self, former: Vec<hmac::Key>) {
+        self.former.get_or_init(|| former);
+    }
+
+    /// What signed, from the first to the one of now.
+    pub(crate) fn eras(&self) -> Result<Vec<Self>> {
+        let former = self.former.get().ok_or_else(|| Error::internal("who signed before is not known yet"))?;
+        let of = |key: &hmac::Key| Self { own: key.clone(), former: Arc::default() };
+        Ok(former.iter().map(of).chain([self.clone()]).collect())
     }
 
     /// Begins a signature. `what` keeps one kind of thing from being taken for another.
     pub(crate) fn sign(&self, what: &str) -> Signing {
-        let mut signing = Signing(hmac::Context::with_key(&self.0));
+        let mut signing = Signing(hmac::Context::with_key(&self.own));
         signing.feed(Some(what));
         signing
     }

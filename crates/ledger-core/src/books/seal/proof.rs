@@ -94,7 +94,7 @@ async fn lines_of(
         .order_by(Alias::new("entry_number"), Order::Asc)
         .order_by(Alias::new("position"), Order::Asc);
     let mut lines: BTreeMap<i64, Beside> = BTreeMap::new();
-    let place = LINES.columns.iter().position(|column| column.name == "entry_number").unwrap_or_default();
+    let place = LINES.place("entry_number")?;
     for row in connection.query_all(&select).await? {
         // A line that cannot be read is missing from the seal of its entry.
         let Some(values) = LINES.read(&row) else { continue };
@@ -132,7 +132,7 @@ pub(crate) async fn run(cx: &Cx<'_>, company: Option<BusinessId>, signed: &Sums)
 }
 
 async fn prove(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>) -> Result<(Sum, Vec<String>)> {
-    let (connection, seals) = (&cx.db, cx.seals);
+    let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
     let (mut sum, mut findings) = (Sum::default(), Vec::new());
     let mut tell = |what: String| {
         if findings.len() < MOST {
@@ -161,7 +161,7 @@ async fn prove(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>) 
                 sum.add(seals, table.name, &table.seal(seals, "", &values, &beside)?);
             } else if row.seal.is_empty() {
                 tell(format!("{} was written by somebody else", table.key_text(&values)));
-            } else if table.fits(seals, &row.seal, &values, &beside)? {
+            } else if table.fits_any(&eras, (&row.seal, &values), &beside)? {
                 sum.add(seals, table.name, &row.seal);
             } else {
                 tell(format!("{} is not what was written", table.key_text(&values)));

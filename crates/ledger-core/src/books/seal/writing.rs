@@ -1,19 +1,21 @@
 //! Rows on their way into tables that are sealed.
 //!
 //! What is planned is written with its seal. What is written otherwise, triggers note in `touched`, with the seal that
-//! the row had; before a batch is committed, these rows are read again and sealed. So nothing can be written and not be
-//! sealed, wherever it is written from, and the sums lose each seal that went and gain each that came, once.
+//! the row had and what changed in it; before a batch is committed, these rows are read again, held against what they
+//! were ([`noted`]) and sealed. So nothing can be written and not be sealed, wherever it is written from, nothing that
+//! somebody else changed is sealed for it, and the sums lose each seal that went and gain each that came, once.
 
 use super::Seals;
-use super::sums::Moved;
-use super::tables::{Table, Whose, salt, table};
+use super::noted::{self, Note};
+use super::proof::Rows;
+use super::sums::{Moved, Sum};
+use super::tables::{Row, Table, Whose, salt, table};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::security;
 use sea_orm::sea_query::{Alias, CaseStatement, Condition, Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Iterable, ModelTrait, Statement, Value};
-use std::collections::{BTreeMap, HashSet};
-use uuid::Uuid;
+use std::collections::{HashMap, HashSet};
 
 /// As many rows as are sealed again at once.
 const PORTION: usize = 64;
@@ -82,83 +84,74 @@ pub(crate) async fn insert<E: EntityTrait>(
     Ok(())
 }
 
-/// A row that a batch has written: the seals that it had, none of which counts any more.
-type Touched = BTreeMap<(String, Option<BusinessId>, String), HashSet<String>>;
-
 /// What the notes of migrations are known by, once they ran.
 pub(crate) const MIGRATIONS: &str = migrations::BATCH;
 
-/// Seals what was touched without its seal.
+/// Seals what was touched without its seal. What somebody else changed before is not sealed, and stays in the sums as it
+/// was: every proof tells it.
 pub(crate) async fn settle(
     connection: &impl ConnectionTrait,
     (seals, moved): (&Seals, &mut Moved),
     batch: &str,
 ) -> Result<()> {
     let own = Condition::all().add(Expr::col(Alias::new("batch")).eq(batch));
-    let mut noted = Query::select();
-    noted.from(Alias::new("touched")).cond_where(own.clone());
-    for column in ["relation", "business_id", "key", "old"] {
-        noted.column(Alias::new(column));
-    }
-    let mut touched = Touched::new();
-    for row in connection.query_all(&noted).await? {
-        let company = row.try_get::<Option<Uuid>>("", "business_id")?.map(BusinessId);
-        let olds = touched.entry((row.try_get("", "relation")?, company, row.try_get("", "key")?)).or_default();
-        let old: String = row.try_get("", "old")?;
-        if !old.is_empty() {
-            olds.insert(old);
-        }
-    }
+    let touched = noted::read(connection, own.clone()).await?;
     if touched.is_empty() {
         return Ok(());
     }
-    for ((name, company, _), olds) in &touched {
-        let table = table(name)?;
-        for old in olds {
-            moved.of(*company).of_table(table.name).take(seals, table.name, old);
-        }
-    }
-    let salt = salt()?;
-    let keys: Vec<_> = touched.keys().collect();
-    for of_table in keys.chunk_by(|left, right| left.0 == right.0) {
+    let (salt, rows): (_, Vec<_>) = (salt()?, touched.iter().collect());
+    for of_table in rows.chunk_by(|left, right| left.0.0 == right.0.0) {
         for portion in of_table.chunks(PORTION) {
-            seal_again(connection, (seals, &salt), moved, portion, &touched).await?;
+            seal_again(connection, (seals, &salt), moved, portion, batch).await?;
         }
     }
-    connection.execute(Query::delete().from_table(Alias::new("touched")).cond_where(own)).await?;
-    Ok(())
+    noted::forget(connection, own).await
 }
 
-type Noted = (String, Option<BusinessId>, String);
+type Noted<'t> = (&'t (String, Option<BusinessId>, String), &'t Vec<Note>);
 
 async fn seal_again(
     connection: &impl ConnectionTrait,
     (seals, salt): (&Seals, &str),
     moved: &mut Moved,
-    keys: &[&Noted],
-    touched: &Touched,
+    portion: &[Noted<'_>],
+    batch: &str,
 ) -> Result<()> {
-    let Some((name, _, _)) = keys.first() else { return Ok(()) };
+    let Some(((name, _, _), _)) = portion.first() else { return Ok(()) };
     let table = table(name)?;
     if table.grows_only {
         return Err(Error::internal(format!("a row of {name}, which grows only, was written without its seal")));
     }
     let mut wanted = Condition::any();
-    for (_, company, key) in keys {
+    for ((_, company, key), _) in portion {
         wanted = wanted.add(named(table, *company, key)?);
     }
-    let found = table.rows(connection, table.select().cond_where(wanted)).await?;
+    let mut found = HashMap::new();
+    for row in table.rows(connection, table.select().cond_where(wanted)).await? {
+        let values = row.values.ok_or_else(|| unreadable(table))?;
+        found.insert((table.company(&values), table.key_text(&values)), (values, row.seal));
+    }
     let mut seal_of = Vec::new();
-    for row in found {
-        let values = row.values.ok_or_else(|| Error::internal(format!("a row of {name} cannot be read")))?;
-        let (company, key) = (table.company(&values), table.key_text(&values));
-        let noted = (name.clone(), company, key);
-        let olds = touched.get(&noted);
+    for ((_, company, key), notes) in portion {
+        let now = found.get(&(*company, key.clone()));
+        // A migration may have changed more than its notes tell.
+        let spoilt = match batch {
+            MIGRATIONS => HashSet::new(),
+            _ => noted::spoilt(seals, table, notes, now.map(|(values, _)| values.as_slice()))?,
+        };
+        if !spoilt.is_empty() {
+            security::tampered(*company, &format!("{name}: {key} was changed behind the server's back"));
+        }
+        let olds = noted::seals_of(notes);
+        for old in olds.difference(&spoilt) {
+            moved.of(*company).of_table(table.name).take(seals, table.name, old);
+        }
+        let Some((values, seal)) = now else { continue };
         // One that was written again with its seal, after it was touched, is sealed.
-        if row.seal.is_empty() || olds.is_some_and(|olds| olds.contains(&row.seal)) {
-            let seal = table.seal(seals, salt, &values, &[])?;
-            moved.of(company).of_table(table.name).add(seals, table.name, &seal);
-            seal_of.push((named(table, company, &noted.2)?, seal));
+        if seal.is_empty() || olds.contains(seal.as_str()) && !spoilt.contains(seal.as_str()) {
+            let seal = table.seal(seals, salt, values, &[])?;
+            moved.of(*company).of_table(table.name).add(seals, table.name, &seal);
+            seal_of.push((named(table, *company, key)?, seal));
         }
     }
     write_seals(connection, table, seal_of).await
@@ -194,25 +187,30 @@ async fn write_seals(connection: &impl ConnectionTrait, table: &Table, seals: Ve
     Ok(())
 }
 
-/// Seals every row of a table that has no seal yet, portion by portion, and adds all of them up.
+/// Seals every row of a table, portion by portion, and adds all of them up. `eras` is what they are sealed under until
+/// now, where they are and it is not known yet that they are right. What grows only keeps the seal that it has.
 pub(crate) async fn seal_all(
     connection: &impl ConnectionTrait,
-    seals: &Seals,
+    (seals, eras): (&Seals, Option<&[Seals]>),
     table: &'static Table,
     company: Option<BusinessId>,
-) -> Result<super::sums::Sum> {
+) -> Result<Sum> {
     let salt = salt()?;
-    let mut sum = super::sums::Sum::default();
-    let mut walk = super::proof::Rows::of(table, company);
+    let mut sum = Sum::default();
+    let mut walk = Rows::of(table, company);
     while let Some(portion) = walk.next(connection).await? {
         let mut seal_of = Vec::new();
         for (row, beside) in portion {
-            let values =
-                row.values.ok_or_else(|| Error::internal(format!("a row of {} cannot be read", table.name)))?;
-            let salt = if table.grows_only { "" } else { &salt };
-            let seal = table.seal(seals, salt, &values, &beside)?;
-            sum.add(seals, table.name, &seal);
-            if !table.grows_only {
+            if let Some(eras) = eras {
+                check(table, eras, &row, &beside)?;
+            }
+            let values = row.values.ok_or_else(|| unreadable(table))?;
+            if table.grows_only {
+                let seal = if row.seal.is_empty() { table.seal(seals, "", &values, &beside)? } else { row.seal };
+                sum.add(seals, table.name, &seal);
+            } else {
+                let seal = table.seal(seals, &salt, &values, &beside)?;
+                sum.add(seals, table.name, &seal);
                 seal_of.push((named(table, table.company(&values), &table.key_text(&values))?, seal));
             }
         }
@@ -222,6 +220,45 @@ pub(crate) async fn seal_all(
         }
     }
     Ok(sum)
+}
+
+/// An error where a row of a table is not what was written.
+pub(crate) async fn check_all(
+    connection: &impl ConnectionTrait,
+    eras: &[Seals],
+    table: &'static Table,
+    company: Option<BusinessId>,
+) -> Result<()> {
+    let mut walk = Rows::of(table, company);
+    while let Some(portion) = walk.next(connection).await? {
+        for (row, beside) in portion {
+            check(table, eras, &row, &beside)?;
+        }
+    }
+    Ok(())
+}
+
+fn check(table: &Table, eras: &[Seals], row: &Row, beside: &[Vec<Value>]) -> Result<()> {
+    let values = row.values.as_deref().ok_or_else(|| unreadable(table))?;
+    let is_older = table.grows_only && row.seal.is_empty();
+    if is_older || table.fits_any(eras, (&row.seal, values), beside)? {
+        return Ok(());
+    }
+    Err(Error::internal(format!("{}: {} is not what was written", table.name, table.key_text(values))))
+}
+
+fn unreadable(table: &Table) -> Error {
+    Error::internal(format!("a row of {} cannot be read", table.name))
+}
+
+/// Forgets what this batch noted of its writes: all of it is sealed.
+pub(crate) async fn forget_notes(connection: &impl ConnectionTrait) -> Result<()> {
+    let batch = match connection.get_database_backend() {
+        DbBackend::Postgres => "current_setting('duet.batch', true)",
+        _ => "''",
+    };
+    connection.execute_unprepared(&format!("DELETE FROM touched WHERE batch = {batch}")).await?;
+    Ok(())
 }
 
 /// Whether any row of a table is sealed.

@@ -3,14 +3,17 @@
 //! Owns: the files, who may use them, and how the memory for their pages is shared out.
 
 mod claim;
+mod log;
 mod readers;
 mod writer;
 
 pub(crate) use readers::{Reads, Snapshot};
 pub(crate) use writer::{Transaction, Writer};
 
+use super::standing::Standing;
 use super::{DatabaseOptions, Purpose};
 use claim::Claim;
+use log::Log;
 use migrations::schema::{self, Parts};
 use readers::Readers;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
@@ -28,8 +31,8 @@ const LEAST_CACHE_KIB: u32 = 256;
 /// What the engine needs beside the pages of its files.
 const BESIDE_PAGES_KIB: u64 = 32 << 10;
 
-/// What a page takes in the log.
-const LOG_PAGE: u64 = 4096 + 24;
+/// How the process is ended.
+type Ending = fn(&str) -> !;
 
 /// What all databases of this process may hold in memory.
 static MEMORY_KIB: Mutex<u64> = Mutex::new(0);
@@ -45,11 +48,12 @@ pub(crate) struct Engine {
     budget_kib: u64,
     /// Given up when the database is closed, or by the kernel when the process ends.
     claim: Mutex<Option<Claim>>,
-    log_budget: u64,
+    log: Arc<Log>,
+    standing: Arc<Standing>,
 }
 
 impl Engine {
-    pub(crate) fn open(path: PathBuf, asked: &DatabaseOptions) -> Result<Self, DbErr> {
+    pub(crate) fn open(path: PathBuf, asked: &DatabaseOptions, standing: Arc<Standing>) -> Result<Self, DbErr> {
         let reads_only = asked.purpose == Purpose::Reading;
         if reads_only && !path.exists() {
             return Err(DbErr::Custom(format!("there is no database at {}", path.display())));
@@ -79,13 +83,18 @@ impl Engine {
             Some(Connection::open(&Opening { access: Access::Create, ..writing.clone() })?)
         };
         let budget_kib = u64::from(asked.page_cache_kib);
+        let reading = |name, most| Readers::of(name, most, opening(Access::Read, share), standing.clone());
+        let (readers, door) = (reading("reader", readers as usize), reading("door", 1));
+        let all = [readers.clone(), door.clone()];
+        let log = Log::of(opening(Access::Write, LEAST_CACHE_KIB), asked.log_budget, all, end_process);
         let engine = Self {
             purpose: asked.purpose,
-            readers: Readers::of("reader", readers as usize, opening(Access::Read, share)),
-            door: Readers::of("door", 1, opening(Access::Read, share)),
+            readers,
+            door,
             first: Mutex::new(None),
             writing,
-            log_budget: asked.log_budget,
+            log,
+            standing,
             budget_kib,
             claim: Mutex::new(claim),
         };
@@ -128,23 +137,6 @@ impl Engine {
         Connection::open(&self.writing)
     }
 
-    /// A log of so many pages could not be taken into the file as a whole: snapshots are open that still need it. Those end
-    /// that were begun long ago, the sooner the less room there is.
-    fn relieve(&self, pages: i64) {
-        let bytes = u64::try_from(pages).unwrap_or(0).saturating_mul(LOG_PAGE);
-        let quarters = bytes.saturating_mul(4) / self.log_budget.max(1);
-        let age = match quarters {
-            0 | 1 => return,
-            2 => Duration::from_secs(5),
-            3 => Duration::from_secs(1),
-            _ => Duration::ZERO,
-        };
-        let ended = self.readers.end_lent(age);
-        if ended > 0 {
-            tracing::warn!(ended, megabytes = bytes >> 20, "reads were ended beside which the log had grown too long");
-        }
-    }
-
     /// A connection that sees what others commit.
     fn witness(&self) -> Result<Connection, Fault> {
         let opening = Opening { access: Access::Read, cache_kib: LEAST_CACHE_KIB, ..self.writing.clone() };
@@ -168,7 +160,14 @@ impl Engine {
         expected
     }
 
+    /// Waits until the log is not being copied. How many pages were copied beside the lane, and how many by it.
+    #[cfg(test)]
+    pub(crate) fn settle_log(&self) -> (i64, i64) {
+        self.log.settled()
+    }
+
     pub(crate) async fn close(&self) {
+        self.log.close().await;
         self.readers.close().await;
         self.door.close().await;
         // The last connection that may write takes the log into the file.

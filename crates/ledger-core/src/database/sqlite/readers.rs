@@ -3,8 +3,13 @@
 //! A question costs one hop: its rows are made where they are read, and handed over as they are. A question that nobody
 //! waits for any more ends inside the engine, and only that one. A snapshot holds a thread until it ends. Threads start
 //! when they are needed and end when they have long had nothing to do.
+//!
+//! Whatever reads is known here from before it begins until after it has ended, for it keeps the log from being begun
+//! anew. The log may end it, and have nothing new begin.
 
 use super::end_process;
+use crate::database::ROWS_READ;
+use crate::database::standing::{Ill, Part, Standing};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, QueryResult, Statement};
 use sqlite_kit::{Connection, Fault, Opening, Stop};
 use std::collections::VecDeque;
@@ -30,8 +35,11 @@ pub(super) struct Readers {
     name: &'static str,
     most: usize,
     opening: Opening,
+    standing: Arc<Standing>,
     state: Mutex<State>,
     wake: Condvar,
+    /// Rung when a read ends.
+    quiet: Condvar,
 }
 
 #[derive(Default)]
@@ -40,10 +48,10 @@ struct State {
     threads: usize,
     idle: usize,
     handles: Vec<JoinHandle<()>>,
-    /// What runs now; all of it ends when the readers are closed.
-    running: Vec<Stop>,
-    /// The snapshots that are lent, to be called back when the readers are closed.
-    lent: Vec<Arc<Lent>>,
+    /// What reads now, to be ended when it is in the way or when the readers are closed.
+    reading: Vec<Arc<Reading>>,
+    /// How many want nothing new to begin.
+    holding: usize,
     closed: bool,
 }
 
@@ -53,20 +61,32 @@ impl std::fmt::Debug for State {
     }
 }
 
-/// A snapshot that is lent.
+/// A read: a question by itself, or a snapshot that is lent with all that is asked of it.
 #[derive(Debug)]
-struct Lent {
-    questions: Questions,
+struct Reading {
+    /// Where a snapshot's questions go.
+    questions: Option<Questions>,
     since: Instant,
-    /// What is asked of it right now.
+    /// What is asked right now.
     asked: Mutex<Option<Stop>>,
     /// Whether it was called back.
     over: AtomicBool,
 }
 
-impl Lent {
+impl Reading {
     fn asked(&self) -> MutexGuard<'_, Option<Stop>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    fn is_asked(&self, stop: &Stop) {
+        *self.asked() = Some(stop.clone());
+        if self.is_over() {
+            stop.now();
+        }
     }
 
     /// Ends it, in the middle of what is asked.
@@ -75,7 +95,33 @@ impl Lent {
         if let Some(stop) = self.asked().as_ref() {
             stop.now();
         }
-        let _ended_by_itself = self.questions.send(None);
+        self.end_snapshot();
+    }
+
+    fn end_snapshot(&self) {
+        if let Some(questions) = &self.questions {
+            let _ended_by_itself = questions.send(None);
+        }
+    }
+}
+
+/// A read is known as long as this is held.
+struct Known(Arc<Readers>, Arc<Reading>);
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        self.0.state().reading.retain(|one| !Arc::ptr_eq(one, &self.1));
+        self.0.quiet.notify_all();
+    }
+}
+
+/// Nothing new begins to read as long as this is held.
+pub(super) struct Hold(Arc<Readers>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.state().holding -= 1;
+        self.0.wake.notify_all();
     }
 }
 
@@ -84,7 +130,7 @@ struct Reader {
     pool: Arc<Readers>,
     connection: Option<Connection>,
     /// The snapshot that it serves.
-    lent: Option<Arc<Lent>>,
+    lent: Option<Arc<Reading>>,
 }
 
 /// Questions outside a transaction.
@@ -97,13 +143,14 @@ pub(crate) struct Reads {
 /// A snapshot of the books. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Snapshot {
-    lent: Arc<Lent>,
+    lent: Arc<Reading>,
     until: Option<Instant>,
 }
 
 impl Readers {
-    pub(super) fn of(name: &'static str, most: usize, opening: Opening) -> Arc<Self> {
-        Arc::new(Self { name, most, opening, state: Mutex::default(), wake: Condvar::new() })
+    pub(super) fn of(name: &'static str, most: usize, opening: Opening, standing: Arc<Standing>) -> Arc<Self> {
+        let (wake, quiet) = (Condvar::new(), Condvar::new());
+        Arc::new(Self { name, most, opening, standing, state: Mutex::default(), wake, quiet })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -118,7 +165,7 @@ impl Readers {
         state.waiting.push_back(job);
         if state.idle < state.waiting.len() && state.threads < self.most {
             let pool = self.clone();
-            let started = std::thread::Builder::new().name(self.name.into()).spawn(move || pool.work());
+            let started = supervise::thread(self.name, move || pool.work());
             match started {
                 Ok(handle) => {
                     state.threads += 1;
@@ -149,14 +196,19 @@ impl Readers {
         let _present = Present(self.clone());
         let mut reader = Reader { pool: self.clone(), connection: None, lent: None };
         while let Some(job) = self.next() {
-            job(&mut reader);
+            // Whoever asked for it hears so; the others are served on, by another connection.
+            if supervise::caught(self.name, || job(&mut reader)).is_none() {
+                reader = Reader { pool: self.clone(), connection: None, lent: None };
+            }
         }
     }
 
     fn next(&self) -> Option<Job> {
         let mut state = self.state();
         loop {
-            if let Some(job) = state.waiting.pop_front() {
+            if state.holding == 0
+                && let Some(job) = state.waiting.pop_front()
+            {
                 return Some(job);
             }
             if state.closed {
@@ -172,11 +224,36 @@ impl Readers {
         }
     }
 
-    /// Ends the snapshots that were begun so long ago; how many, is answered.
-    pub(super) fn end_lent(&self, age: Duration) -> usize {
+    /// A read begins.
+    fn know(self: &Arc<Self>, questions: Option<Questions>) -> Known {
+        let (since, over) = (Instant::now(), AtomicBool::new(false));
+        let reading = Arc::new(Reading { questions, since, asked: Mutex::default(), over });
+        let mut state = self.state();
+        if state.closed {
+            reading.call_back();
+        }
+        state.reading.push(reading.clone());
+        drop(state);
+        Known(self.clone(), reading)
+    }
+
+    /// Ends what was begun so long ago; how many, is answered.
+    pub(super) fn end_older(&self, age: Duration) -> usize {
         let state = self.state();
-        let old = state.lent.iter().filter(|lent| lent.since.elapsed() >= age && !lent.over.load(Ordering::Acquire));
-        old.map(|lent| lent.call_back()).count()
+        let old = state.reading.iter().filter(|one| one.since.elapsed() >= age && !one.is_over());
+        old.map(|one| one.call_back()).count()
+    }
+
+    /// From here on nothing new begins to read; who asks waits.
+    pub(super) fn hold(self: &Arc<Self>) -> Hold {
+        self.state().holding += 1;
+        Hold(self.clone())
+    }
+
+    /// Waits until nothing reads, so long.
+    pub(super) fn wait_until_quiet(&self, patience: Duration) {
+        let reads = |state: &mut State| !state.reading.is_empty();
+        drop(self.quiet.wait_timeout_while(self.state(), patience, reads).unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Ends what runs, takes nothing more, and waits for the threads.
@@ -185,8 +262,7 @@ impl Readers {
             let mut state = self.state();
             state.closed = true;
             state.waiting.clear();
-            state.running.iter().for_each(Stop::now);
-            state.lent.drain(..).for_each(|lent| lent.call_back());
+            state.reading.iter().for_each(|one| one.call_back());
             std::mem::take(&mut state.handles)
         };
         self.wake.notify_all();
@@ -205,33 +281,34 @@ impl Readers {
 impl Reader {
     /// Runs a question, until it is stopped.
     fn run<T>(&mut self, stop: &Stop, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+        let (pool, standing) = (self.pool.clone(), self.pool.standing.clone());
+        // Within a snapshot it is known already.
+        let known = self.lent.is_none().then(|| pool.know(None));
+        let reading = known.as_ref().map(|known| &known.1).or(self.lent.as_ref()).cloned();
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => Connection::open(&self.pool.opening)?,
+            None => Connection::open(&pool.opening).inspect_err(|fault| {
+                standing.ill(Part::Reading, Ill::of_sqlite(fault).unwrap_or(Ill::Missing), fault);
+            })?,
         };
-        {
-            let mut state = self.pool.state();
-            if state.closed {
-                stop.now();
-            }
-            state.running.push(stop.clone());
+        if let Some(reading) = &reading {
+            reading.is_asked(stop);
         }
-        if let Some(lent) = &self.lent {
-            *lent.asked() = Some(stop.clone());
-            if lent.over.load(Ordering::Acquire) {
-                stop.now();
+        let mut done = connection.until(stop, work);
+        if let Some(reading) = &reading {
+            *reading.asked() = None;
+            if reading.is_over() && done.as_ref().is_err_and(Fault::is_ended) {
+                done = Err(Fault::outgrown());
             }
         }
-        let done = connection.until(stop, work);
-        if let Some(lent) = &self.lent {
-            *lent.asked() = None;
-        }
-        self.pool.state().running.retain(|running| !running.is(stop));
         match &done {
             Err(fault) if fault.is_failed_sync() => {
                 end_process(&format!("the disk did not take what was written: {fault}"))
             }
-            Err(fault) if fault.spoils_connection() => tracing::warn!(%fault, "a reading connection is closed"),
+            Err(fault) if fault.spoils_connection() => {
+                standing.ill(Part::Reading, Ill::of_sqlite(fault).unwrap_or(Ill::Broken), fault);
+                tracing::warn!(%fault, "a reading connection is closed");
+            }
             _ => self.connection = Some(connection),
         }
         done
@@ -239,34 +316,27 @@ impl Reader {
 
     /// Serves a snapshot until that ends. One that does not begin is lent to nobody.
     fn lend(&mut self, stop: &Stop, until: Option<Instant>, begun: oneshot::Sender<Result<Snapshot, Fault>>) {
+        let (questions, asked) = mpsc::channel();
+        // Until its connection has let it go, whatever happens.
+        let known = self.pool.clone().know(Some(questions));
+        self.lent = Some(known.1.clone());
         // The first row that is read fixes what the snapshot sees.
         match self.run(stop, |connection| connection.batch("BEGIN; SELECT COUNT(*) FROM sqlite_master")) {
-            Ok(()) => self.serve_snapshot(until, begun),
+            Ok(()) => {
+                // Whether somebody takes it or nobody does: it says itself that it has ended when it is let go.
+                let _nobody_waits = begun.send(Ok(Snapshot { lent: known.1.clone(), until }));
+                while let Ok(Some(job)) = asked.recv() {
+                    job(self);
+                }
+            }
             Err(fault) => drop(begun.send(Err(fault))),
         }
+        self.lent = None;
         // Whatever could not be ended is let go with its connection.
         self.connection = self.connection.take().filter(|connection| {
             connection.is_autocommit() || connection.batch("ROLLBACK").is_ok() && connection.is_autocommit()
         });
-    }
-
-    fn serve_snapshot(&mut self, until: Option<Instant>, begun: oneshot::Sender<Result<Snapshot, Fault>>) {
-        let (questions, asked) = mpsc::channel();
-        let (since, over) = (Instant::now(), AtomicBool::new(false));
-        let lent = Arc::new(Lent { questions, since, asked: Mutex::default(), over });
-        let closed = {
-            let mut state = self.pool.state();
-            state.lent.push(lent.clone());
-            state.closed
-        };
-        self.lent = Some(lent.clone());
-        // Whether somebody takes it or nobody does: it says itself that it has ended when it is let go.
-        let _nobody_waits = begun.send(Ok(Snapshot { lent: lent.clone(), until }));
-        while !closed && let Ok(Some(job)) = asked.recv() {
-            job(self);
-        }
-        self.lent = None;
-        self.pool.state().lent.retain(|one| !Arc::ptr_eq(one, &lent));
+        drop(known);
     }
 }
 
@@ -347,7 +417,11 @@ impl Snapshot {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DbErr> {
-        let submit = |job| self.lent.questions.send(Some(job)).map_err(|_| Fault::ours("the snapshot has ended"));
+        let ended = || Fault::ours("the snapshot has ended");
+        let submit = |job| {
+            let questions = self.lent.questions.as_ref().ok_or_else(ended)?;
+            questions.send(Some(job)).map_err(|_| ended())
+        };
         let inside = |connection: &Connection| {
             if connection.is_autocommit() {
                 return Err(Fault::ours("the snapshot has ended"));
@@ -355,7 +429,7 @@ impl Snapshot {
             work(connection)
         };
         let answer = answered(self.until, submit, move |reader, stop| reader.run(stop, inside)).await;
-        if answer.is_err() && self.lent.over.load(Ordering::Acquire) {
+        if answer.is_err() && self.lent.is_over() {
             return Err(Fault::outgrown().into());
         }
         answer
@@ -364,7 +438,7 @@ impl Snapshot {
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        let _ended_before = self.lent.questions.send(None);
+        self.lent.end_snapshot();
     }
 }
 
@@ -392,7 +466,7 @@ macro_rules! hands_over {
             }
 
             async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-                let rows = self.ask(move |connection| connection.query(&statement)).await?;
+                let rows = self.ask(move |connection| connection.query_some(&statement, ROWS_READ)).await?;
                 Ok(rows.into_iter().map(QueryResult::from).collect())
             }
         }

@@ -11,17 +11,12 @@
 //! - Each commit raises a number in the head of the file. Nobody is answered before another connection has read it.
 //! - A sync that failed ends the process: nobody knows what is on the disk.
 
-use super::{Engine, end_process};
-use crate::database::Committing;
+use super::{Ending, Engine, end_process};
+use crate::database::standing::{Ill, Part, Standing, UnderWay};
+use crate::database::{Committing, ROWS_READ};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
-use sqlite_kit::{Checkpointed, Connection, Fault};
+use sqlite_kit::{Connection, Fault};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Once the log has so many pages, they are copied to the file.
-const LONG_LOG: i32 = 1_000;
-
-/// How the process is ended.
-type Ending = fn(&str) -> !;
 
 #[derive(Debug)]
 pub struct Writer {
@@ -37,11 +32,13 @@ pub struct Transaction {
     held: Arc<Held>,
     /// How many rows the connection had changed when it began.
     changed: u64,
+    _under_way: UnderWay,
 }
 
 #[derive(Debug)]
 struct Held {
     connection: Mutex<Connection>,
+    standing: Arc<Standing>,
     /// Why the transaction is gone, or the connection not to be trusted.
     spoilt: Mutex<Option<Fault>>,
     ending: Ending,
@@ -73,6 +70,9 @@ impl Held {
     }
 
     fn judge(&self, fault: &Fault) {
+        if let Some(ill) = Ill::of_sqlite(fault) {
+            self.standing.ill(Part::Writing, ill, fault);
+        }
         if fault.is_failed_sync() {
             (self.ending)(&format!("the disk did not take what was written: {fault}"));
         }
@@ -92,24 +92,17 @@ impl Writer {
                 self.discard();
             }
         }
-        let held = if let Some(held) = &self.connection {
-            held.clone()
-        } else {
-            let connection = Mutex::new(self.engine.connect()?);
-            let held = Arc::new(Held { connection, spoilt: Mutex::default(), ending: self.ending });
-            self.connection.insert(held).clone()
-        };
-        // Whoever is to see the commit is there before it: afterwards it would be too late to refuse.
-        if self.witness.is_none() {
-            self.witness = Some(self.engine.witness()?);
-        }
+        let under_way = self.engine.standing.begins();
+        let held = self.connected().inspect_err(|fault| {
+            self.engine.standing.ill(Part::Writing, Ill::of_sqlite(fault).unwrap_or(Ill::Missing), fault);
+        })?;
         // A deferred transaction that read first cannot become a writer after someone else's commit.
         let begun = {
             let connection = held.connection();
             connection.batch("BEGIN IMMEDIATE").map(|()| connection.changed())
         };
         match begun {
-            Ok(changed) => Ok(Transaction { held, changed }),
+            Ok(changed) => Ok(Transaction { held, changed, _under_way: under_way }),
             Err(fault) => {
                 held.judge(&fault);
                 drop(held);
@@ -119,8 +112,23 @@ impl Writer {
         }
     }
 
+    /// The connection, and with it whoever is to see the commit: afterwards it would be too late to refuse.
+    fn connected(&mut self) -> Result<Arc<Held>, Fault> {
+        let held = if let Some(held) = &self.connection {
+            held.clone()
+        } else {
+            let (connection, standing) = (Mutex::new(self.engine.connect()?), self.engine.standing.clone());
+            let held = Arc::new(Held { connection, standing, spoilt: Mutex::default(), ending: self.ending });
+            self.connection.insert(held).clone()
+        };
+        if self.witness.is_none() {
+            self.witness = Some(self.engine.witness()?);
+        }
+        Ok(held)
+    }
+
     pub(crate) fn commit(&mut self, transaction: Transaction) -> Committing {
-        let Transaction { held, changed } = transaction;
+        let Transaction { held, changed, _under_way } = transaction;
         let number = match held.run(|connection| raise(connection, changed)) {
             Ok(Raised::Nothing) => return self.end_empty(&held),
             Ok(Raised::To(number)) => number,
@@ -219,19 +227,11 @@ impl Writer {
         seen
     }
 
-    /// What is done when those who waited have their answers: a long log is copied to the file.
+    /// What is done when those who waited have their answers.
     pub(crate) fn tidy(&mut self) {
-        if Connection::log_pages() < LONG_LOG {
-            return;
-        }
         let Some(held) = self.connection.clone() else { return };
-        let copied = held.connection().checkpoint();
-        if let Ok(Checkpointed { pages, copied }) = copied
-            && copied < pages
-        {
-            self.engine.relieve(pages);
-        }
-        if let Err(fault) = copied {
+        let looked = self.engine.log.look(&held.connection());
+        if let Err(fault) = looked {
             held.judge(&fault);
             tracing::error!(%fault, "the log could not be copied to the file");
             drop(held);
@@ -282,7 +282,7 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        let rows = self.held.run(|connection| connection.query(&statement))?;
+        let rows = self.held.run(|connection| connection.query_some(&statement, ROWS_READ))?;
         Ok(rows.into_iter().map(QueryResult::from).collect())
     }
 }
@@ -315,7 +315,7 @@ mod tests {
             log_budget: 64 << 20,
             patience: crate::database::tests::PATIENCE,
         };
-        let engine = Arc::new(Engine::open(path.clone(), &options).unwrap());
+        let engine = Arc::new(Engine::open(path.clone(), &options, Arc::default()).unwrap());
         let mut writer = Writer::of(engine);
         writer.ending = told;
         let begun = writer.begin().unwrap();

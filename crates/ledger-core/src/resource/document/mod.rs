@@ -136,6 +136,11 @@ pub(crate) trait Document:
     /// Gives parts of their own an identity: those of the old version that come back keep theirs.
     fn identify(cx: &Cx<'_>, asked: &Self::Asked, old: Option<Before<'_, Self::Asked>>) -> Result<Self::Asked>;
 
+    /// What of a body is a figure that was read and is sent back, and so says nothing.
+    fn sent_back(asked: Self::Asked, _old: &Kept<Self>) -> Self::Asked {
+        asked
+    }
+
     /// What is left out and stands elsewhere, such as the rate of the day. It stays with the document.
     fn complete(_cx: &Cx<'_>, _head: &Head, asked: Self::Asked) -> impl Future<Output = Result<Self::Asked>> + Send {
         async { Ok(asked) }

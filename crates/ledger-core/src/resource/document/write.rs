@@ -20,6 +20,7 @@ use crate::books::tables::documents::{self as table, Column};
 use crate::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entries, entry_lines, open_items,
 };
+use crate::books::tax_facts;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
@@ -31,9 +32,9 @@ use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
 use crate::stored::AsJson;
-use rules::posting::{About, Line, Posting, Subject, TaxTag, Valued};
+use rules::posting::{About, Line, Subject, TaxTag, Valued};
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
 
@@ -404,7 +405,7 @@ pub(crate) async fn load<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
     let before = Before { asked: &old.content.asked, status: old.row.status, stage: old.row.stage };
-    let asked = D::identify(cx, &draft.asked, Some(before))?;
+    let asked = D::sent_back(D::identify(cx, &draft.asked, Some(before))?, &old.content);
     let asked = D::complete(cx, &draft.head, asked).await?;
     let target = draft.head.status.unwrap_or(old.row.status);
     let mut head = Head { status: Some(target), ..draft.head.clone() };
@@ -601,13 +602,7 @@ async fn reword_as<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::
 /// Reverses every entry that a document stands for, each on a day that is chosen for it.
 async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&EntryRef) -> Day) -> Result<Vec<EntryRef>> {
     let live = &old.row.entries.0;
-    let lines = entry_lines::Entity::find()
-        .filter(entry_lines::Column::BusinessId.eq(old.row.business_id))
-        .filter(entry_lines::Column::EntryNumber.is_in(live.iter().map(|entry| entry.number)))
-        .order_by_asc(entry_lines::Column::EntryNumber)
-        .order_by_asc(entry_lines::Column::Position)
-        .all(&cx.db)
-        .await?;
+    let postings = tax_facts::postings(cx, live).await?;
     let mirrors: HashSet<i64> = entries::Entity::find()
         .filter(entries::Column::BusinessId.eq(old.row.business_id))
         .filter(entries::Column::Number.is_in(live.iter().map(|entry| entry.number)))
@@ -620,10 +615,7 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
         .into_iter()
         .collect();
     let mut reversals = Vec::new();
-    for entry in live {
-        let of_entry = lines.iter().filter(|line| line.entry_number == entry.number).map(posted_line).collect();
-        let posting =
-            Posting::balanced(of_entry).map_err(|_| Error::internal("an entry in the books does not balance"))?;
+    for (entry, posting) in live.iter().zip(postings) {
         let new = NewEntry {
             date: day(entry),
             kind: EntryKind::Reversal,
@@ -634,7 +626,7 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
             reverses: Some(entry.id),
             moves: if mirrors.contains(&entry.number) { Moves::Mirrored } else { Moves::Back },
             narration: old.row.narration.clone(),
-            posting: posting.reversed(),
+            posting: posting.reversed(entry.date, day(entry)),
         };
         reversals.push(cx.post(new).await?);
     }

@@ -4,6 +4,7 @@
 //! to accounts that follow something else, such as the stock.
 
 mod posting;
+mod taxes;
 
 use crate::access::Business;
 use crate::books::chart::Chart;
@@ -31,6 +32,7 @@ use crate::wire_enum;
 use posting::{Fault, decimals, entries_of, judge_line, lines_of, rates, sums};
 use rules::keeper::Keeper;
 use rules::posting::Line;
+use rules::tax::facts::TaxSide;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -79,6 +81,8 @@ pub struct JournalInput {
     exchange_rate: Maybe<Rate>,
     /// A later day on which it takes itself back.
     reverse_on: Maybe<Day>,
+    /// The day that its tax counts for; the date when absent.
+    tax_date: Maybe<Day>,
     /// The journal's identifier in another system; unique among journals.
     external_id: Maybe<Text<200>>,
     /// Labels of your own, at most 50.
@@ -109,6 +113,14 @@ pub struct JournalLineInput {
     currency: Maybe<CurrencyCode>,
     /// What one unit of the line's currency is worth; the journal's rate when absent.
     exchange_rate: Maybe<Rate>,
+    /// The tax code. On an account of tax the line is tax of it, on any other it is what was taxed; nothing is added.
+    tax_code_id: Maybe<RecordId>,
+    /// The component that the line is tax of; required where the code has several.
+    tax_component_id: Maybe<RecordId>,
+    /// What the tax of the line was computed on, in the line's currency, where no other line says it.
+    tax_base: Maybe<Money>,
+    /// Whether it is of a sale or of a purchase; as the tax code is for when absent, required where that is for both.
+    tax_side: Maybe<TaxSide>,
 }
 
 /// A journal, checked.
@@ -118,6 +130,8 @@ pub struct JournalAsked {
     currency: Option<String>,
     exchange_rate: Option<Rate>,
     reverse_on: Option<Day>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tax_date: Option<Day>,
     lines: Vec<JournalLineAsked>,
 }
 
@@ -132,6 +146,23 @@ struct JournalLineAsked {
     due_date: Option<Day>,
     currency: Option<String>,
     exchange_rate: Option<Rate>,
+    #[serde(default, skip_serializing_if = "TaxAsked::is_unsaid")]
+    tax: TaxAsked,
+}
+
+/// What a line says of tax.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct TaxAsked {
+    code: Option<RecordId>,
+    component: Option<RecordId>,
+    base: Option<Money>,
+    side: Option<TaxSide>,
+}
+
+impl TaxAsked {
+    fn is_unsaid(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 document::identified!(JournalLineAsked);
@@ -165,6 +196,8 @@ pub struct JournalView {
     exchange_rate: Option<Rate>,
     /// A later day on which it takes itself back.
     reverse_on: Option<Day>,
+    /// The day that its tax counts for; the date when null.
+    tax_date: Option<Day>,
     /// The lines.
     lines: Vec<JournalLineView>,
     /// Sum of the debits: in the journal's currency if all lines are in it, else in the company's.
@@ -210,6 +243,14 @@ pub struct JournalLineView {
     base_debit: Amount,
     /// The credit in the company's currency.
     base_credit: Amount,
+    /// The tax code.
+    tax_code_id: Option<RecordId>,
+    /// The component that the line is tax of.
+    tax_component_id: Option<RecordId>,
+    /// What the tax of the line was computed on, where no other line says it.
+    tax_base: Option<Amount>,
+    /// Whether it is of a sale or of a purchase, where the line says.
+    tax_side: Option<TaxSide>,
 }
 
 impl Resource for Journals {
@@ -240,16 +281,19 @@ impl Resource for Journals {
             "currency": "EUR",
             "exchangeRate": null,
             "reverseOn": null,
+            "taxDate": null,
             "externalId": null,
             "tags": ["rent"],
             "lines": [
                 {
                     "accountId": "019a9f6e-6c00-7e75-8f21-6b8d0c2e4a05", "partyId": null, "debit": 1200, "credit": 0,
-                    "description": "Office", "dueDate": null, "currency": "EUR", "exchangeRate": null
+                    "description": "Office", "dueDate": null, "currency": "EUR", "exchangeRate": null,
+                    "taxCodeId": null, "taxComponentId": null, "taxBase": null, "taxSide": null
                 },
                 {
                     "accountId": "019a9f6e-6c00-7f86-9a32-7c9e1d3f5b06", "partyId": null, "debit": 0, "credit": 1200,
-                    "description": null, "dueDate": null, "currency": "EUR", "exchangeRate": null
+                    "description": null, "dueDate": null, "currency": "EUR", "exchangeRate": null,
+                    "taxCodeId": null, "taxComponentId": null, "taxBase": null, "taxSide": null
                 }
             ]
         })
@@ -268,13 +312,15 @@ impl Resource for Journals {
                     "id": "019a9f6e-6c00-7ca8-8e65-afc03f5b7d09", "lineNo": 1,
                     "accountId": "019a9f6e-6c00-7e75-8f21-6b8d0c2e4a05", "partyId": null, "debit": 1200, "credit": 0,
                     "description": "Office", "dueDate": null, "currency": "EUR", "exchangeRate": null,
-                    "baseDebit": 1200, "baseCredit": 0
+                    "baseDebit": 1200, "baseCredit": 0,
+                    "taxCodeId": null, "taxComponentId": null, "taxBase": null, "taxSide": null
                 },
                 {
                     "id": "019a9f6e-6c00-7db9-8f76-b0d14a6c8e10", "lineNo": 2,
                     "accountId": "019a9f6e-6c00-7f86-9a32-7c9e1d3f5b06", "partyId": null, "debit": 0, "credit": 1200,
                     "description": null, "dueDate": null, "currency": "EUR", "exchangeRate": null,
-                    "baseDebit": 0, "baseCredit": 1200
+                    "baseDebit": 0, "baseCredit": 1200,
+                    "taxCodeId": null, "taxComponentId": null, "taxBase": null, "taxSide": null
                 }
             ],
             "totalDebit": 1200,
@@ -309,6 +355,7 @@ impl Resource for Journals {
             currency: faults.optional("currency", input.currency).map(CurrencyCode::into_inner),
             exchange_rate,
             reverse_on,
+            tax_date: faults.optional("taxDate", input.tax_date),
             lines: check_lines(&mut faults, input.lines),
         };
         faults.finish(Draft { head, asked })
@@ -354,6 +401,12 @@ fn check_lines(faults: &mut Faults, field: Field<Vec<Field<JournalLineInput>>>) 
             due_date: faults.optional("dueDate", input.due_date),
             currency: faults.optional("currency", input.currency).map(CurrencyCode::into_inner),
             exchange_rate,
+            tax: TaxAsked {
+                code: faults.optional("taxCodeId", input.tax_code_id),
+                component: faults.optional("taxComponentId", input.tax_component_id),
+                base: faults.optional("taxBase", input.tax_base),
+                side: faults.optional("taxSide", input.tax_side),
+            },
         }
     })
 }
@@ -473,12 +526,13 @@ impl Document for Journals {
         purpose: Purpose,
     ) -> Result<Settled<JournalFigures>> {
         let business = cx.business()?;
-        let chart = cx.chart().await?;
+        let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
         let parties: HashSet<RecordId> = asked.lines.iter().filter_map(|line| line.party).collect();
         let known = cx.parties(&parties).await?;
         let mut faults = FieldErrors::default();
         for (index, line) in asked.lines.iter().enumerate() {
             judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose);
+            taxes::judge(&mut Fault(&mut faults, index), (&chart, &taxes), asked, line);
         }
         let rates = rates(business, asked, &mut faults);
         if !faults.is_empty() {
@@ -489,6 +543,8 @@ impl Document for Journals {
             Purpose::Draft => (Vec::new(), Vec::new()),
             Purpose::Posting => {
                 let lines = lines_of(business, &chart, asked, &settled.base).map_err(|why| why.at("lines"))?;
+                let told = taxes::Told { business, chart: &chart, taxes: &taxes, known: &known, asked, rates: &rates };
+                let lines = told.lines(asked.tax_date.unwrap_or(head.date), lines)?;
                 let open = open_of(cx, &chart, head, asked, &lines);
                 (open, entries_of(business, &chart, head, asked, &settled, lines)?)
             }
@@ -535,6 +591,10 @@ impl Document for Journals {
                 exchange_rate: line.exchange_rate.or(asked.exchange_rate.filter(|_| line.currency.is_none())),
                 base_debit: base(in_base.units().max(0)),
                 base_credit: base(in_base.units().min(0).saturating_neg()),
+                tax_code_id: line.tax.code,
+                tax_component_id: line.tax.component,
+                tax_base: line.tax.base.map(|base| own(base.units())),
+                tax_side: line.tax.side,
                 currency,
             }
         };
@@ -544,6 +604,7 @@ impl Document for Journals {
             kind: asked.kind,
             exchange_rate: asked.exchange_rate,
             reverse_on: asked.reverse_on,
+            tax_date: asked.tax_date,
             lines: asked.lines.clone().into_iter().zip(&figures.base).enumerate().map(line).collect(),
             total_debit: totals(figures.debit),
             total_credit: totals(figures.credit),

@@ -25,7 +25,7 @@ pub(super) fn decimals(currency: &str) -> u32 {
 pub(super) struct Fault<'f>(pub(super) &'f mut FieldErrors, pub(super) usize);
 
 impl Fault<'_> {
-    fn add(&mut self, field: &str, why: impl Into<String>) {
+    pub(super) fn add(&mut self, field: &str, why: impl Into<String>) {
         self.0.add(format!("lines[{}].{field}", self.1), why);
     }
 }
@@ -191,7 +191,7 @@ pub(super) fn entries_of(
     let kind = if opening { EntryKind::Opening } else { EntryKind::Normal };
     let mut entries = Vec::new();
     if let Some(day) = asked.reverse_on {
-        let posting = posting.reversed();
+        let posting = posting.reversed(head.date, day);
         entries.push(SettledEntry { kind: EntryKind::AutoReversal, date: day, field: "reverseOn", posting });
     }
     entries.insert(0, SettledEntry { kind, date: head.date, field: "date", posting });
@@ -217,12 +217,14 @@ mod tests {
             due_date: None,
             currency: None,
             exchange_rate: None,
+            tax: crate::resource::journal::TaxAsked::default(),
         };
         JournalAsked {
             kind: JournalKind::General,
             currency: Some("USD".into()),
             exchange_rate: None,
             reverse_on: None,
+            tax_date: None,
             lines: amounts.iter().map(line).collect(),
         }
     }

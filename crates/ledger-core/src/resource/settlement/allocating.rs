@@ -12,7 +12,8 @@ use crate::books::desk::NewEntry;
 use crate::books::limits::Moves;
 use crate::books::open_items::{find, shift};
 use crate::books::periods::Module;
-use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, entry_lines, open_items};
+use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
+use crate::books::tax_facts;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -29,7 +30,7 @@ use rules::posting::Posting;
 use rules::purpose::Purpose;
 use rules::refusal::Refusal;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 
 wire_enum! {
@@ -571,14 +572,8 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, touch: Touch) 
 }
 
 async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model) -> Result<()> {
-    let lines = entry_lines::Entity::find()
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entry_lines::Column::EntryNumber.eq(entry.number))
-        .order_by_asc(entry_lines::Column::Position)
-        .all(&cx.db)
-        .await?;
-    let lines = lines.iter().map(crate::resource::document::posted_line).collect();
-    let posting = Posting::balanced(lines).map_err(|_| Error::internal("an entry in the books does not balance"))?;
+    let posting = tax_facts::postings(cx, std::slice::from_ref(entry)).await?.pop();
+    let posting = posting.ok_or_else(|| Error::internal("an entry that there is not"))?;
     cx.post(NewEntry {
         date,
         moves: Moves::Back,
@@ -589,7 +584,7 @@ async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model
         document_number: of.number.clone(),
         reverses: Some(entry.id),
         narration: of.narration.clone(),
-        posting: posting.reversed(),
+        posting: posting.reversed(entry.date, date),
     })
     .await?;
     Ok(())

@@ -21,8 +21,8 @@ use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Stated, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Quantity, Rate, UnitPrice};
-use crate::resource::account::AccountType;
+use crate::money::{Amount, Money, Quantity, Rate};
+use crate::resource::account::{AccountClass, AccountType};
 use crate::resource::address::text;
 use crate::resource::document::{
     self, Abilities, Before, Change, Content, Document, Draft, Head, HeadInput, HeadView, Leaving, Purpose, Settled,
@@ -35,15 +35,21 @@ use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::party;
 use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::tax_code::TaxDirection;
+use crate::resource::tax_code::{TaxCodes, TaxDirection, TaxKind, kept_as};
+use crate::resource::trade::country_of;
 use crate::resource::trade::line::TaxChoice;
 use crate::resource::{About, Resource, ResourceKey, Scope};
 use crate::wire_enum;
 use actions::{Allocate, Deallocate};
 use allocating::{AllocationAsked, AllocationInput, AllocationView, Touch};
+use posting::Tells;
 use rules::posting::Posting;
 use rules::purpose::{Purpose as For, Side};
-use rules::tax::figures::{LineFigures, Priced, Rules, compute};
+use rules::tax::engine::{Taxable, Taxed, Terms, tax};
+use rules::tax::exact::Coin;
+use rules::tax::facts::{Common, TaxOrigin, TaxSide};
+use rules::tax::figures::{LineFigures, Refused};
+use rules::tax::home::{Exchange, Withholding};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -97,6 +103,9 @@ pub struct DirectLineInput {
     /// The tax inside the amount; none when absent.
     #[serde(default)]
     tax_code_id: Stated<RecordId>,
+    /// The tax that the other side's paper says, where it differs by a few coins from what it comes to; the computed
+    /// one when absent. How far it may differ is the setting `taxOverrideTolerance`.
+    tax_amount: Maybe<Money>,
     /// What the line is about.
     description: Maybe<Text<1000>>,
 }
@@ -107,6 +116,9 @@ pub struct DirectLineAsked {
     account: RecordId,
     amount: Money,
     tax: TaxChoice,
+    /// The tax as it was stated, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stated_tax: Option<Money>,
     description: Option<String>,
 }
 
@@ -118,6 +130,9 @@ pub struct MoneyAsked {
     party: Option<RecordId>,
     account: RecordId,
     amount: Money,
+    /// The day that the tax of its lines counts for, where it is another than the date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tax_date: Option<Day>,
     currency: Option<String>,
     exchange_rate: Option<Rate>,
     method: PaymentMethod,
@@ -155,8 +170,10 @@ macro_rules! money_input {
             date: Field<Day>,
             /// The bank, cash or credit card account.
             account_id: Field<RecordId>,
-            /// How much moves, fees not counted; more than 0.
+            /// How much moves, fees not counted; more than 0. What is kept back as tax on `lines` does not move.
             amount: Field<Money>,
+            /// The day that the tax of its lines counts for; the date when absent.
+            tax_date: Maybe<Day>,
             /// The party; required for all that is not in `lines`.
             party_id: Maybe<RecordId>,
             /// Currency of the amount; the account's when absent.
@@ -235,6 +252,7 @@ macro_rules! read {
             party: $faults.optional("partyId", $input.party_id),
             account: $faults.required("accountId", $input.account_id),
             amount,
+            tax_date: $faults.optional("taxDate", $input.tax_date),
             currency: $faults.optional("currency", $input.currency).map(CurrencyCode::into_inner),
             exchange_rate,
             method: $faults.optional("method", $input.method).unwrap_or_default(),
@@ -280,6 +298,7 @@ fn check_lines(faults: &mut Faults, field: Each<DirectLineInput>) -> Vec<DirectL
                     TaxChoice::None
                 }
             },
+            stated_tax: faults.optional("taxAmount", input.tax_amount),
             description: text(faults, "description", input.description),
         }
     });
@@ -310,6 +329,8 @@ pub struct DirectLineView {
     net_amount: Amount,
     /// The tax.
     tax_amount: Amount,
+    /// What of it is kept back as tax, and does not move.
+    withheld_amount: Amount,
 }
 
 /// What receipts and payments say beside their head.
@@ -324,6 +345,8 @@ pub struct MoneyBody {
     account_id: RecordId,
     /// How much moves, fees not counted.
     amount: Amount,
+    /// The day that the tax of its lines counts for; the date when null.
+    tax_date: Option<Day>,
     /// Currency of the amount.
     currency: String,
     /// What one unit of it is worth in the company's; null in the company's own.
@@ -591,6 +614,20 @@ impl<K: MoneyKind> Document for Moved<K> {
         Ok(asked)
     }
 
+    fn sent_back(mut asked: MoneyAsked, old: &Content<MoneyAsked, MoneyFigures>) -> MoneyAsked {
+        for line in &mut asked.lines {
+            let known = old.asked.lines.iter().zip(&old.figures.lines).find(|(known, _)| known.id == line.id);
+            // A tax that was computed and is read and sent back says nothing.
+            if let Some((known, figures)) = known
+                && known.stated_tax.is_none()
+                && line.stated_tax == Some(figures.tax)
+            {
+                line.stated_tax = None;
+            }
+        }
+        asked
+    }
+
     async fn complete(cx: &Cx<'_>, head: &Head, asked: MoneyAsked) -> Result<MoneyAsked> {
         complete(cx, K::COMES_IN, head, asked).await
     }
@@ -686,6 +723,7 @@ impl<K: MoneyKind> Document for Moved<K> {
             description: line.description.clone(),
             net_amount: own(figures.net),
             tax_amount: own(figures.tax),
+            withheld_amount: own(withheld(figures).unwrap_or(Money::ZERO)),
         });
         let allocations = if row.status == DocumentStatus::Draft {
             asked.allocations.iter().map(|one| allocating::planned(one, own_decimals)).collect()
@@ -697,6 +735,7 @@ impl<K: MoneyKind> Document for Moved<K> {
             party_name: figures.party_name.clone(),
             account_id: asked.account,
             amount: own(asked.amount),
+            tax_date: asked.tax_date,
             currency: figures.currency.clone(),
             exchange_rate: asked.exchange_rate,
             base_total: Amount { money: figures.base_total, currency_decimals: base_decimals },
@@ -815,8 +854,13 @@ fn judge(
         let at = |field: &str| format!("lines[{index}].{field}");
         let answer = references.chart.line(line.account, For::DirectLine, None, currency);
         references.note(&at("accountId"), answer);
-        let direction = if comes_in { TaxDirection::Sales } else { TaxDirection::Purchase };
-        references.tax_code(&at("taxCodeId"), line.tax.code(), direction);
+        // Money comes back for what was bought, and goes back for what was sold: a code may be for either.
+        let direction = line.tax.code().and_then(|id| references.taxes.get(id)).map(|code| code.direction);
+        references.tax_code(&at("taxCodeId"), line.tax.code(), direction.unwrap_or_default());
+        let on_tax = kept_as(&references.chart, line.account).is_some();
+        if on_tax && line.tax.code().is_some() {
+            references.faults.add(at("taxCodeId"), "cannot stand on a line that moves an account of tax");
+        }
         if !line.amount.fits(places) {
             references.faults.add(at("amount"), format!("must have at most {places} decimal places in {currency}"));
         }
@@ -844,47 +888,40 @@ async fn settle(
     let business = cx.business()?;
     let mut references = References::of(cx).await?;
     let party = party_of(cx, asked.party).await?;
-    let direct = asked.lines.iter().try_fold(Money::ZERO, |sum, line| sum.checked_add(line.amount));
-    let for_party = direct.and_then(|direct| asked.amount.checked_sub(direct)).filter(|rest| !rest.is_negative());
+    let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
+    let exchange = Exchange {
+        base: &business.base_currency,
+        currency: &currency,
+        rate: asked.exchange_rate.unwrap_or(Rate::ONE),
+        decimals: business.currency_decimals,
+        rounding: business.settings.rounding_mode.rounding(),
+    };
+    let tax_date = asked.tax_date.unwrap_or(head.date);
+    let figures = figures(business, asked, &references.taxes, (&exchange, tax_date));
+    // What comes to more than can be kept comes to more than the amount.
+    let for_party = figures.as_ref().ok().and_then(|figures| for_party(asked, figures));
     judge(business, comes_in, asked, party.is_some(), for_party, &mut references);
     let (chart, taxes) = (references.chart.clone(), references.taxes.clone());
     references.finish()?;
-    let for_party = for_party.unwrap_or_default();
-    let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
-    let rate = asked.exchange_rate.unwrap_or(Rate::ONE);
-    let rules = Rules {
-        decimals: currency::decimals(&currency).unwrap_or(2),
-        rounding: business.settings.rounding_mode.rounding(),
-        tax_rounding: business.settings.tax_rounding,
-        inclusive: true,
-        date: head.date,
-        rate,
-        increment: None,
-    };
-    let priced: Vec<Priced<'_>> = asked
-        .lines
-        .iter()
-        .map(|line| Priced {
-            quantity: Quantity::from_units(1_000_000),
-            price: UnitPrice::parse(&line.amount.to_string()).unwrap_or_default(),
-            discount: None,
-            tax: line.tax.code().and_then(|id| taxes.get(id)).map(|code| (code.id, code.components.0.as_slice())),
-        })
-        .collect();
-    let too_large = || Error::field("lines", "come to more than can be kept");
-    let (figures, _) = compute(&rules, &priced, None).map_err(|_| too_large())?;
+    let (figures, for_party) = (figures?, for_party.ok_or_else(too_large)?);
+    let tells: Vec<Tells> = asked.lines.iter().map(|line| tells(&chart, &taxes, line)).collect();
     let posting = posting::Posting {
         comes_in,
-        chart: &chart,
         control: asked.control_account,
-        base: &business.base_currency,
-        currency: &currency,
-        rate,
-        decimals: business.currency_decimals,
-        rounding: rules.rounding,
         for_party,
         asked,
         figures: &figures,
+        tells: &tells,
+        common: Common {
+            exchange: &exchange,
+            chart: &chart,
+            withholding: Withholding::Kept,
+            origin: TaxOrigin::Document,
+            date: tax_date,
+            party: asked.party,
+            party_tax_number: party.as_ref().and_then(|party| party.tax_number.as_deref()),
+            country: party.as_deref().and_then(country_of),
+        },
         taxes: &taxes,
     };
     let posted = posting.lines().map_err(|why| why.at("lines"))?;
@@ -917,6 +954,78 @@ async fn settle(
         .map_err(|fault| Error::internal(format!("a receipt or payment does not balance: {fault:?}")))?;
     settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
     Ok(settled)
+}
+
+fn too_large() -> Error {
+    Error::field("lines", "come to more than can be kept")
+}
+
+/// What each direct line comes to.
+fn figures(
+    business: &Business,
+    asked: &MoneyAsked,
+    taxes: &TaxCodes,
+    (exchange, rates_of): (&Exchange<'_>, Day),
+) -> Result<Vec<LineFigures>> {
+    let terms = Terms {
+        coin: Coin { decimals: currency::decimals(exchange.currency).unwrap_or(2), rounding: exchange.rounding },
+        rounding: business.settings.tax_rounding,
+        inclusive: true,
+        exchange: exchange.rate,
+        rates_of,
+        tolerance: business.settings.tax_override_tolerance.0,
+    };
+    let lines: Vec<Taxable<'_>> = asked
+        .lines
+        .iter()
+        .map(|line| Taxable {
+            amount: line.amount,
+            quantity: Quantity::from_units(1_000_000),
+            code: line.tax.code().and_then(|id| taxes.get(id)).map(|code| (code.id, code.components.0.as_slice())),
+            stated: line.stated_tax,
+        })
+        .collect();
+    let taxed = tax(&terms, &lines).map_err(|refused| match refused {
+        Refused::Stated(index, computed) => crate::resource::trade::stated_too_far(index, computed),
+        Refused::TooLarge | Refused::DiscountOf(_) | Refused::Negative => too_large(),
+    })?;
+    let line = |(line, taxed): (&Taxable<'_>, Taxed)| LineFigures {
+        gross: line.amount,
+        discount: Money::ZERO,
+        net: taxed.net,
+        tax: taxed.tax,
+        taxes: taxed.taxes,
+    };
+    Ok(lines.iter().zip(taxed).map(line).collect())
+}
+
+/// What of a line is kept back as tax.
+fn withheld(figures: &LineFigures) -> Option<Money> {
+    let kept = figures.taxes.iter().filter(|tax| tax.kind == TaxKind::Withholding);
+    kept.map(|tax| tax.amount).try_fold(Money::ZERO, Money::checked_add)
+}
+
+/// What settles something, or will: what moves, less what moves for the direct lines.
+fn for_party(asked: &MoneyAsked, figures: &[LineFigures]) -> Option<Money> {
+    let moves = |sum: Money, line: &LineFigures| sum.checked_add(line.gross)?.checked_sub(withheld(line)?);
+    let direct = figures.iter().try_fold(Money::ZERO, moves)?;
+    asked.amount.checked_sub(direct).filter(|rest| !rest.is_negative())
+}
+
+/// What a direct line tells of tax: on the side of its code, else of its account.
+fn tells(chart: &Chart, taxes: &TaxCodes, line: &DirectLineAsked) -> Tells {
+    if let Some(duty) = kept_as(chart, line.account) {
+        return Tells::Carry(duty);
+    }
+    let class = chart.account(line.account).map(|account| account.r#type.class());
+    let of_account = if class == Some(AccountClass::Income) { TaxSide::Sale } else { TaxSide::Purchase };
+    match line.tax.code().and_then(|id| taxes.get(id)).map(|code| code.direction) {
+        Some(TaxDirection::Sales) => Tells::Of(TaxSide::Sale),
+        Some(TaxDirection::Purchase) => Tells::Of(TaxSide::Purchase),
+        Some(TaxDirection::Both) => Tells::Of(of_account),
+        None if matches!(class, Some(AccountClass::Income | AccountClass::Expense)) => Tells::Of(of_account),
+        None => Tells::Nothing,
+    }
 }
 
 /// What is left to settle something with.

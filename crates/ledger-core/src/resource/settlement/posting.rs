@@ -1,28 +1,36 @@
 //! What receipts and payments post: rules without a database.
 
 use super::MoneyAsked;
-use crate::books::chart::Chart;
 use crate::ids::RecordId;
-use crate::money::{Money, Rate, Rounding};
-use crate::resource::tax_code::{TaxCodes, TaxKind};
+use crate::money::Money;
+use crate::resource::tax_code::TaxCodes;
 use rules::postable::Postable;
 use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
 use rules::purpose::{Purpose, Side};
-use rules::tax::figures::{LineFigures, TooLarge, converted, minus, plus};
+use rules::tax::facts::{Common, Computed, TaxDuty, TaxSide, carry};
+use rules::tax::figures::{LineFigures, minus, plus};
+use rules::tax::home::{InHome, Withholding};
+
+/// What a direct line tells of tax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tells {
+    /// It is taxed, or could have been.
+    Of(TaxSide),
+    /// It moves an account of tax without being tax.
+    Carry(TaxDuty),
+    /// It is nothing that tax is about, such as a loan.
+    Nothing,
+}
 
 pub(super) struct Posting<'p> {
     pub(super) comes_in: bool,
-    pub(super) chart: &'p Chart,
     pub(super) control: Option<RecordId>,
-    pub(super) base: &'p str,
-    pub(super) currency: &'p str,
-    pub(super) rate: Rate,
-    pub(super) decimals: u32,
-    pub(super) rounding: Rounding,
     /// What settles something, or will.
     pub(super) for_party: Money,
     pub(super) asked: &'p MoneyAsked,
     pub(super) figures: &'p [LineFigures],
+    pub(super) tells: &'p [Tells],
+    pub(super) common: Common<'p>,
     pub(super) taxes: &'p TaxCodes,
 }
 
@@ -35,96 +43,60 @@ pub(super) struct Posted {
 }
 
 impl Posting<'_> {
-    fn convert(&self, amounts: &[Money]) -> Result<Vec<Money>, TooLarge> {
-        converted(amounts, self.rate, self.decimals, self.rounding)
-    }
-
-    fn one(&self, amount: Money) -> Result<Money, TooLarge> {
-        Ok(self.convert(&[amount])?.pop().unwrap_or_default())
-    }
-
     /// Debits the bank and credits the rest when money comes in; the other way round when it goes out.
     pub(super) fn lines(&self) -> Result<Posted, Unposted> {
-        let (chart, roles) = (self.chart, self.chart.roles());
+        let (exchange, chart) = (self.common.exchange, self.common.chart);
         let sign = if self.comes_in { -1 } else { 1 };
         let signed = |money: Money| Money::from_units(money.units().saturating_mul(sign));
         let own = |to: Postable, base: Money, amount: Money, about: About| {
-            let amount = Valued { base: signed(base), currency: self.currency.to_owned(), own: signed(amount) };
+            let amount = Valued { base: signed(base), currency: exchange.currency.to_owned(), own: signed(amount) };
             Line::on(to, amount, about)
         };
-        let mut parts = vec![self.for_party];
-        for line in self.figures {
-            parts.push(line.net);
-            parts.extend(line.taxes.iter().map(|tax| if tax.is_charged() { tax.amount } else { Money::ZERO }));
-        }
-        let mut base = self.convert(&parts)?.into_iter();
-        let base_for_party = base.next().unwrap_or_default();
+        let home = InHome::of(exchange, self.figures, (self.for_party, Money::ZERO), Withholding::Kept)?;
         let mut lines = Vec::new();
         let settles = self.control.zip(self.asked.party).filter(|_| self.for_party != Money::ZERO);
         if let Some((control, party)) = settles {
-            let control = chart.control(control, Side::Either, self.currency)?.of(party);
-            lines.push(own(control, base_for_party, self.for_party, About::default())?);
+            let control = chart.control(control, Side::Either, exchange.currency)?.of(party);
+            lines.push(own(control, home.before, self.for_party, About::default())?);
         }
         let mut base_lines = Vec::new();
-        for (asked, figures) in self.asked.lines.iter().zip(self.figures) {
-            let mut net = base.next().unwrap_or_default();
-            let (base_net, mut base_tax, mut own_net) = (net, Money::ZERO, figures.net);
-            let mut of_taxes = Vec::new();
-            for tax in &figures.taxes {
-                let in_base = base.next().unwrap_or_default();
-                if !tax.is_charged() {
-                    // Nobody charges it: on what is bought, it is owed and claimed back at once.
-                    if tax.kind == TaxKind::ReverseCharge && !self.comes_in {
-                        let amount = self.one(tax.amount)?;
-                        of_taxes.push((roles.input_tax.clone(), amount, tax.amount, tax));
-                        of_taxes.push((
-                            roles.output_tax.clone(),
-                            Money::from_units(-amount.units()),
-                            Money::from_units(-tax.amount.units()),
-                            tax,
-                        ));
-                    }
-                    continue;
-                }
-                base_tax = plus(base_tax, in_base)?;
-                let code = self.taxes.get(tax.code);
-                let component = code.and_then(|code| code.components.0.iter().find(|one| one.id == tax.component));
-                if self.comes_in {
-                    let account = match component.and_then(|one| one.payable_account_id) {
-                        Some(account) => chart.tax(account)?,
-                        None => roles.output_tax.clone(),
-                    };
-                    of_taxes.push((account, in_base, tax.amount, tax));
-                } else {
-                    let account = match component.and_then(|one| one.receivable_account_id) {
-                        Some(account) => chart.tax(account)?,
-                        None => roles.input_tax.clone(),
-                    };
-                    let claimed = if tax.recoverable == tax.amount { in_base } else { self.one(tax.recoverable)? };
-                    net = plus(net, minus(in_base, claimed)?)?;
-                    own_net = plus(own_net, minus(tax.amount, tax.recoverable)?)?;
-                    of_taxes.push((account, claimed, tax.recoverable, tax));
-                }
-            }
+        for (index, (asked, figures)) in self.asked.lines.iter().zip(self.figures).enumerate() {
+            let side = match self.tells[index] {
+                Tells::Of(side) => side,
+                Tells::Carry(_) | Tells::Nothing => TaxSide::default(),
+            };
+            let mut of_tax = self.common.line(&Computed {
+                line: asked.id,
+                side,
+                // Money that comes back for what was bought, or goes back for what was sold.
+                credits: self.comes_in != (side == TaxSide::Sale),
+                figures,
+                home_net: home.nets[index],
+                home_taxes: &home.taxes[index],
+                code: asked.tax.code().and_then(|id| Some((id, self.taxes.code(id)?))),
+            })?;
             let tag = asked.tax.code().map(|code| TaxTag { code, component: None, base: None });
-            let to = chart.line(asked.account, Purpose::DirectLine, None, self.currency)?;
             let subject = Subject { tax: tag, ..Subject::default() };
             let about = About { description: asked.description.clone(), subject, ..About::default() };
-            lines.push(own(to, net, own_net, about)?);
-            for (account, amount, in_own, tax) in of_taxes {
-                let tag = TaxTag { code: tax.code, component: Some(tax.name.clone()), base: Some(signed(base_net)) };
-                let subject = Subject { tax: Some(tag), ..Subject::default() };
-                lines.push(own(account.into(), amount, in_own, subject.into())?);
-            }
-            base_lines.push((base_net, base_tax));
+            let to = chart.line(asked.account, Purpose::DirectLine, None, exchange.currency)?;
+            let line = own(to, of_tax.cost, of_tax.own_cost, about)?;
+            lines.push(match self.tells[index] {
+                Tells::Of(_) => of_tax.with_bare(line),
+                Tells::Carry(duty) => carry(line, duty, (asked.id, self.common.date)),
+                Tells::Nothing => line,
+            });
+            lines.extend(of_tax.lines);
+            let charged = figures.taxes.iter().zip(&home.taxes[index]).filter(|(tax, _)| tax.is_charged());
+            let base_tax = charged.map(|(_, home)| *home).try_fold(Money::ZERO, plus)?;
+            base_lines.push((home.nets[index], base_tax));
         }
-        let base_total = self.one(self.asked.amount)?;
-        let fee = self.one(self.asked.fee)?;
+        let base_total = exchange.one(self.asked.amount)?;
+        let fee = exchange.one(self.asked.fee)?;
         let fee_account = match self.asked.fee_account {
             Some(account) => chart.free(account, Purpose::Fee)?,
-            None => roles.bank_fees.clone(),
+            None => chart.roles().bank_fees.clone(),
         };
-        let amount = Valued { base: fee, currency: self.currency.to_owned(), own: self.asked.fee };
+        let amount = Valued { base: fee, currency: exchange.currency.to_owned(), own: self.asked.fee };
         lines.push(Line::on(fee_account, amount, About::default())?);
         // What arrives is less the fee; what leaves is more by it.
         let (moved, moved_own) = if self.comes_in {
@@ -133,14 +105,14 @@ impl Posting<'_> {
             (plus(base_total, fee)?, plus(self.asked.amount, self.asked.fee)?)
         };
         // An account in the company's currency takes what it is worth.
-        let bank = chart.money(self.asked.account, self.currency)?;
+        let bank = chart.money(self.asked.account, exchange.currency)?;
         let back = |money: Money| Money::from_units(money.units().saturating_mul(-sign));
         let amount = if chart.named(bank.id())?.currency.is_some() {
-            Valued { base: back(moved), currency: self.currency.to_owned(), own: back(moved_own) }
+            Valued { base: back(moved), currency: exchange.currency.to_owned(), own: back(moved_own) }
         } else {
-            Valued::in_base(back(moved), self.base)
+            Valued::in_base(back(moved), exchange.base)
         };
         lines.push(Line::on(bank, amount, About::default())?);
-        Ok(Posted { lines, base_total, base_for_party, base_lines })
+        Ok(Posted { lines, base_total, base_for_party: home.before, base_lines })
     }
 }

@@ -8,6 +8,7 @@ use crate::access::Business;
 use crate::books::tables::{DocumentKind, DocumentStatus, document_lines, documents, party_balances};
 use crate::currency;
 use crate::cx::Cx;
+use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate};
@@ -94,7 +95,7 @@ fn is_blocked(direction: Direction, party: &party::table::Model) -> bool {
 
 pub(super) fn judge_line(
     direction: Direction,
-    head: &Head,
+    rates_of: Day,
     (index, line, waiting): (usize, &TradeLineAsked, Option<RecordId>),
     asked: &TradeAsked,
     items: &Items,
@@ -117,6 +118,12 @@ pub(super) fn judge_line(
         }
         return;
     }
+    if line.quantity().is_negative() {
+        let moves = items.get(&line.item.unwrap_or_default()).is_some_and(|item| item.r#type == ItemType::Stock);
+        if !direction.bills() || line.source_line.is_some() || (moves && asked.update_stock.unwrap_or(true)) {
+            references.faults.add(at("quantity"), "must be greater than 0: it follows another line, or moves goods");
+        }
+    }
     if direction.is_goods() && line.item.is_none() {
         references.faults.add(at("itemId"), "is required: a note says of which item goods moved");
     }
@@ -134,9 +141,9 @@ pub(super) fn judge_line(
     references.tax_code(&at("taxCodeId"), line.tax.code(), direction.tax());
     let code = line.tax.code().and_then(|id| references.taxes.get(id));
     if code.is_some_and(|code| {
-        code.valid_from.is_some_and(|from| head.date < from) || code.valid_to.is_some_and(|to| head.date > to)
+        code.valid_from.is_some_and(|from| rates_of < from) || code.valid_to.is_some_and(|to| rates_of > to)
     }) {
-        references.faults.add(at("taxCodeId"), format!("names a tax code that is not valid on {}", head.date));
+        references.faults.add(at("taxCodeId"), format!("names a tax code that is not valid on {rates_of}"));
     }
     if waiting.is_some() {
         if line.account != waiting {

@@ -37,11 +37,12 @@ pub struct TradeLineInput {
     account_id: Maybe<RecordId>,
     /// What the line is about; the item's description when absent.
     description: Maybe<Text<4000>>,
-    /// How many, more than 0; 1 when absent.
+    /// How many; 1 when absent. Less than 0 only where a line is billed that follows no other and moves no stock.
     quantity: Maybe<Quantity>,
     /// Unit of the quantity; the item's when absent.
     unit: Maybe<Text<20>>,
-    /// What one unit costs, at most 6 decimal places; the item's price when absent.
+    /// What one unit costs, at most 6 decimal places; the item's price when absent. Less than 0 on a line that takes
+    /// something off, such as a coupon or a deposit.
     unit_price: Maybe<UnitPrice>,
     /// What is taken off, 0 to 100 percent. Not beside `discountAmount`.
     discount_percent: Maybe<Percent>,
@@ -50,6 +51,9 @@ pub struct TradeLineInput {
     /// The tax code; the item's, else the party's, when absent. `null` is no tax.
     #[serde(default)]
     tax_code_id: Stated<RecordId>,
+    /// The tax that the other side's paper says, where it differs by a few coins from what it comes to; the computed
+    /// one when absent. How far it may differ is the setting `taxOverrideTolerance`.
+    tax_amount: Maybe<Money>,
     /// The line of an earlier document that this one delivers, bills, returns or credits; what this line leaves out is
     /// taken from there.
     source_line_id: Maybe<RecordId>,
@@ -86,6 +90,9 @@ pub struct TradeLineAsked {
     pub(super) price: Option<UnitPrice>,
     pub(super) discount: Option<Discount>,
     pub(super) tax: TaxChoice,
+    /// The tax as it was stated, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) stated_tax: Option<Money>,
     pub(super) source_line: Option<RecordId>,
     /// What was sent and not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,15 +186,16 @@ impl LineInput for TradeLineInput {
 
     fn check(self, faults: &mut Faults) -> TradeLineAsked {
         let price = faults.optional("unitPrice", self.unit_price);
-        if price.is_some_and(UnitPrice::is_negative) {
-            faults.add("unitPrice", "must not be negative; use a discount or a credit note");
+        let quantity = faults.optional("quantity", self.quantity);
+        if quantity == Some(Quantity::ZERO) {
+            faults.add("quantity", "must not be 0");
         }
         TradeLineAsked {
             id: faults.optional("id", self.id),
             item: faults.optional("itemId", self.item_id),
             account: faults.optional("accountId", self.account_id),
             description: text(faults, "description", self.description),
-            quantity: positive(faults, self.quantity),
+            quantity,
             unit: text(faults, "unit", self.unit),
             price,
             discount: check_discount(faults, self.discount_percent, self.discount_amount),
@@ -200,6 +208,7 @@ impl LineInput for TradeLineInput {
                     TaxChoice::Unsaid
                 }
             },
+            stated_tax: faults.optional("taxAmount", self.tax_amount),
             source_line: faults.optional("sourceLineId", self.source_line_id),
             rejected: None,
         }

@@ -50,6 +50,7 @@ use line::{LineKept, TradeLineAsked};
 pub use live::Standing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub(crate) use settle::{country_of, stated_too_far};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
@@ -174,6 +175,9 @@ pub struct TradeAsked {
     private_note: Option<String>,
     update_stock: Option<bool>,
     is_opening: bool,
+    /// The day that the tax counts for, where it is another than the document's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tax_date: Option<Day>,
     source: Option<RecordId>,
     reason: Option<String>,
     note_kind: Option<NoteKind>,
@@ -269,6 +273,8 @@ pub struct TradeBody {
     currency: String,
     /// What one unit of it is worth in the company's; null in the company's own.
     exchange_rate: Option<Rate>,
+    /// The day that its tax counts for; the date when null.
+    tax_date: Option<Day>,
     /// Whether prices include tax.
     prices_include_tax: bool,
     /// Discount of the document, in percent.
@@ -446,6 +452,20 @@ impl<K: TradeKind> Document for Trade<K> {
         Ok(asked)
     }
 
+    fn sent_back(mut asked: TradeAsked, old: &Content<TradeAsked, TradeFigures>) -> TradeAsked {
+        for line in &mut asked.lines {
+            let known = old.asked.lines.iter().zip(&old.figures.lines).find(|(known, _)| known.id == line.id);
+            // A tax that was computed and is read and sent back says nothing.
+            if let Some((known, kept)) = known
+                && known.stated_tax.is_none()
+                && line.stated_tax == Some(kept.figures.tax)
+            {
+                line.stated_tax = None;
+            }
+        }
+        asked
+    }
+
     fn copied(asked: TradeAsked) -> TradeAsked {
         // What credits an invoice is about that invoice; all else stands by itself.
         let lines = asked.lines.iter().map(|line| TradeLineAsked {
@@ -565,6 +585,7 @@ fn shown(
         party_tax_number: figures.party_tax_number.clone(),
         currency: figures.currency.clone(),
         exchange_rate: asked.exchange_rate,
+        tax_date: asked.tax_date,
         prices_include_tax: asked.inclusive.unwrap_or_default(),
         discount_percent,
         discount_amount,

@@ -5,14 +5,16 @@ use super::{Direction, TradeAsked, TradeLineAsked};
 use crate::books::chart::Chart;
 use crate::books::tables::{StockKind, stock_lines};
 use crate::ids::RecordId;
-use crate::money::{Money, Rate, Rounding};
-use crate::resource::tax_code::{TaxComponent, TaxKind};
+use crate::money::Money;
+use crate::resource::tax_code::TaxKind;
 use rules::postable::Postable;
 use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
 use rules::purpose::{Purpose, Side};
 use rules::refusal::Refusal;
-use rules::tax::figures::{LineFigures, TooLarge, Totals, converted, minus, plus, sum};
-use std::collections::HashMap;
+use rules::tax::facts::{LineOfTax, TaxFact};
+use rules::tax::figures::{LineFigures, TooLarge, Totals, minus, plus, sum};
+pub(super) use rules::tax::home::Exchange;
+use rules::tax::home::{InHome, Withholding, claimed};
 
 /// The accounts that a document posts to, where its lines do not say.
 #[derive(Debug, Clone)]
@@ -32,32 +34,6 @@ impl Accounts<'_> {
     fn variance(&self) -> Postable {
         self.chart.roles().purchase_price_variance.clone().into()
     }
-
-    /// Where a component of a tax is owed.
-    fn owed(&self, component: Option<&TaxComponent>) -> Result<Postable, Refusal> {
-        self.or_opening(|chart| match component.and_then(|one| one.payable_account_id) {
-            Some(own) => chart.tax(own).map(Into::into),
-            None => Ok(chart.roles().output_tax.clone().into()),
-        })
-    }
-
-    /// Where it is claimed back.
-    fn claimed(&self, component: Option<&TaxComponent>) -> Result<Postable, Refusal> {
-        self.or_opening(|chart| match component.and_then(|one| one.receivable_account_id) {
-            Some(own) => chart.tax(own).map(Into::into),
-            None => Ok(chart.roles().input_tax.clone().into()),
-        })
-    }
-}
-
-/// The company's currency, and what the document's is worth in it.
-#[derive(Debug, Clone)]
-pub(super) struct Exchange<'a> {
-    pub(super) base: &'a str,
-    pub(super) currency: &'a str,
-    pub(super) rate: Rate,
-    pub(super) decimals: u32,
-    pub(super) rounding: Rounding,
 }
 
 /// What the parts of a document come to in the company's currency. They add up to `total`.
@@ -72,25 +48,8 @@ pub(super) struct InBase {
 
 impl InBase {
     pub(super) fn of(lines: &[LineFigures], totals: &Totals, exchange: &Exchange<'_>) -> Result<Self, TooLarge> {
-        let convert = |amounts: &[Money]| converted(amounts, exchange.rate, exchange.decimals, exchange.rounding);
-        let mut parts: Vec<Money> = lines.iter().map(|line| line.net).collect();
-        for line in lines {
-            parts.extend(line.taxes.iter().map(|tax| if tax.is_charged() { tax.amount } else { Money::ZERO }));
-        }
-        parts.push(totals.rounding);
-        let mut base = convert(&parts)?.into_iter();
-        let nets: Vec<Money> = base.by_ref().take(lines.len()).collect();
-        let mut taxes = Vec::with_capacity(lines.len());
-        for line in lines {
-            let mut of_line: Vec<Money> = base.by_ref().take(line.taxes.len()).collect();
-            // What nobody charges is converted by itself.
-            for (amount, tax) in of_line.iter_mut().zip(&line.taxes).filter(|(_, tax)| !tax.is_charged()) {
-                *amount = convert(&[tax.amount])?.pop().unwrap_or_default();
-            }
-            taxes.push(of_line);
-        }
-        let rounding = base.next().unwrap_or_default();
-        Ok(Self { nets, taxes, rounding, total: convert(&[totals.total])?.pop().unwrap_or_default() })
+        let home = InHome::of(exchange, lines, (Money::ZERO, totals.rounding), Withholding::Shown)?;
+        Ok(Self { nets: home.nets, taxes: home.taxes, rounding: home.after, total: exchange.one(totals.total)? })
     }
 
     /// What of a line's tax is part of what is paid.
@@ -103,11 +62,17 @@ impl InBase {
 /// What a document came to.
 #[derive(Clone, Copy)]
 pub(super) struct Amounts<'a> {
-    pub(super) figures: &'a [LineFigures],
     pub(super) totals: &'a Totals,
     pub(super) base: &'a InBase,
     /// What of goods that wait is billed or credited, line by line.
     pub(super) carried: &'a [Option<Carried>],
+}
+
+/// What a line says beside its amount, and what it tells of tax.
+#[derive(Default)]
+struct Says {
+    about: About,
+    facts: Vec<TaxFact>,
 }
 
 /// One side of the posting in the making: amounts are positive where an invoice debits.
@@ -122,17 +87,10 @@ impl Sheet<'_> {
         money.units().checked_mul(self.sign).map(Money::from_units).ok_or(TooLarge)
     }
 
-    fn add(&mut self, to: impl Into<Postable>, base: Money, own: Money, what: About) -> Result<(), Unposted> {
-        let subject = Subject {
-            tax: match what.subject.tax {
-                Some(tax) => Some(TaxTag { base: tax.base.map(|base| self.signed(base)).transpose()?, ..tax }),
-                None => None,
-            },
-            ..what.subject
-        };
+    fn add(&mut self, to: impl Into<Postable>, base: Money, own: Money, what: Says) -> Result<(), Unposted> {
         let (base, own) = (self.signed(base)?, self.signed(own)?);
         let amount = Valued { base, currency: self.exchange.currency.to_owned(), own };
-        self.lines.push(Line::on(to, amount, About { subject, ..what })?);
+        self.lines.push(Line::on(to, amount, what.about)?.telling(what.facts));
         Ok(())
     }
 
@@ -164,19 +122,6 @@ fn account_of(
     Ok(account)
 }
 
-/// What a claim back on a purchase leaves as cost.
-fn not_recoverable(
-    figures: &LineFigures,
-    base: &[Money],
-    index: usize,
-    exchange: &Exchange<'_>,
-) -> Result<(Money, Money), TooLarge> {
-    let tax = &figures.taxes[index];
-    let own = minus(tax.amount, tax.recoverable)?;
-    let recoverable = converted(&[tax.recoverable], exchange.rate, exchange.decimals, exchange.rounding)?;
-    Ok((minus(base[index], recoverable.first().copied().unwrap_or_default())?, own))
-}
-
 /// What a line of a purchase costs in the company's currency: its net amount and the tax that cannot be claimed back.
 pub(super) fn cost_of(
     index: usize,
@@ -187,7 +132,8 @@ pub(super) fn cost_of(
     let mut cost = base.nets[index];
     for place in 0..figures.taxes.len() {
         if figures.taxes[place].is_charged() || figures.taxes[place].kind == TaxKind::ReverseCharge {
-            cost = plus(cost, not_recoverable(figures, &base.taxes[index], place, exchange)?.0)?;
+            let home = base.taxes[index][place];
+            cost = plus(cost, minus(home, claimed(&figures.taxes[place], home, exchange)?)?)?;
         }
     }
     Ok(cost)
@@ -200,52 +146,20 @@ pub(super) fn lines(
     (accounts, costs): (&Accounts<'_>, &[RecordId]),
     exchange: &Exchange<'_>,
     amounts: &Amounts<'_>,
-    components: &HashMap<RecordId, TaxComponent>,
+    mut taxes: Vec<LineOfTax>,
     stock: &[stock_lines::Model],
 ) -> Result<Vec<Line>, Unposted> {
     let chart = accounts.chart;
-    let Amounts { figures, totals, base, carried } = *amounts;
+    let Amounts { totals, base, carried } = *amounts;
     let is_sale = direction.is_sale();
     // A sale credits what it earns; a purchase debits what it costs; a note does the opposite.
     let sign = if is_sale == direction.credits() { 1 } else { -1 };
     let mut sheet = Sheet { exchange, sign, lines: Vec::new() };
-    for (index, (line, figures)) in asked.lines.iter().zip(figures).enumerate() {
+    for (index, line) in asked.lines.iter().enumerate() {
         let moved = stock.iter().find(|moved| Some(moved.line_id) == line.id);
-        let (mut net, mut own) = (base.nets[index], figures.net);
-        let mut taxes = Vec::new();
-        for (place, tax) in figures.taxes.iter().enumerate() {
-            let (amount, in_base) = (tax.amount, base.taxes[index][place]);
-            let component = components.get(&tax.component);
-            let subject = Subject {
-                item: line.item,
-                quantity: None,
-                tax: Some(TaxTag {
-                    code: tax.code,
-                    component: Some(tax.name.clone()),
-                    base: Some(if tax.base == figures.net {
-                        base.nets[index]
-                    } else {
-                        converted(&[tax.base], exchange.rate, exchange.decimals, exchange.rounding)?[0]
-                    }),
-                }),
-            };
-            match tax.kind {
-                TaxKind::Withholding => {}
-                TaxKind::ReverseCharge if is_sale => {}
-                _ if is_sale => taxes.push((accounts.owed(component)?, in_base, amount, subject)),
-                _ => {
-                    let (cost, own_cost) = not_recoverable(figures, &base.taxes[index], place, exchange)?;
-                    net = plus(net, cost)?;
-                    own = plus(own, own_cost)?;
-                    let claimed = (minus(in_base, cost)?, minus(amount, own_cost)?);
-                    taxes.push((accounts.claimed(component)?, claimed.0, claimed.1, subject.clone()));
-                    if tax.kind == TaxKind::ReverseCharge {
-                        let owed = (minus(Money::ZERO, in_base)?, minus(Money::ZERO, amount)?);
-                        taxes.push((accounts.owed(component)?, owed.0, owed.1, subject));
-                    }
-                }
-            }
-        }
+        let mut tax = std::mem::take(&mut taxes[index]);
+        let (net, own) = (tax.cost, tax.own_cost);
+        let facts = std::mem::take(&mut tax.bare);
         let about = About {
             description: line.description.clone(),
             subject: Subject {
@@ -255,12 +169,13 @@ pub(super) fn lines(
             },
             ..About::default()
         };
+        let says = Says { about, facts };
         match carried[index] {
             Some(carried) if !is_sale => {
                 // What waits goes at what it was received for; the rest is a variance, or makes the goods dearer.
                 let waits = sheet.signed(carried.value)?;
                 let own = if exchange.currency == exchange.base { waits } else { own };
-                sheet.add(chart.standing(carried.account)?, waits, own, about)?;
+                sheet.add(chart.standing(carried.account)?, waits, own, says)?;
                 let dearer = moved.map_or(Money::ZERO, |moved| moved.cost);
                 let subject = Subject { item: line.item, ..Subject::default() };
                 if let Some(moved) = moved {
@@ -269,11 +184,13 @@ pub(super) fn lines(
                 let rest = minus(sheet.signed(minus(net, waits)?)?, dearer)?;
                 sheet.add_base(accounts.variance(), rest, subject)?;
             }
-            _ => sheet.add(account_of(direction, accounts, line, moved)?, net, own, about)?,
+            _ => sheet.add(account_of(direction, accounts, line, moved)?, net, own, says)?,
         }
-        for (account, base, own, subject) in taxes {
-            sheet.add(account, base, own, subject.into())?;
-        }
+        let of_item = |of_tax: Line| {
+            let subject = Subject { item: line.item, ..of_tax.subject().clone() };
+            of_tax.on_subject(subject)
+        };
+        sheet.lines.extend(tax.lines.into_iter().map(of_item));
         if let Some(carried) = carried[index].filter(|_| is_sale) {
             let subject = Subject { item: line.item, ..Subject::default() };
             sheet.add_base(chart.standing(carried.account)?, carried.value, subject.clone())?;
@@ -293,12 +210,12 @@ pub(super) fn lines(
         }
     }
     let rounding = accounts.or_opening(|chart| Ok(chart.roles().rounding.clone().into()))?;
-    sheet.add(rounding, base.rounding, totals.rounding, About::default())?;
+    sheet.add(rounding, base.rounding, totals.rounding, Says::default())?;
     let side = if is_sale { Side::Receivable } else { Side::Payable };
     let control = chart.control(accounts.control, side, exchange.currency)?.of(asked.party);
     let opposite = |money: Money| minus(Money::ZERO, money);
     let about = About { due_date: asked.due_date, ..About::default() };
-    sheet.add(control, opposite(base.total)?, opposite(totals.total)?, about)?;
+    sheet.add(control, opposite(base.total)?, opposite(totals.total)?, Says { about, facts: Vec::new() })?;
     Ok(sheet.lines)
 }
 
@@ -344,10 +261,11 @@ mod tests {
     use super::*;
     use crate::day::Day;
     use crate::ids::BusinessId;
-    use crate::money::{Percent, Quantity, UnitPrice};
+    use crate::money::{Percent, Quantity, Rate, Rounding, UnitPrice};
     use rules::posting::Posting;
-    use rules::tax::TaxRounding;
+    use rules::tax::facts::{Code, Common, Computed, TaxOrigin, TaxSide};
     use rules::tax::figures::{Priced, Rules, compute};
+    use rules::tax::{TaxBoxes, TaxComponent, TaxDirection, TaxRounding};
     use std::collections::BTreeMap;
 
     /// An account by its code in the general chart.
@@ -402,6 +320,7 @@ mod tests {
             recoverable_percent: Percent::parse(recoverable).unwrap(),
             payable_account_id: (sequence > 1).then(|| account(2205)),
             receivable_account_id: None,
+            boxes: TaxBoxes::default(),
         };
         let components: Vec<TaxComponent> = (1..).zip(case.tax).map(component).collect();
         let code = account(8_000);
@@ -428,7 +347,8 @@ mod tests {
             rounding: Rounding::HalfUp,
             tax_rounding: TaxRounding::Document,
             inclusive: case.inclusive,
-            date: "2026-03-10".parse().unwrap(),
+            rates_of: "2026-03-10".parse().unwrap(),
+            tolerance: 0,
             rate: exchange.rate,
             increment: None,
         };
@@ -437,20 +357,44 @@ mod tests {
             price: line.price.unwrap(),
             discount: line.discount,
             tax: line.tax.code().map(|code| (code, components.as_slice())),
+            stated: None,
         };
         let priced: Vec<Priced<'_>> = asked.lines.iter().map(priced).collect();
         let (figures, totals) = compute(&rules, &priced, None).unwrap();
         let base = InBase::of(&figures, &totals, &exchange).unwrap();
-        let moved = case.goods.map(|goods| moved(case.direction, rules.date, goods));
+        let moved = case.goods.map(|goods| moved(case.direction, rules.rates_of, goods));
         let chart = crate::books::chart::sample();
         let control = account(if case.direction.is_sale() { 1200 } else { 2100 });
         let accounts = Accounts { chart: &chart, control, is_opening: case.opening };
-        let by_id = components.iter().map(|one| (one.id, one.clone())).collect();
+        let common = Common {
+            exchange: &exchange,
+            chart: &chart,
+            withholding: Withholding::Shown,
+            origin: if case.opening { TaxOrigin::Opening } else { TaxOrigin::Document },
+            date: rules.rates_of,
+            party: None,
+            party_tax_number: None,
+            country: None,
+        };
+        let code = Code { direction: TaxDirection::Both, category: None, report_box: None, components: &components };
+        let of_tax = |(index, line): (usize, &TradeLineAsked)| {
+            let computed = Computed {
+                line: line.id,
+                side: if case.direction.is_sale() { TaxSide::Sale } else { TaxSide::Purchase },
+                credits: case.direction.credits(),
+                figures: &figures[index],
+                home_net: base.nets[index],
+                home_taxes: &base.taxes[index],
+                code: line.tax.code().map(|id| (id, code)),
+            };
+            common.line(&computed).unwrap()
+        };
+        let taxes = asked.lines.iter().enumerate().map(of_tax).collect();
         let carried: Vec<_> = asked.lines.iter().map(|_| case.carried.map(carried)).collect();
         let costs = vec![account(5000); asked.lines.len()];
-        let amounts = Amounts { figures: &figures, totals: &totals, base: &base, carried: &carried };
+        let amounts = Amounts { totals: &totals, base: &base, carried: &carried };
         let moved: Vec<_> = moved.into_iter().collect();
-        let lines = lines(case.direction, &asked, (&accounts, &costs), &exchange, &amounts, &by_id, &moved).unwrap();
+        let lines = lines(case.direction, &asked, (&accounts, &costs), &exchange, &amounts, taxes, &moved).unwrap();
         summed(lines)
     }
 
@@ -722,10 +666,10 @@ mod tests {
             },
             Case {
                 name: "T9, tax abroad is converted with the rest",
-                lines: &[("1", "10.01", "0", 4000), ("1", "10.02", "0", 4001)],
+                lines: &[("1", "10.01", "0", 4000), ("1", "10.02", "0", 4100)],
                 tax: VAT_20,
                 rate: "0.3333",
-                posts: "1 8.01; 2200 -1.33; 4000 -3.34; 4001 -3.34",
+                posts: "1 8.01; 2200 -1.33; 4000 -3.34; 4100 -3.34",
                 ..PLAIN
             },
         ]);

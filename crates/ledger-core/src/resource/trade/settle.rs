@@ -23,9 +23,11 @@ use crate::resource::document::{CLOSED, Head, Purpose, Settled, SettledEntry, Tr
 use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
-use crate::resource::tax_code::{TaxCodes, TaxComponent};
+use crate::resource::tax_code::TaxCodes;
 use rules::posting::{Line, Posting, Unposted};
+use rules::tax::facts::{Common, Computed, LineOfTax, TaxOrigin, TaxSide};
 use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, compute, sum};
+use rules::tax::home::Withholding;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -53,10 +55,11 @@ pub(super) async fn settle(
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
     let sources = Sources::of(cx, direction, asked).await?;
+    let rates_of = rates_of(direction, head, asked, &sources);
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
     for (index, line) in asked.lines.iter().enumerate() {
         let waiting = sources.waiting(line).filter(|_| direction.bills() && !direction.is_sale());
-        judge_line(direction, head, (index, line, waiting), asked, &items, purpose, &mut references);
+        judge_line(direction, rates_of, (index, line, waiting), asked, &items, purpose, &mut references);
     }
     follow::judge(direction, asked, &sources, &mut references.faults);
     let source = judge_source(direction, asked, &sources, purpose, &mut references.faults);
@@ -64,7 +67,7 @@ pub(super) async fn settle(
     references.finish()?;
     let party = party.ok_or_else(|| Error::field("partyId", "names no party"))?;
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
-    let rules = rules(business, direction, head, asked, &currency);
+    let rules = rules(business, direction, rates_of, asked, &currency);
     let priced: Vec<Priced<'_>> = asked.lines.iter().map(|line| priced(line, &taxes)).collect();
     let (line_figures, totals) = compute(&rules, &priced, asked.discount).map_err(refused)?;
     let exchange = Exchange {
@@ -93,7 +96,7 @@ pub(super) async fn settle(
             party_tax_number: party.tax_number.clone(),
             currency: currency.clone(),
             control_account: Some(accounts.control).filter(|_| direction.bills()),
-            summary: summary(&kept, &base).map_err(too_large)?,
+            summary: summary(&kept, &base, &exchange).map_err(too_large)?,
             base_total: base.total,
             base_net: sum(base.nets.iter().copied()).map_err(too_large)?,
             base_tax: sum(kept.iter().map(|line| line.base_tax)).map_err(too_large)?,
@@ -119,6 +122,7 @@ pub(super) async fn settle(
         business,
         line_figures: &line_figures,
         accounts: &accounts,
+        party: &party,
         moving: Moving {
             direction,
             asked,
@@ -145,13 +149,23 @@ pub(super) async fn settle(
     Ok(settled)
 }
 
-fn rules(business: &Business, direction: Direction, head: &Head, asked: &TradeAsked, currency: &str) -> Rules {
+/// The day whose rates of tax apply: what credits an invoice takes those of the invoice.
+fn rates_of(direction: Direction, head: &Head, asked: &TradeAsked, sources: &Sources) -> Day {
+    let credited = asked.source.filter(|_| direction.credits()).and_then(|id| sources.document(id));
+    match credited {
+        Some(credited) => credited.content.asked.tax_date.unwrap_or(credited.row.date),
+        None => asked.tax_date.unwrap_or(head.date),
+    }
+}
+
+fn rules(business: &Business, direction: Direction, rates_of: Day, asked: &TradeAsked, currency: &str) -> Rules {
     Rules {
         decimals: currency::decimals(currency).unwrap_or(2),
         rounding: business.settings.rounding_mode.rounding(),
         tax_rounding: business.settings.tax_rounding,
         inclusive: asked.inclusive.unwrap_or_default(),
-        date: head.date,
+        rates_of,
+        tolerance: business.settings.tax_override_tolerance.0,
         rate: asked.exchange_rate.unwrap_or(Rate::ONE),
         // The coin is one of the company's own currency.
         increment: business
@@ -184,6 +198,7 @@ struct Trading<'t> {
     business: &'t Business,
     line_figures: &'t [LineFigures],
     accounts: &'t Accounts<'t>,
+    party: &'t Party,
     moving: Moving<'t>,
 }
 
@@ -224,11 +239,43 @@ impl Trading<'_> {
         settled.progress = Some(following.finish()?);
         settled.stock = self.move_stock(head.date, &carried, &nothing).await?;
         let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
-        let components = components(taxes, asked);
-        let totals = &settled.figures.totals;
-        let amounts = Amounts { figures: self.line_figures, totals, base, carried: &carried };
+        let taxes = self.taxes(head, taxes)?;
+        let amounts = Amounts { totals: &settled.figures.totals, base, carried: &carried };
         let costs = self.moving.cost_accounts();
-        lines(direction, asked, (self.accounts, &costs), exchange, &amounts, &components, moved).map_err(unposted)
+        lines(direction, asked, (self.accounts, &costs), exchange, &amounts, taxes, moved).map_err(unposted)
+    }
+
+    /// The tax of each line, as it comes into the books.
+    fn taxes(&self, head: &Head, codes: &TaxCodes) -> Result<Vec<LineOfTax>> {
+        let Moving { direction, asked, exchange, base, chart, .. } = self.moving;
+        let common = Common {
+            exchange,
+            chart,
+            withholding: Withholding::Shown,
+            origin: if asked.is_opening { TaxOrigin::Opening } else { TaxOrigin::Document },
+            date: asked.tax_date.unwrap_or(head.date),
+            party: Some(asked.party),
+            party_tax_number: self.party.tax_number.as_deref(),
+            country: country_of(self.party),
+        };
+        let mut taxes = Vec::with_capacity(asked.lines.len());
+        for (index, line) in asked.lines.iter().enumerate() {
+            let computed = Computed {
+                line: line.id,
+                side: if direction.is_sale() { TaxSide::Sale } else { TaxSide::Purchase },
+                credits: direction.credits(),
+                figures: &self.line_figures[index],
+                home_net: base.nets[index],
+                home_taxes: &base.taxes[index],
+                code: line.tax.code().and_then(|id| Some((id, codes.code(id)?))),
+            };
+            let mut of_line = common.line(&computed).map_err(unposted)?;
+            if line.is_text() {
+                of_line.bare.clear();
+            }
+            taxes.push(of_line);
+        }
+        Ok(taxes)
     }
 
     /// What a note of goods does to what it follows, to stock and to the ledger.
@@ -296,6 +343,13 @@ fn too_large(_: TooLarge) -> Error {
     Error::field("lines", "come to more than can be kept")
 }
 
+/// A tax was stated that differs by more than the company allows.
+pub(crate) fn stated_too_far(index: usize, computed: Money) -> Error {
+    let why =
+        format!("is too far from {computed}, which the tax comes to; leave it out, or raise taxOverrideTolerance");
+    Error::field(&format!("lines[{index}].taxAmount"), why)
+}
+
 fn refused(refused: Refused) -> Error {
     match refused {
         Refused::TooLarge => too_large(TooLarge),
@@ -303,6 +357,8 @@ fn refused(refused: Refused) -> Error {
             Error::field(&format!("lines[{index}].discountAmount"), "must not be more than the line")
         }
         Refused::DiscountOf(None) => Error::field("discountAmount", "must not be more than the lines"),
+        Refused::Stated(index, computed) => stated_too_far(index, computed),
+        Refused::Negative => Error::field("lines", "come to less than 0; use a credit note"),
     }
 }
 
@@ -313,6 +369,7 @@ fn priced<'t>(line: &TradeLineAsked, taxes: &'t TaxCodes) -> Priced<'t> {
         price: line.price.unwrap_or_default(),
         discount: line.discount,
         tax: code.map(|code| (code.id, code.components.0.as_slice())),
+        stated: line.stated_tax,
     }
 }
 
@@ -327,12 +384,12 @@ fn accounts<'c>(chart: &'c Chart, direction: Direction, asked: &TradeAsked) -> A
     }
 }
 
-fn components(taxes: &TaxCodes, asked: &TradeAsked) -> HashMap<RecordId, TaxComponent> {
-    let codes = asked.lines.iter().filter_map(|line| line.tax.code()).filter_map(|id| taxes.get(id));
-    codes.flat_map(|code| code.components.0.iter().cloned()).map(|component| (component.id, component)).collect()
+/// The country that a party is in.
+pub(crate) fn country_of(party: &party::table::Model) -> Option<&str> {
+    party.billing_address.as_ref().and_then(|address| address.0.country.as_deref())
 }
 
-fn summary(lines: &[LineKept], base: &InBase) -> Result<Vec<SummaryKept>, TooLarge> {
+fn summary(lines: &[LineKept], base: &InBase, exchange: &Exchange<'_>) -> Result<Vec<SummaryKept>, TooLarge> {
     let mut summary: Vec<SummaryKept> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         for (tax, in_base) in line.figures.taxes.iter().zip(&base.taxes[index]) {
@@ -355,7 +412,8 @@ fn summary(lines: &[LineKept], base: &InBase) -> Result<Vec<SummaryKept>, TooLar
             let known = &mut summary[place];
             known.base = sum([known.base, tax.base])?;
             known.amount = sum([known.amount, tax.amount])?;
-            known.base_base = sum([known.base_base, line.base_net])?;
+            let home = if tax.base == line.figures.net { line.base_net } else { exchange.one(tax.base)? };
+            known.base_base = sum([known.base_base, home])?;
             known.base_amount = sum([known.base_amount, *in_base])?;
             known.recoverable = sum([known.recoverable, tax.recoverable])?;
         }

@@ -16,6 +16,8 @@ macro_rules! trade_input {
         trade_input! {
             $(#[$about])*
             $name, $status, TradeLineInput, {
+                /// The day that its tax counts for; the date when absent.
+                tax_date: Maybe<Day>,
                 /// Whether prices include tax; as the party or the company does when absent.
                 prices_include_tax: Maybe<bool>,
                 /// Discount of the document, 0 to 100 percent, taken off before tax. Not beside `discountAmount`.
@@ -75,6 +77,7 @@ macro_rules! trade_input {
 macro_rules! read {
     ($input:ident, |$faults:ident, $asked:ident| $own:block) => {
         read!($input, without prices, |$faults, $asked| {
+            $asked.tax_date = $faults.optional("taxDate", $input.tax_date);
             $asked.inclusive = $faults.optional("pricesIncludeTax", $input.prices_include_tax);
             $asked.discount = check_discount(&mut $faults, $input.discount_percent, $input.discount_amount);
             $own
@@ -175,6 +178,7 @@ fn example_of(more: serde_json::Value) -> serde_json::Value {
         "narration": null,
         "currency": "EUR",
         "exchangeRate": null,
+        "taxDate": null,
         "pricesIncludeTax": false,
         "discountPercent": null,
         "discountAmount": null,
@@ -214,7 +218,7 @@ fn only_goods(value: &mut serde_json::Value) {
 
 fn without_prices(value: &mut serde_json::Value) {
     if let Some(body) = value.as_object_mut() {
-        for field in ["pricesIncludeTax", "discountPercent", "discountAmount"] {
+        for field in ["taxDate", "pricesIncludeTax", "discountPercent", "discountAmount"] {
             body.remove(field);
         }
     }

@@ -1,0 +1,126 @@
+//! `duet reseal`: the books come under another master key.
+//!
+//! A key that is kept in a file is written beside it first, and takes its place once the books are under it: whatever ends
+//! the process in between, the next run goes on from there.
+
+use crate::admin::explain;
+use crate::config::Settings;
+use crate::console::{say, warn};
+use crate::{private, verify};
+use ledger_core::keys::Keys;
+use ledger_core::ledger::{Ledger, Resealed};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// As many bytes as a key has at least.
+const LEAST: usize = 32;
+
+/// What a connection of this command is known by at PostgreSQL.
+const OWN_NAME: &str = "duet-reseal";
+
+/// The database under a name of this command's own: every other connection is somebody else's.
+pub(crate) fn named(url: &str) -> Option<String> {
+    if !url.starts_with("postgres") {
+        return None;
+    }
+    let (place, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let kept = parameters.split('&').filter(|one| !one.is_empty() && !one.starts_with("application_name="));
+    let own = format!("application_name={OWN_NAME}");
+    Some(format!("{place}?{}", kept.chain([own.as_str()]).collect::<Vec<_>>().join("&")))
+}
+
+/// Proves the books, and brings them under a new master key.
+pub(crate) async fn run(ledger: Arc<Ledger>, settings: &Settings, from_stdin: bool) -> Result<String, String> {
+    let place = settings.master_key.is_none().then(|| settings.data.join("master-key"));
+    if place.is_none() && !from_stdin {
+        return Err("the master key is configured; give the new one on standard input with --new-key-stdin, and \
+                    configure it afterwards"
+            .into());
+    }
+    let waiting = place.as_deref().map(beside);
+    let begun = waiting.as_deref().map(read).transpose()?.flatten();
+    let key = match (begun, from_stdin) {
+        (Some(key), _) => {
+            if ledger.is_under(&Keys::of(&key)).await.map_err(|error| explain(&error))? {
+                put_in_place(place.as_deref())?;
+                return Ok("the books were under the new master key already; its file is in its place now".into());
+            }
+            key
+        }
+        (None, true) => typed()?,
+        (None, false) => ledger_core::ids::random_secret().map_err(|error| explain(&error))?,
+    };
+    ledger.check_master_key().await.map_err(|error| explain(&error))?;
+    // What is wrong now would look right afterwards.
+    let asked = verify::Asked { business: None, anchor: None, head: None, json: false };
+    verify::run(ledger.clone(), asked).await.map_err(|why| format!("nothing was sealed anew: {why}"))?;
+    if let Some(waiting) = &waiting {
+        keep(waiting, &key)?;
+    }
+    let progress = Arc::new(|text: &str| say(text));
+    let done = ledger.reseal(Keys::of(&key), progress).await;
+    let Resealed { companies, without_codes } = done.map_err(|error| explain(&error))?;
+    put_in_place(place.as_deref())?;
+    if without_codes > 0 {
+        warn(&format!("the recovery codes of {without_codes} users are void; they make new ones with their password"));
+    }
+    let next = match place {
+        Some(place) => format!("keep a copy of {} apart from the backups", place.display()),
+        None => "set Security:MasterKey to it before any server starts".into(),
+    };
+    Ok(format!("{companies} companies and the installation are under the new master key; {next}"))
+}
+
+fn beside(place: &Path) -> PathBuf {
+    place.with_extension("new")
+}
+
+fn cannot(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot keep the new master key in {}: {error}", path.display())
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    match std::fs::read(path) {
+        // One that was cut off was never used.
+        Ok(key) => Ok(Some(key).filter(|key| key.len() >= LEAST)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(cannot(path, &error)),
+    }
+}
+
+fn keep(path: &Path, key: &[u8]) -> Result<(), String> {
+    let written = private::create(path).and_then(|mut file| file.write_all(key).and_then(|()| file.sync_all()));
+    written.and_then(|()| sync_folder(path)).map_err(|error| cannot(path, &error))
+}
+
+fn put_in_place(place: Option<&Path>) -> Result<(), String> {
+    let Some(place) = place else { return Ok(()) };
+    let moved = std::fs::rename(beside(place), place).and_then(|()| sync_folder(place));
+    moved.map_err(|error| format!("{}; run duet reseal again", cannot(place, &error)))
+}
+
+fn sync_folder(path: &Path) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), |folder| std::fs::File::open(folder)?.sync_all())
+}
+
+fn typed() -> Result<Vec<u8>, String> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|error| format!("cannot read the new master key: {error}"))?;
+    let key = text.trim_end_matches(['\r', '\n']).as_bytes().to_vec();
+    if key.len() < LEAST { Err(format!("the new master key must be at least {LEAST} bytes long")) } else { Ok(key) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_database_is_opened_under_a_name_of_its_own() {
+        assert_eq!(named("sqlite:data/duet.db"), None);
+        let own = |url: &str| named(url).unwrap();
+        assert_eq!(own("postgres://h/d"), "postgres://h/d?application_name=duet-reseal");
+        let asked = "postgres://h/d?application_name=x&sslmode=require";
+        assert_eq!(own(asked), "postgres://h/d?sslmode=require&application_name=duet-reseal");
+    }
+}

@@ -1,0 +1,217 @@
+//! How books come under another master key: all of them in one transaction, or not at all.
+//!
+//! Rows that change are sealed anew, and heads signed anew, so that whoever has the old key can forge nothing of them.
+//! What is written once keeps its seal and its place in the chain, and is held fast by sums and heads under the new key;
+//! what signed it is kept beside, hidden under the new key, so that it is still proved. Secrets are hidden anew. What is
+//! known by a digest alone cannot be: recovery codes are void, and failed log-ins and known networks forgotten.
+
+use super::Ledger;
+use crate::auth::{recovery, sign_in, throttle};
+use crate::books::audit::{self, AuditAction, Change, Origin};
+use crate::books::seal::sums::Sums;
+use crate::books::seal::tables::{TABLES, Table, Whose, table};
+use crate::books::seal::{Seals, heads, writing};
+use crate::books::tables::{audit_log, books};
+use crate::clock::Instant;
+use crate::database::Session;
+use crate::error::{Error, Result};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::installation;
+use crate::keys::Keys;
+use crate::resource::ResourceKey;
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
+    Statement,
+};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is hidden under the master key is in this one.
+const SIGN_INS: &str = "sign_ins";
+
+/// Hears how far it has got.
+pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What came under the new key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Resealed {
+    pub companies: usize,
+    /// Whose recovery codes are void.
+    pub without_codes: usize,
+}
+
+impl Ledger {
+    /// Whether the books are under this master key.
+    pub async fn is_under(&self, keys: &Keys) -> Result<bool> {
+        installation::is_under(&self.database.read, keys).await
+    }
+
+    /// Brings everything under another master key. Afterwards these books are to be closed: they were opened under the old
+    /// one. An error where somebody else has them open.
+    pub async fn reseal(&self, new: Keys, progress: Progress) -> Result<Resealed> {
+        self.installation().await?;
+        let eras = self.seals.eras()?;
+        let done = Arc::new(Mutex::new(Resealed::default()));
+        let companies = installation::companies(&self.database.read).await?;
+        let records = companies.into_iter().map(|company| (company, RecordId(self.clock.identifier()))).collect();
+        let records = Arc::new(records);
+        let resealing = Resealing {
+            seals: Seals::of(&new)?,
+            keys: (self.keys.clone(), new),
+            eras,
+            records,
+            now: self.clock.now(),
+            progress,
+            done: done.clone(),
+        };
+        self.write(None, move |transaction, _| {
+            let resealing = resealing.clone();
+            Box::pin(async move { resealing.run(transaction).await })
+        })
+        .await?;
+        let done = done.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(done)
+    }
+}
+
+#[derive(Clone)]
+struct Resealing {
+    keys: (Keys, Keys),
+    /// Under the new key.
+    seals: Seals,
+    /// Those until now.
+    eras: Vec<Seals>,
+    /// What the record of each company is called.
+    records: Arc<HashMap<BusinessId, RecordId>>,
+    now: Instant,
+    progress: Progress,
+    done: Arc<Mutex<Resealed>>,
+}
+
+impl Resealing {
+    async fn run(&self, transaction: &Session) -> Result<()> {
+        check_alone(transaction).await?;
+        let mut all = books::Entity::find().order_by_asc(books::Column::BusinessId);
+        if transaction.get_database_backend() == DbBackend::Postgres {
+            all = all.lock_exclusive();
+        }
+        let all = all.all(transaction).await?;
+        let without_codes = self.hide_anew(transaction).await?;
+        let mut of_installation = Sums::default();
+        for row in &all {
+            let of_company = |table: &&Table| matches!(table.whose, Whose::Company(_));
+            let sums = self.seal(transaction, of_company, Some(row.business_id)).await?;
+            self.sign(transaction, row.clone(), &sums).await?;
+            let company = row.business_id.to_string();
+            of_installation.of_table(installation::BOOKS).add(&self.seals, installation::BOOKS, &company);
+        }
+        let own = self.seal(transaction, |table| table.whose == Whose::Installation, None).await?;
+        of_installation.move_by(&own);
+        let (old, new) = &self.keys;
+        installation::bring_under(transaction, (old, new), (&self.seals, &of_installation)).await?;
+        let companies = all.iter().filter(|row| row.business_id != BusinessId::INSTALLATION).count();
+        *self.done.lock().unwrap_or_else(PoisonError::into_inner) = Resealed { companies, without_codes };
+        Ok(())
+    }
+
+    /// Hides what is secret, and lets go of what only a digest is known of. How many lose their codes is answered.
+    async fn hide_anew(&self, transaction: &Session) -> Result<usize> {
+        let (old, new) = &self.keys;
+        // They are judged before they are changed.
+        writing::check_all(transaction, &self.eras, table(SIGN_INS)?, None).await?;
+        for row in sign_in::Entity::find().filter(sign_in::Column::TotpHidden.is_not_null()).all(transaction).await? {
+            let Some(secret) = row.secret(old)? else { continue };
+            sign_in::Entity::update_many()
+                .filter(sign_in::Column::UserId.eq(row.user_id))
+                .col_expr(sign_in::Column::TotpHidden, Expr::value(sign_in::hidden(new, row.user_id, &secret)?))
+                .exec(transaction)
+                .await?;
+        }
+        let with_codes = recovery::Entity::find().select_only().column(recovery::Column::UserId).distinct();
+        let with_codes: BTreeSet<UserId> = with_codes.into_tuple().all(transaction).await?.into_iter().collect();
+        recovery::Entity::delete_many().exec(transaction).await?;
+        throttle::Entity::delete_many().exec(transaction).await?;
+        throttle::place::Entity::delete_many().exec(transaction).await?;
+        writing::forget_notes(transaction).await?;
+        Ok(with_codes.len())
+    }
+
+    async fn seal(
+        &self,
+        transaction: &Session,
+        which: impl Fn(&&Table) -> bool,
+        company: Option<BusinessId>,
+    ) -> Result<Sums> {
+        let mut sums = Sums::default();
+        let mut rows = 0;
+        for table in TABLES.iter().filter(|table| which(table)) {
+            let eras = Some(self.eras.as_slice()).filter(|_| table.name != SIGN_INS);
+            let sum = writing::seal_all(transaction, (&self.seals, eras), table, company).await?;
+            rows += sum.count;
+            *sums.of_table(table.name) = sum;
+            writing::forget_notes(transaction).await?;
+        }
+        let whose = company.map_or_else(|| "the installation".to_owned(), |company| company.to_string());
+        (self.progress)(&format!("{whose}: {rows} rows"));
+        Ok(sums)
+    }
+
+    /// Signs where the books stand, after a record in their log that says so: what comes after it is under the new key.
+    async fn sign(&self, transaction: &Session, was: books::Model, sums: &Sums) -> Result<()> {
+        let business = was.business_id;
+        let mut row = books::Model { version: was.version + 1, sums: sums.to_text(), ..was };
+        if row.audit_sequence > 0 || row.entry_number > 0 {
+            let stood = serde_json::json!({
+                "auditSequence": row.audit_sequence,
+                "auditHash": row.audit_hash,
+                "entryNumber": row.entry_number,
+            });
+            let change = Change {
+                action: AuditAction::Sealed,
+                resource: ResourceKey::Businesses,
+                id: RecordId(business.0),
+                version_from: None,
+                version_to: None,
+                before: None,
+                after: Some(serde_json::json!({"resealed": stood}).to_string()),
+            };
+            row.audit_sequence += 1;
+            row.recorded_at = Ord::max(row.recorded_at, self.now);
+            let id = self.records.get(&business).copied().ok_or_else(meanwhile)?;
+            let place = (row.audit_sequence, row.recorded_at, row.audit_hash.as_str());
+            let record = audit::row(&self.seals, business, id, place, &Origin::default(), change);
+            row.audit_hash.clone_from(&record.hash);
+            audit_log::Entity::insert(record.into_active_model()).exec_without_returning(transaction).await?;
+        }
+        row.signature = heads::signature(&self.seals, &row);
+        if heads::write(transaction, row).await? {
+            return Ok(());
+        }
+        Err(meanwhile())
+    }
+}
+
+/// Refuses where another process has these books open: it would go on under the old key. Of a file that is known by who
+/// may serve it; the sessions of a server are asked for.
+async fn check_alone(connection: &impl ConnectionTrait) -> Result<()> {
+    let engine = connection.get_database_backend();
+    if engine != DbBackend::Postgres {
+        return Ok(());
+    }
+    let others = "SELECT COUNT(*) AS others FROM pg_stat_activity WHERE datname = current_database() \
+                  AND usename = current_user AND backend_type = 'client backend' \
+                  AND application_name <> current_setting('application_name')";
+    let row = connection.query_one_raw(Statement::from_string(engine, others)).await?;
+    let others: i64 = row.ok_or_else(|| Error::internal("nobody says who is connected"))?.try_get("", "others")?;
+    if others > 0 {
+        return Err(Error::internal(format!(
+            "{others} other connections are open to the database; stop every server of it first"
+        )));
+    }
+    Ok(())
+}
+
+fn meanwhile() -> Error {
+    Error::internal("somebody else wrote the books meanwhile; stop every server of them first")
+}

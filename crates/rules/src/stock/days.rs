@@ -1,0 +1,79 @@
+//! The function day by day: what it changes on which day, and where it stands in the end.
+
+use super::replay::{Replay, Start};
+use super::state::State;
+use super::{Effect, Fact, Pools, Terms, TooLarge};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use words::day::Day;
+use words::ids::RecordId;
+
+/// What the function changes of a fact on a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    pub day: Day,
+    /// Its place among the facts.
+    pub fact: usize,
+    pub by: Effect,
+}
+
+/// All that the function changes, from its start to its last day.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    pub steps: Vec<Step>,
+    /// What is there after each day on which something happened.
+    pub states: BTreeMap<Day, State>,
+    pub state: State,
+    pub pools: HashMap<RecordId, Pools>,
+}
+
+impl History {
+    /// What a fact comes to at the end of a day.
+    pub fn effect(&self, fact: usize, day: Day) -> Result<Effect, TooLarge> {
+        let of_fact = self.steps.iter().filter(|step| step.fact == fact && step.day <= day);
+        of_fact.map(|step| step.by).try_fold(Effect::default(), Effect::plus)
+    }
+}
+
+/// Walks through the days of facts. A day that says something of what is earlier, that it cost something else or never
+/// was, values everything anew; any other day goes on where the last one ended.
+pub fn history(terms: &Terms, start: &Start, facts: &[Fact]) -> Result<History, TooLarge> {
+    let mut order: Vec<usize> = (0..facts.len()).collect();
+    order.sort_by_key(|at| (facts[*at].order(), *at));
+    let mut by_day: BTreeMap<Day, Vec<usize>> = BTreeMap::new();
+    let mut cancelling: BTreeSet<Day> = BTreeSet::new();
+    for at in &order {
+        by_day.entry(facts[*at].day).or_default().push(*at);
+        cancelling.extend(facts[*at].cancelled.filter(|cancelled| *cancelled > facts[*at].day));
+    }
+    let days: BTreeSet<Day> = by_day.keys().copied().chain(cancelling.iter().copied()).collect();
+    let mut found = History { state: start.state.clone(), pools: start.pools.clone(), ..History::default() };
+    let mut replay = Replay::new(terms, facts, start);
+    let mut known = vec![Effect::default(); facts.len()];
+    for day in days {
+        let of_day = by_day.get(&day).map_or(&[][..], Vec::as_slice);
+        let now: Vec<usize> = of_day.iter().copied().filter(|at| facts[*at].counts_on(day)).collect();
+        let earlier =
+            |dearer: &BTreeSet<RecordId>| dearer.iter().any(|line| !now.iter().any(|at| facts[*at].line == *line));
+        if cancelling.contains(&day) || earlier(&replay.told(&now)?) {
+            let all: Vec<usize> = order.iter().copied().filter(|at| facts[*at].counts_on(day)).collect();
+            let touched: BTreeSet<usize> = (0..facts.len()).filter(|at| facts[*at].day <= day).collect();
+            replay = Replay::new(terms, facts, start);
+            replay.told(&all)?;
+            replay.value(&all)?;
+            replay.touched = touched;
+        } else {
+            replay.value(&now)?;
+        }
+        for at in std::mem::take(&mut replay.touched) {
+            let by = replay.effects[at].minus(known[at])?;
+            if !by.is_nothing() {
+                found.steps.push(Step { day, fact: at, by });
+                known[at] = replay.effects[at];
+            }
+        }
+        found.states.insert(day, replay.state.clone());
+    }
+    found.state = replay.state;
+    found.pools = replay.pools;
+    Ok(found)
+}

@@ -1,0 +1,231 @@
+//! The stock of one item, as it is valued movement by movement.
+
+use super::pools::Left;
+use super::{Method, Terms, TooLarge, add, less, more, neg, sub};
+use serde::{Deserialize, Serialize};
+use words::ids::RecordId;
+use words::money::{Money, Quantity, UnitPrice};
+
+/// Goods that came in together and are there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layer {
+    pub quantity: Quantity,
+    pub value: Money,
+    /// The line that brought them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<RecordId>,
+}
+
+/// Quantity that went out and was not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shortage {
+    /// The line that let it out.
+    pub line: RecordId,
+    pub quantity: Quantity,
+    /// What it was booked at for the time being.
+    pub provisional: Money,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub quantity: Quantity,
+    pub value: Money,
+    pub layers: Vec<Layer>,
+    pub shortages: Vec<Shortage>,
+    /// What was known last: so many cost so much.
+    pub last: Option<(Quantity, Money)>,
+    /// What a unit is worth at standard cost.
+    pub standard: Option<UnitPrice>,
+}
+
+/// What a receipt found out: what went out before it was there cost so much more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filled {
+    pub line: RecordId,
+    pub dearer: Money,
+}
+
+impl State {
+    fn at_last_cost(&self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
+        match self.last {
+            Some((known, cost)) => terms.part(cost, quantity, known),
+            None => terms.times(quantity, terms.first_cost),
+        }
+    }
+
+    /// The value at standard cost follows the quantity. By how much it rises is answered.
+    fn revalued(&mut self, terms: &Terms) -> Result<Money, TooLarge> {
+        let cost = self.standard.map_or(terms.first_cost, UnitPrice::decimal);
+        let value = terms.times(self.quantity, cost)?;
+        let rise = sub(value, self.value)?;
+        self.value = value;
+        Ok(rise)
+    }
+
+    /// From now on a unit is worth so much. By how much the stock is worth more is answered.
+    pub fn set_standard(&mut self, terms: &Terms, cost: UnitPrice) -> Result<Money, TooLarge> {
+        self.standard = Some(cost);
+        if terms.method == Method::Standard { self.revalued(terms) } else { Ok(Money::ZERO) }
+    }
+
+    fn last_held(&mut self, quantity: Quantity, value: Money) {
+        if quantity > Quantity::ZERO {
+            self.last = Some((quantity, value));
+        }
+    }
+
+    /// Goods come in. What that adds to the stock is answered, and what it says of what was missing.
+    pub fn receive(
+        &mut self,
+        terms: &Terms,
+        line: RecordId,
+        quantity: Quantity,
+        cost: Money,
+    ) -> Result<(Money, Vec<Filled>), TooLarge> {
+        if terms.method == Method::Standard {
+            self.quantity = more(self.quantity, quantity)?;
+            return Ok((self.revalued(terms)?, Vec::new()));
+        }
+        self.last_held(quantity, cost);
+        self.value = add(self.value, cost)?;
+        self.quantity = more(self.quantity, quantity)?;
+        let (mut left, mut left_cost) = (quantity, cost);
+        let mut found = Vec::new();
+        while left > Quantity::ZERO && !self.shortages.is_empty() {
+            let shortage = self.shortages[0];
+            let filled = Ord::min(left, shortage.quantity);
+            let real = terms.part(left_cost, filled, left)?;
+            let provisional = terms.part(shortage.provisional, filled, shortage.quantity)?;
+            let dearer = sub(real, provisional)?;
+            self.value = sub(self.value, dearer)?;
+            (left, left_cost) = (less(left, filled)?, sub(left_cost, real)?);
+            if filled == shortage.quantity {
+                self.shortages.remove(0);
+            } else {
+                self.shortages[0] = Shortage {
+                    quantity: less(shortage.quantity, filled)?,
+                    provisional: sub(shortage.provisional, provisional)?,
+                    ..shortage
+                };
+            }
+            if dearer != Money::ZERO {
+                found.push(Filled { line: shortage.line, dearer });
+            }
+        }
+        if terms.method == Method::Fifo && left > Quantity::ZERO {
+            self.layers.push(Layer { quantity: left, value: left_cost, line: Some(line) });
+        }
+        Ok((cost, found))
+    }
+
+    /// What goods cost that come in and say nothing of it.
+    pub fn current_cost(&self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
+        match terms.method {
+            Method::Standard => terms.times(quantity, self.standard.map_or(terms.first_cost, UnitPrice::decimal)),
+            Method::Fifo if !self.layers.is_empty() => {
+                let newest = self.layers[self.layers.len() - 1];
+                terms.part(newest.value, quantity, newest.quantity)
+            }
+            Method::Average if self.quantity > Quantity::ZERO => terms.part(self.value, quantity, self.quantity),
+            Method::Average | Method::Fifo => self.at_last_cost(terms, quantity),
+        }
+    }
+
+    /// Goods go out. What they cost is answered.
+    pub fn issue(&mut self, terms: &Terms, line: RecordId, quantity: Quantity) -> Result<Money, TooLarge> {
+        if terms.method == Method::Standard {
+            self.quantity = less(self.quantity, quantity)?;
+            return neg(self.revalued(terms)?);
+        }
+        let there = Ord::max(Ord::min(self.quantity, quantity), Quantity::ZERO);
+        let mut cost = Money::ZERO;
+        if there > Quantity::ZERO {
+            cost = if terms.method == Method::Fifo {
+                self.from_the_oldest(terms, there)?
+            } else {
+                self.last_held(self.quantity, self.value);
+                terms.part(self.value, there, self.quantity)?
+            };
+        }
+        let missing = less(quantity, there)?;
+        if missing > Quantity::ZERO {
+            let provisional = self.at_last_cost(terms, missing)?;
+            self.shortages.push(Shortage { line, quantity: missing, provisional });
+            cost = add(cost, provisional)?;
+        }
+        self.quantity = less(self.quantity, quantity)?;
+        self.value = sub(self.value, cost)?;
+        Ok(cost)
+    }
+
+    fn from_the_oldest(&mut self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
+        let (mut wanted, mut cost) = (quantity, Money::ZERO);
+        while wanted > Quantity::ZERO && !self.layers.is_empty() {
+            let taken = self.from_layer(terms, 0, wanted)?;
+            wanted = less(wanted, taken.quantity)?;
+            cost = add(cost, taken.cost)?;
+        }
+        Ok(cost)
+    }
+
+    fn from_layer(&mut self, terms: &Terms, place: usize, wanted: Quantity) -> Result<Left, TooLarge> {
+        let layer = self.layers[place];
+        self.last_held(layer.quantity, layer.value);
+        let taken = Ord::min(wanted, layer.quantity);
+        let cost = terms.part(layer.value, taken, layer.quantity)?;
+        self.shrink(place, taken, cost)?;
+        Ok(Left::new(taken, cost, cost))
+    }
+
+    fn shrink(&mut self, place: usize, quantity: Quantity, value: Money) -> Result<(), TooLarge> {
+        let layer = self.layers[place];
+        if quantity == layer.quantity {
+            self.layers.remove(place);
+        } else {
+            self.layers[place] =
+                Layer { quantity: less(layer.quantity, quantity)?, value: sub(layer.value, value)?, ..layer };
+        }
+        Ok(())
+    }
+
+    /// Goods go back to where they came from, at the share of their receipt where that leaves something of worth.
+    pub fn send_back(
+        &mut self,
+        terms: &Terms,
+        line: RecordId,
+        receipt: RecordId,
+        quantity: Quantity,
+        share: Money,
+    ) -> Result<Money, TooLarge> {
+        match terms.method {
+            Method::Standard => self.issue(terms, line, quantity),
+            Method::Average if quantity < self.quantity && share <= self.value => {
+                self.last_held(self.quantity, self.value);
+                self.quantity = less(self.quantity, quantity)?;
+                self.value = sub(self.value, share)?;
+                Ok(share)
+            }
+            Method::Average => self.issue(terms, line, quantity),
+            Method::Fifo => {
+                let Some(place) = self.layers.iter().position(|layer| layer.line == Some(receipt)) else {
+                    return self.issue(terms, line, quantity);
+                };
+                let layer = self.layers[place];
+                let taken = Ord::min(quantity, layer.quantity);
+                let asked = terms.part(share, taken, quantity)?;
+                self.last_held(layer.quantity, layer.value);
+                // The last of a layer takes all that is there; nothing takes more than that.
+                let cost = match taken == layer.quantity {
+                    true => layer.value,
+                    false if asked <= layer.value => asked,
+                    false => terms.part(layer.value, taken, layer.quantity)?,
+                };
+                self.shrink(place, taken, cost)?;
+                self.quantity = less(self.quantity, taken)?;
+                self.value = sub(self.value, cost)?;
+                let rest = less(quantity, taken)?;
+                if rest == Quantity::ZERO { Ok(cost) } else { add(cost, self.issue(terms, line, rest)?) }
+            }
+        }
+    }
+}

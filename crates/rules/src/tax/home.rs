@@ -1,0 +1,119 @@
+//! What a document comes to in the company's currency: it is converted once, and its parts share that.
+
+use super::TaxKind;
+use super::exact::{Coin, Exact};
+use super::figures::{LineFigures, LineTax, TooLarge, converted, minus};
+use words::money::{Money, Rate, Rounding};
+
+/// The company's currency, and what the document's is worth in it.
+#[derive(Debug, Clone)]
+pub struct Exchange<'a> {
+    pub base: &'a str,
+    pub currency: &'a str,
+    pub rate: Rate,
+    pub decimals: u32,
+    pub rounding: Rounding,
+}
+
+impl Exchange<'_> {
+    pub fn convert(&self, amounts: &[Money]) -> Result<Vec<Money>, TooLarge> {
+        converted(amounts, self.rate, self.decimals, self.rounding)
+    }
+
+    pub fn one(&self, amount: Money) -> Result<Money, TooLarge> {
+        self.convert(&[amount])?.pop().ok_or(TooLarge)
+    }
+
+    const fn coin(&self) -> Coin {
+        Coin { decimals: self.decimals, rounding: self.rounding }
+    }
+}
+
+/// Whether tax that is kept back is kept back by this document, or only shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Withholding {
+    /// It is kept back when the document is settled.
+    Shown,
+    /// The document moves the money itself, and keeps it back.
+    Kept,
+}
+
+/// The parts of a document in the company's currency. All of them are one running total.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InHome {
+    /// What stands before the lines, such as what settles something.
+    pub before: Money,
+    pub nets: Vec<Money>,
+    /// Line by line, component by component.
+    pub taxes: Vec<Vec<Money>>,
+    /// What stands after the lines, such as what the total was rounded by.
+    pub after: Money,
+}
+
+impl InHome {
+    pub fn of(
+        exchange: &Exchange<'_>,
+        lines: &[LineFigures],
+        (before, after): (Money, Money),
+        withholding: Withholding,
+    ) -> Result<Self, TooLarge> {
+        let mut parts = vec![before];
+        parts.extend(lines.iter().map(|line| line.net));
+        let mut kept = Vec::new();
+        for line in lines {
+            for tax in &line.taxes {
+                parts.push(if tax.is_charged() { tax.amount } else { Money::ZERO });
+                if is_kept(tax, withholding) {
+                    kept.push(minus(Money::ZERO, tax.amount)?);
+                }
+            }
+        }
+        parts.push(after);
+        parts.extend(kept);
+        let mut home = exchange.convert(&parts)?.into_iter();
+        let mut next = || home.next().ok_or(TooLarge);
+        let mut found = Self { before: next()?, ..Self::default() };
+        for _ in lines {
+            found.nets.push(next()?);
+        }
+        for line in lines {
+            let mut taxes = Vec::with_capacity(line.taxes.len());
+            for tax in &line.taxes {
+                let charged = next()?;
+                // What nobody charges is converted by itself.
+                taxes.push(if tax.is_charged() { charged } else { exchange.one(tax.amount)? });
+            }
+            found.taxes.push(taxes);
+        }
+        found.after = next()?;
+        // What is kept back is less of the money, so it is part of the running total.
+        for (line, taxes) in lines.iter().zip(&mut found.taxes) {
+            for (tax, home) in line.taxes.iter().zip(taxes) {
+                if is_kept(tax, withholding) {
+                    *home = minus(Money::ZERO, next()?)?;
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn is_kept(tax: &LineTax, withholding: Withholding) -> bool {
+    withholding == Withholding::Kept && tax.kind == TaxKind::Withholding
+}
+
+/// What is claimed of a tax, in the company's currency: its share in what the tax came to.
+pub fn claimed(tax: &LineTax, home: Money, exchange: &Exchange<'_>) -> Result<Money, TooLarge> {
+    if tax.recoverable == tax.amount {
+        return Ok(home);
+    }
+    if tax.amount == Money::ZERO {
+        return Ok(Money::ZERO);
+    }
+    let of = |money: Money| Exact::money(if tax.amount.is_negative() { negated(money) } else { money });
+    Exact::money(home).times(of(tax.recoverable))?.over(of(tax.amount))?.round(exchange.coin())
+}
+
+pub(super) fn negated(money: Money) -> Money {
+    Money::from_units(money.units().saturating_neg())
+}

@@ -1,0 +1,328 @@
+//! Products and quotients, exact until they are rounded: once, where an amount is named.
+//!
+//! Owns: [`Exact`], a fraction of two integers of 256 bits, and [`Coin`], what it is rounded to. Refuses: to round
+//! without being asked, and to lose what does not fit.
+
+use crate::money::{Money, Rate, Rounding, Scaled};
+use ethnum::I256;
+use std::cmp::Ordering;
+
+/// More than can be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// The smallest coin of a currency, and where the half of it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coin {
+    pub decimals: u32,
+    pub rounding: Rounding,
+}
+
+impl Coin {
+    /// One of it, in the units of money.
+    pub const fn units(self) -> i64 {
+        match self.decimals {
+            0 => 10_000,
+            1 => 1_000,
+            2 => 100,
+            3 => 10,
+            _ => 1,
+        }
+    }
+}
+
+/// A number as it is, whatever was multiplied or divided to get there.
+#[derive(Debug, Clone, Copy)]
+pub struct Exact {
+    over: I256,
+    /// More than 0.
+    under: I256,
+}
+
+fn ten_to(places: u32) -> I256 {
+    I256::new(10).pow(places)
+}
+
+fn common(mut left: I256, mut right: I256) -> I256 {
+    while right != I256::ZERO {
+        (left, right) = (right, left % right);
+    }
+    left
+}
+
+impl<T: Scaled> From<T> for Exact {
+    fn from(decimal: T) -> Self {
+        Self { over: I256::from(decimal.units()), under: ten_to(T::PLACES) }
+    }
+}
+
+impl Exact {
+    pub const ZERO: Self = Self { over: I256::ZERO, under: I256::ONE };
+    pub const ONE: Self = Self { over: I256::ONE, under: I256::ONE };
+    /// The hundredth part, which is what a percentage is of.
+    pub const HUNDREDTH: Self = Self { over: I256::ONE, under: I256([100, 0]) };
+
+    fn reduced(self) -> Self {
+        let by = common(self.over.abs(), self.under);
+        Self { over: self.over / by, under: self.under / by }
+    }
+
+    /// What is tried as it stands, and again in lowest terms where that is too large.
+    fn with(self, other: Self, how: fn(Self, Self) -> Option<Self>) -> Result<Self, TooLarge> {
+        how(self, other).or_else(|| how(self.reduced(), other.reduced())).ok_or(TooLarge)
+    }
+
+    pub fn times(self, other: impl Into<Self>) -> Result<Self, TooLarge> {
+        self.with(other.into(), |left, right| {
+            Some(Self { over: left.over.checked_mul(right.over)?, under: left.under.checked_mul(right.under)? })
+        })
+    }
+
+    /// Divided by another; nothing can be divided by 0, and that is too large as well.
+    pub fn over(self, other: impl Into<Self>) -> Result<Self, TooLarge> {
+        let other: Self = other.into();
+        let upside_down = match other.over.cmp(&I256::ZERO) {
+            Ordering::Equal => return Err(TooLarge),
+            Ordering::Greater => Self { over: other.under, under: other.over },
+            Ordering::Less => Self { over: -other.under, under: -other.over },
+        };
+        self.times(upside_down)
+    }
+
+    pub fn plus(self, other: impl Into<Self>) -> Result<Self, TooLarge> {
+        self.with(other.into(), |left, right| {
+            if left.under == right.under {
+                return Some(Self { over: left.over.checked_add(right.over)?, under: left.under });
+            }
+            let (first, second) = (left.over.checked_mul(right.under)?, right.over.checked_mul(left.under)?);
+            Some(Self { over: first.checked_add(second)?, under: left.under.checked_mul(right.under)? })
+        })
+    }
+
+    pub fn minus(self, other: impl Into<Self>) -> Result<Self, TooLarge> {
+        self.plus(other.into().negated())
+    }
+
+    #[must_use]
+    pub fn negated(self) -> Self {
+        Self { over: -self.over, under: self.under }
+    }
+
+    pub fn is_zero(self) -> bool {
+        self.over == I256::ZERO
+    }
+
+    pub fn is_negative(self) -> bool {
+        self.over < I256::ZERO
+    }
+
+    /// How many whole coins of `places` decimals, towards the floor, and what is left over of one.
+    fn split(self, places: u32) -> Result<(I256, Self), TooLarge> {
+        let scale = |exact: Self| Some(Self { over: exact.over.checked_mul(ten_to(places))?, under: exact.under });
+        let scaled = scale(self).or_else(|| scale(self.reduced())).ok_or(TooLarge)?;
+        let whole = scaled.over.div_euclid(scaled.under);
+        Ok((whole, Self { over: scaled.over.rem_euclid(scaled.under), under: scaled.under }))
+    }
+
+    /// Units of ten to the minus `places`, with the half where `rounding` sends it.
+    fn nearest(self, places: u32, rounding: Rounding) -> Result<i64, TooLarge> {
+        let size = if self.is_negative() { self.negated() } else { self };
+        let (whole, rest) = size.split(places)?;
+        // The rest is less than what it is a part of, so its other part never overflows.
+        let up = match (rest.over.cmp(&(rest.under - rest.over)), rounding) {
+            (Ordering::Less, _) => false,
+            (Ordering::Equal, Rounding::HalfEven) => whole % I256::new(2) == I256::ONE,
+            (Ordering::Equal, Rounding::HalfUp) | (Ordering::Greater, _) => true,
+        };
+        let whole = if up { whole + I256::ONE } else { whole };
+        let units = i64::try_from(whole).map_err(|_| TooLarge)?;
+        Ok(if self.is_negative() { -units } else { units })
+    }
+
+    /// The one place where a product becomes an amount.
+    pub fn round(self, coin: Coin) -> Result<Money, TooLarge> {
+        let coins = self.nearest(coin.decimals.min(<Money as Scaled>::PLACES), coin.rounding)?;
+        coins.checked_mul(coin.units()).map(Money::from_units).ok_or(TooLarge)
+    }
+
+    /// To the coin below, and what is left over: a part of one coin, less than it.
+    pub fn floor(self, coin: Coin) -> Result<(Money, Self), TooLarge> {
+        let (coins, rest) = self.split(coin.decimals.min(<Money as Scaled>::PLACES))?;
+        let coins = i64::try_from(coins).map_err(|_| TooLarge)?;
+        let floor = coins.checked_mul(coin.units()).map(Money::from_units).ok_or(TooLarge)?;
+        Ok((floor, rest))
+    }
+
+    /// The nearest number of another scale, such as a price of one piece; the half goes away from zero.
+    pub fn nearest_units<T: Scaled>(self) -> Result<i64, TooLarge> {
+        self.nearest(T::PLACES, Rounding::HalfUp)
+    }
+}
+
+impl PartialEq for Exact {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Exact {}
+
+impl PartialOrd for Exact {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Exact {
+    /// By their whole parts, then by what is left over, turned upside down: no product is needed.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (mut left, mut right, mut turned) = (*self, *other, false);
+        loop {
+            let whole = |exact: Self| exact.over.div_euclid(exact.under);
+            let rest = |exact: Self| exact.over.rem_euclid(exact.under);
+            let order = match (whole(left).cmp(&whole(right)), rest(left) == I256::ZERO, rest(right) == I256::ZERO) {
+                (Ordering::Equal, true, true) => Ordering::Equal,
+                (Ordering::Equal, true, false) => Ordering::Less,
+                (Ordering::Equal, false, true) => Ordering::Greater,
+                (Ordering::Equal, false, false) => {
+                    (left, right) =
+                        (Self { over: left.under, under: rest(left) }, Self { over: right.under, under: rest(right) });
+                    turned = !turned;
+                    continue;
+                }
+                (order, _, _) => order,
+            };
+            return if turned { order.reverse() } else { order };
+        }
+    }
+}
+
+/// Amounts on their way into the company's currency: the running total is converted, so that what is shared adds up to
+/// what the whole comes to.
+#[derive(Debug, Clone, Copy)]
+pub struct Running {
+    rate: Rate,
+    coin: Coin,
+    seen: Money,
+    came_to: Money,
+}
+
+impl Running {
+    pub const fn at(rate: Rate, coin: Coin) -> Self {
+        Self { rate, coin, seen: Money::ZERO, came_to: Money::ZERO }
+    }
+
+    /// The next amount.
+    pub fn convert(&mut self, amount: Money) -> Result<Money, TooLarge> {
+        if self.rate == Rate::ONE {
+            return Ok(amount);
+        }
+        let seen = self.seen.plus(amount)?;
+        let total = Exact::from(seen).times(self.rate)?.round(self.coin)?;
+        let converted = total.minus(self.came_to)?;
+        (self.seen, self.came_to) = (seen, total);
+        Ok(converted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::money::{Percent, Quantity, UnitPrice};
+    use proptest::prelude::*;
+
+    fn money(text: &str) -> Money {
+        Money::parse(text).unwrap()
+    }
+
+    fn coin(decimals: u32) -> Coin {
+        Coin { decimals, rounding: Rounding::HalfUp }
+    }
+
+    #[test]
+    fn the_worked_examples_of_money_come_out_to_the_coin() {
+        let at = |amount: &str, rate: &str| Exact::from(money(amount)).times(Rate::parse(rate).unwrap()).unwrap();
+        let priced = |quantity: &str, price: &str| {
+            Exact::from(Quantity::parse(quantity).unwrap()).times(UnitPrice::parse(price).unwrap()).unwrap()
+        };
+        let even = Coin { decimals: 2, rounding: Rounding::HalfEven };
+        for (name, exact, coin, comes_to) in [
+            ("5.2", at("123456789012.34", "1.2345678901"), coin(2), "152415787529.49"),
+            ("5.3, the dinars", priced("1.5", "1.235"), coin(3), "1.853"),
+            ("5.3, in the company's currency", at("1.853", "3.01"), coin(2), "5.58"),
+            ("5.3, the yen", at("1234", "0.0061"), coin(2), "7.53"),
+            ("5.4, down to the even one", priced("1", "0.125"), even, "0.12"),
+            ("5.4, up to the even one", priced("1", "0.135"), even, "0.14"),
+            ("5.6, tiny prices", priced("1500000", "0.000001"), coin(2), "1.5"),
+            (
+                "5.6, a third taken off",
+                Exact::from(money("99.99"))
+                    .times(Percent::parse("33.333333").unwrap())
+                    .and_then(|exact| exact.times(Exact::HUNDREDTH))
+                    .unwrap(),
+                coin(2),
+                "33.33",
+            ),
+            ("the half goes away from zero", priced("1", "-2.345"), coin(2), "-2.35"),
+            ("no coins", priced("1", "2.5"), coin(0), "3"),
+        ] {
+            assert_eq!(exact.round(coin).unwrap().to_string(), comes_to, "{name}");
+        }
+        assert_eq!(priced("9223372036854", "9223372036854").round(coin(2)), Err(TooLarge));
+    }
+
+    #[test]
+    fn the_running_total_is_converted() {
+        let mut running = Running::at(Rate::parse("0.5").unwrap(), coin(2));
+        let parts = [money("0.05"); 3].map(|amount| running.convert(amount).unwrap().to_string());
+        assert_eq!(parts, ["0.03", "0.02", "0.03"], "5.5");
+        assert_eq!(running.came_to, money("0.08"), "5.5");
+    }
+
+    #[test]
+    fn a_product_beyond_the_widest_is_tried_in_lowest_terms() {
+        let most = Money::from_units(i64::MAX);
+        let mut exact = Exact::from(most);
+        for _ in 0..8 {
+            exact = exact.times(Rate::parse("922337203.6854775807").unwrap()).unwrap();
+            exact = exact.over(Rate::parse("922337203.6854775807").unwrap()).unwrap();
+        }
+        assert_eq!(exact.round(coin(4)), Ok(most));
+        assert_eq!(Exact::ONE.over(Money::ZERO), Err(TooLarge));
+    }
+
+    #[test]
+    fn what_is_below_zero_has_its_floor_further_down() {
+        for (amount, floor, rest) in [("-4.1666", "-4.17", "0.34"), ("4.1666", "4.16", "0.66"), ("-4.16", "-4.16", "0")]
+        {
+            let (down, left) = Exact::from(money(amount)).floor(coin(2)).unwrap();
+            assert_eq!((down, left), (money(floor), Exact::from(money(rest))), "{amount}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_a_school_child_would_reckon(
+            left in -1_000_000_000_i64..1_000_000_000, right in 1_i64..1_000_000_000, third in 1_i64..1_000_000,
+        ) {
+            let exact = Exact::from(Money::from_units(left)).times(Money::from_units(right)).unwrap();
+            let exact = exact.over(Money::from_units(third)).unwrap();
+            // In ten-thousandths: left x right / third, the half away from zero.
+            let (product, third) = (i128::from(left) * i128::from(right), i128::from(third));
+            let size = (product.abs() * 2 + third) / (third * 2);
+            let wanted = if left < 0 { -size } else { size };
+            prop_assert_eq!(i128::from(exact.round(coin(4)).unwrap().units()), wanted);
+        }
+
+        #[test]
+        fn sums_and_orders_are_those_of_the_numbers(
+            left in -1_000_000_i64..1_000_000, right in -1_000_000_i64..1_000_000, first in 1_i64..1_000, second in 1_i64..1_000,
+        ) {
+            let of = |over: i64, under: i64| Exact::from(Money::from_units(over)).over(Money::from_units(under)).unwrap();
+            let cross = (i128::from(left) * i128::from(second)).cmp(&(i128::from(right) * i128::from(first)));
+            prop_assert_eq!(of(left, first).cmp(&of(right, second)), cross);
+            let sum = of(left, first).plus(of(right, second)).unwrap().minus(of(right, second)).unwrap();
+            prop_assert_eq!(sum, of(left, first));
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Triggers that note what a sealed row was before it changed.
+//!
+//! Of an update the columns that changed are noted, of a row that is removed all that its seal covers, each as JSON. So the
+//! server can tell what it sealed from what somebody else made of it, before it seals the row anew.
+//!
+//! The triggers name every column. They are made of the columns that there are whenever migrations ran, so that no
+//! migration can forget them: one that adds a column needs to know nothing of this. Only one that takes a column away
+//! drops them first.
+
+use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement, TransactionTrait};
+use std::fmt::Write;
+
+/// Columns that no seal covers: where they alone change, nothing is noted.
+const UNSEALED: &[(&str, &[&str])] =
+    &[("sessions", &["seen_at"]), ("open_items", &["open", "base_open"]), ("stock_lines", &["cost"])];
+
+/// What says that the triggers are to be made anew.
+const DUE: &str = "triggers";
+
+/// Tables that note what changes in them, and their columns with the place of each in the key.
+const ON_SQLITE: &str = "\
+ SELECT t.name AS relation, c.name AS name, lower(c.type) AS kind, c.pk AS place \
+   FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c \
+   WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM sqlite_schema AS g WHERE g.type = 'trigger' \
+     AND g.tbl_name = t.name AND g.name = t.name || '_touched_by_update') ORDER BY t.name, c.cid";
+
+const ON_POSTGRES: &str = "\
+ SELECT t.relname::text AS relation, a.attname::text AS name, format_type(a.atttypid, NULL) AS kind, \
+     COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)::bigint AS place \
+   FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace \
+   JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped \
+   LEFT JOIN pg_index i ON i.indrelid = t.oid AND i.indisprimary \
+   WHERE n.nspname = current_schema() AND EXISTS (SELECT 1 FROM pg_trigger g WHERE g.tgrelid = t.oid \
+     AND g.tgname = t.relname || '_touched_by_update') ORDER BY t.relname, a.attnum";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Column {
+    name: String,
+    is_uuid: bool,
+    /// From one on, where it is part of the key.
+    place: i64,
+}
+
+/// A table whose rows change, and are sealed again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Noted {
+    table: String,
+    columns: Vec<Column>,
+    on_postgres: bool,
+}
+
+/// Notes that the triggers are to be made anew. A process that ends before it did so leaves the note to the next one.
+pub(crate) async fn is_due(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
+    let note = format!("INSERT INTO touched (relation, key, old, batch) VALUES ('', '', '', '{DUE}')");
+    connection.execute_unprepared(&note).await.map(drop)
+}
+
+/// Whether they are to be made anew.
+pub(crate) async fn are_due(connection: &impl ConnectionTrait) -> Result<bool, DbErr> {
+    let engine = connection.get_database_backend();
+    let asked = format!("SELECT batch FROM touched WHERE batch = '{DUE}' LIMIT 1");
+    Ok(connection.query_one_raw(Statement::from_string(engine, asked)).await?.is_some())
+}
+
+/// Makes the triggers of all tables anew, or of none.
+pub(crate) async fn make(database: &DatabaseConnection) -> Result<(), DbErr> {
+    let transaction = database.begin().await?;
+    make_within(&transaction).await?;
+    transaction.execute_unprepared(&format!("DELETE FROM touched WHERE batch = '{DUE}'")).await?;
+    transaction.commit().await
+}
+
+pub(crate) async fn make_within(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
+    for noted in all(connection).await? {
+        for statement in noted.triggers()? {
+            connection.execute_unprepared(&statement).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn all(connection: &impl ConnectionTrait) -> Result<Vec<Noted>, DbErr> {
+    let engine = connection.get_database_backend();
+    let on_postgres = engine == DbBackend::Postgres;
+    let asked = Statement::from_string(engine, if on_postgres { ON_POSTGRES } else { ON_SQLITE });
+    let mut found: Vec<Noted> = Vec::new();
+    for row in connection.query_all_raw(asked).await? {
+        let table: String = row.try_get("", "relation")?;
+        let kind: String = row.try_get("", "kind")?;
+        let (name, place) = (row.try_get("", "name")?, row.try_get("", "place")?);
+        let column = Column { name, is_uuid: kind.starts_with("uuid"), place };
+        match found.last_mut().filter(|last| last.table == table) {
+            Some(last) => last.columns.push(column),
+            None => found.push(Noted { table, columns: vec![column], on_postgres }),
+        }
+    }
+    Ok(found)
+}
+
+impl Noted {
+    /// The column that says whose books a row is in. Of a company itself that is its key.
+    fn company(&self) -> Option<&str> {
+        let own = if self.table == "businesses" { "id" } else { "business_id" };
+        self.columns.iter().find(|column| column.place > 0 && column.name == own).map(|column| column.name.as_str())
+    }
+
+    /// The rest of the key, in its order.
+    fn key(&self) -> Vec<&Column> {
+        let company = self.company();
+        let mut key: Vec<&Column> =
+            self.columns.iter().filter(|column| column.place > 0 && Some(column.name.as_str()) != company).collect();
+        key.sort_by_key(|column| column.place);
+        key
+    }
+
+    fn sealed(&self) -> impl Iterator<Item = &Column> {
+        let unsealed = UNSEALED.iter().find(|(table, _)| *table == self.table).map_or(&[][..], |(_, columns)| *columns);
+        self.columns.iter().filter(move |column| column.name != "seal" && !unsealed.contains(&column.name.as_str()))
+    }
+
+    /// A column as text; nothing where it holds nothing.
+    fn text(&self, row: &str, column: &Column) -> String {
+        let name = &column.name;
+        match (self.on_postgres, column.is_uuid) {
+            (true, true) => format!("replace({row}.\"{name}\"::text, '-', '')"),
+            (true, false) => format!("{row}.\"{name}\"::text"),
+            // The digits of nothing would be an empty text.
+            (false, true) => format!("CASE WHEN {row}.\"{name}\" IS NOT NULL THEN lower(hex({row}.\"{name}\")) END"),
+            (false, false) => format!("CAST({row}.\"{name}\" AS TEXT)"),
+        }
+    }
+
+    fn json(&self, column: &Column) -> String {
+        let text = self.text("OLD", column);
+        if self.on_postgres {
+            format!("COALESCE(to_json({text})::text, 'null')")
+        } else {
+            format!("json_quote({text})")
+        }
+    }
+
+    fn differs(&self, name: &str) -> String {
+        let differs = if self.on_postgres { "IS DISTINCT FROM" } else { "IS NOT" };
+        format!("OLD.\"{name}\" {differs} NEW.\"{name}\"")
+    }
+
+    /// What of the old row is noted: all of it, or what changed.
+    fn was(&self, all: bool) -> String {
+        let mut was = "'{'".to_owned();
+        for column in self.sealed() {
+            let member = format!("'\"{}\":' || {} || ','", column.name, self.json(column));
+            let member = if all {
+                member
+            } else {
+                format!("CASE WHEN {} THEN {member} ELSE '' END", self.differs(&column.name))
+            };
+            // A text is written for nothing but its reader.
+            let _infallible = write!(was, " || {member}");
+        }
+        was + " || '\"\":null}'"
+    }
+
+    fn note(&self, row: &str, (old, was): (&str, &str)) -> String {
+        let company = self.company().map_or_else(|| "NULL".into(), |column| format!("{row}.\"{column}\""));
+        let key: Vec<String> = self.key().into_iter().map(|column| self.text(row, column)).collect();
+        let key = if key.is_empty() { "''".into() } else { key.join(" || '/' || ") };
+        let (batch, step) = if self.on_postgres {
+            (
+                "COALESCE(current_setting('duet.batch', true), '')",
+                "set_config('duet.step', \
+                 (COALESCE(NULLIF(current_setting('duet.step', true), ''), '0')::bigint + 1)::text, true)::bigint",
+            )
+        } else {
+            ("''", "(SELECT COALESCE(MAX(rowid), 0) + 1 FROM touched)")
+        };
+        format!(
+            "INSERT INTO touched (relation, business_id, key, old, was, step, batch) \
+             VALUES ('{}', {company}, {key}, {old}, {was}, {step}, {batch})",
+            self.table
+        )
+    }
+
+    fn triggers(&self) -> Result<Vec<String>, DbErr> {
+        if !self.columns.iter().any(|column| column.name == "seal") || self.columns.iter().all(|one| one.place == 0) {
+            return Err(DbErr::Custom(format!("{} notes what changes in it, and has no seal or no key", self.table)));
+        }
+        let changed: Vec<String> = self.sealed().map(|column| self.differs(&column.name)).collect();
+        let changed = format!("OLD.seal <> '' AND (OLD.seal <> NEW.seal OR {})", changed.join(" OR "));
+        let (table, mut made) = (&self.table, Vec::new());
+        for (event, when, note) in [
+            ("INSERT", "NEW.seal = ''", self.note("NEW", ("''", "''"))),
+            ("UPDATE", changed.as_str(), self.note("NEW", ("OLD.seal", &self.was(false)))),
+            ("DELETE", "OLD.seal <> ''", self.note("OLD", ("OLD.seal", &self.was(true)))),
+        ] {
+            let name = format!("{table}_touched_by_{}", event.to_lowercase());
+            if self.on_postgres {
+                made.push(format!("DROP TRIGGER IF EXISTS {name} ON {table}"));
+                made.push(format!(
+                    "CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS \
+                     $$ BEGIN {note}; RETURN NULL; END $$"
+                ));
+                made.push(format!(
+                    "CREATE TRIGGER {name} AFTER {event} ON {table} FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION {name}()"
+                ));
+            } else {
+                made.push(format!("DROP TRIGGER IF EXISTS {name}"));
+                made.push(format!("CREATE TRIGGER {name} AFTER {event} ON {table} WHEN {when} BEGIN {note}; END"));
+            }
+        }
+        Ok(made)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::m0023_seals;
+    use crate::sealed::Key;
+    use sea_orm_migration::MigratorTrait;
+
+    #[tokio::test]
+    async fn whose_a_row_is_and_its_key_are_what_was_said_when_it_got_its_seal() {
+        let opening = sqlite_kit::Opening {
+            path: ":memory:".into(),
+            access: sqlite_kit::Access::Write,
+            cache_kib: 1_024,
+            statements: 16,
+            patience: std::time::Duration::ZERO,
+        };
+        let (empty, failure) = sqlite_kit::proxied(&opening).await.unwrap();
+        crate::Migrator::up(&empty, None).await.unwrap();
+        failure.told().unwrap();
+        let found = all(&empty).await.unwrap();
+        for said in m0023_seals::TABLES {
+            let Some(noted) = found.iter().find(|noted| noted.table == said.table) else {
+                assert!(said.grows_only, "{}", said.table);
+                continue;
+            };
+            assert_eq!(noted.company(), said.company, "{}", said.table);
+            let key: Vec<(&str, bool)> =
+                noted.key().into_iter().map(|column| (column.name.as_str(), column.is_uuid)).collect();
+            let of = |key: &Key| match key {
+                Key::Uuid(name) => (*name, true),
+                Key::Plain(name) => (*name, false),
+            };
+            assert_eq!(key, said.key.iter().map(of).collect::<Vec<_>>(), "{}", said.table);
+            if !said.only.is_empty() {
+                let sealed: Vec<&str> = noted.sealed().map(|column| column.name.as_str()).collect();
+                assert_eq!(sealed, said.only, "{}", said.table);
+            }
+        }
+        assert!(found.len() > 20, "{}", found.len());
+    }
+}

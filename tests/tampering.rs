@@ -1,0 +1,186 @@
+//! Tampering that the server writes over, and books that come under another master key.
+
+use crate::harness::books::behind_the_back;
+use crate::harness::people::code;
+use crate::harness::process::eventually;
+use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, authorised};
+use crate::harness::{Dialect, Engine, Options, Request, Server};
+use crate::seals::{Place, populated, start};
+use crate::signin::{PASSWORD, added, login_from, with_authenticator};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::process::Output;
+
+/// Records of these kinds are changed and removed in one row of one table.
+const KINDS: &[(&str, &str)] = &[
+    ("parties", "parties"),
+    ("items", "items"),
+    ("paymentTerms", "payment_terms"),
+    ("exchangeRates", "exchange_rates"),
+    ("accounts", "accounts"),
+    ("taxCodes", "tax_codes"),
+];
+
+/// What somebody changed by hand is not sealed with what the server changes next: it stays seen.
+fn what_is_written_over_is_still_seen(engine: Engine) {
+    let Some(server) = start(engine) else { return };
+    let place = Place::of(&server);
+    let literal =
+        |id: &str| if place.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) };
+    let nil = literal("00000000-0000-0000-0000-000000000000");
+    let hand = |sql: &str| behind_the_back(&server, &[sql.to_owned()]).unwrap();
+    for (resource, table) in KINDS {
+        for method in ["PUT", "DELETE"] {
+            for tampered in [false, true] {
+                let company = server.company();
+                let made = company.ask(Dialect::B, "POST", resource, "", Some(&company.example(resource))).expect(201);
+                let id = made.data["id"].as_str().unwrap();
+                let own = format!("business_id = {} AND id = {}", literal(&company.id), literal(id));
+                if tampered {
+                    hand(&format!("UPDATE {table} SET created_by = {nil} WHERE {own}"));
+                    assert_eq!(place.wrong_of(&company), BTreeSet::from([(*table).to_owned()]));
+                }
+                let body = Some(&made.data).filter(|_| method == "PUT");
+                company.ask(Dialect::B, method, resource, &format!("/{id}"), body).expect(200);
+                let wrong: BTreeSet<String> = tampered.then(|| (*table).to_owned()).into_iter().collect();
+                assert_eq!(place.wrong_of(&company), wrong, "{method} {resource}, tampered: {tampered}");
+                // Nor is it forgotten by what comes after.
+                company.party(json!({}));
+                assert_eq!(place.wrong_of(&company), wrong, "{method} {resource}, tampered: {tampered}");
+            }
+        }
+    }
+    assert!(server.log().contains("parties: "), "the log of security tells it");
+    // A row that is written with its new seal: the counter of journals.
+    let company = server.company();
+    let post = || company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+    post();
+    post();
+    assert_eq!(place.wrong_of(&company), BTreeSet::new());
+    hand(&format!("UPDATE number_counters SET last_date = '2026-01-01' WHERE business_id = {}", literal(&company.id)));
+    post();
+    assert_eq!(place.wrong_of(&company), BTreeSet::from(["number_counters".to_owned()]));
+    // What belongs to no company: a session that is ended, and a name that an act changes as well.
+    let installation = || place.wrong().tables.contains("sessions");
+    let token = server.login(OWNER_EMAIL, OWNER_PASSWORD);
+    assert!(!installation());
+    hand("UPDATE sessions SET agent = 'somebody else'");
+    let end = authorised(Request::new("POST", "/b/api/auth/me/logout"), &token);
+    server.send(&end.json(&json!({}))).expect(200);
+    assert!(installation());
+}
+
+#[test]
+fn what_is_written_over_is_still_seen_on_sqlite() {
+    what_is_written_over_is_still_seen(Engine::Sqlite);
+}
+
+#[test]
+fn what_is_written_over_is_still_seen_on_postgres() {
+    what_is_written_over_is_still_seen(Engine::Postgres);
+}
+
+fn told(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Books come under another master key, all of them or none, and what the old one signed is proved ever after.
+fn books_come_under_another_master_key(engine: Engine) {
+    let Some(server) = Server::start(engine, Options::default()) else { return };
+    let company = populated(&server).remove(0).id;
+    let email = added(&server, &[]);
+    let (secret, spent, codes) = with_authenticator(&server, &email);
+    let file = server.folder.join("data/master-key");
+    let (waiting, anchor) = (file.with_extension("new"), server.folder.join("anchor"));
+    let anchor = anchor.to_str().unwrap().to_owned();
+    let first = std::fs::read(&file).unwrap();
+    assert_eq!(server.command(&["verify", "--anchor", &anchor], "").status.code(), Some(0));
+    // Not beside a server, which would go on under the old key ...
+    let beside = server.command(&["reseal"], "");
+    assert!(!beside.status.success(), "{}", told(&beside));
+    // ... and not where something is wrong, which would look right afterwards.
+    behind_the_back(&server, &["UPDATE parties SET search = search || 'x'".to_owned()]).unwrap();
+    let server = server.restarted_after(|command| {
+        let refused =
+            eventually("a refusal", || Some(command(&["reseal"], "")).filter(|one| told(one).contains("FAILED")));
+        assert!(refused.status.code() == Some(1) && told(&refused).contains("nothing was sealed anew"));
+    });
+    let all = "UPDATE parties SET search = substr(search, 1, length(search) - 1)".to_owned();
+    behind_the_back(&server, &[all]).unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), first, "nothing has changed");
+    let place = Place::under(&server, &first);
+    place.keep("then");
+    drop(place);
+    let server = server.restarted_after(|command| {
+        let done = eventually("new seals", || Some(command(&["reseal"], "")).filter(|one| one.status.success()));
+        let said = told(&done);
+        assert!(said.contains(&format!("{company}: ")) && said.contains("the recovery codes of"), "{said}");
+        assert!(!waiting.exists());
+        // As if the process had ended before the key took its place.
+        let second = std::fs::read(&file).unwrap();
+        assert_ne!(second, first);
+        std::fs::rename(&file, &waiting).unwrap();
+        std::fs::write(&file, &first).unwrap();
+        let under_the_old = command(&["verify"], "");
+        assert!(told(&under_the_old).contains("another master key"), "{}", told(&under_the_old));
+        let again = command(&["reseal"], "");
+        assert!(again.status.success() && told(&again).contains("already"), "{}", told(&again));
+        assert_eq!(std::fs::read(&file).unwrap(), second);
+        // And once more, under a key that somebody brings.
+        assert!(!command(&["reseal", "--new-key-stdin"], "too short").status.success());
+        let third = "a third master key, of somebody's own";
+        let done = command(&["reseal", "--new-key-stdin"], &format!("{third}\n"));
+        assert!(done.status.success(), "{}", told(&done));
+        assert_eq!(std::fs::read(&file).unwrap(), third.as_bytes());
+        // Heads that were kept before are known, and go on.
+        for _ in 0..2 {
+            let proof = command(&["verify", "--anchor", &anchor], "");
+            assert_eq!(proof.status.code(), Some(0), "{}", told(&proof));
+        }
+    });
+    let third = std::fs::read(&file).unwrap();
+    // The books are written, secrets are known, and codes of which a digest was all are void.
+    server.company().party(json!({}));
+    let with = |code: &str| {
+        let said = json!({"name": email, "password": PASSWORD, "totpCode": code});
+        login_from(&server, Dialect::B, "127.0.0.1", &said).status
+    };
+    assert_eq!([with(&codes[0]), with(&code(&secret, spent + 1))], [401, 200]);
+    let place = Place::under(&server, &third);
+    assert!(place.wrong().is_nothing(), "{:?}", place.wrong());
+    // Whoever has the old key proves nothing, and forges nothing: what it sealed is not what is sealed now.
+    assert!(Place::under(&server, &first).wrong().error.unwrap().contains("another master key"));
+    place.keep("now");
+    place.unguard();
+    for (table, is_named) in
+        [("parties", true), ("users", true), ("sign_ins", true), ("books", false), ("installation", false)]
+    {
+        place.put_back("then", table);
+        let wrong = place.wrong();
+        assert!(
+            wrong.error.is_some() || !is_named && !wrong.is_nothing() || wrong.tables.contains(table),
+            "{table}: {wrong:?}"
+        );
+        place.put_back("now", table);
+    }
+    assert!(place.wrong().is_nothing(), "{:?}", place.wrong());
+    // What the old key signed and stays is under sums and heads of the new one.
+    for (statement, check) in [
+        ("UPDATE entries SET narration = 'x' WHERE number = 1", "V15"),
+        ("UPDATE audit_log SET address = 'x' WHERE sequence = 1", "V7"),
+    ] {
+        place.run(statement);
+        assert!(place.wrong().has(&[check]), "{statement}");
+        place.put_back("now", statement.split(' ').nth(1).unwrap());
+    }
+}
+
+#[test]
+fn books_come_under_another_master_key_on_sqlite() {
+    books_come_under_another_master_key(Engine::Sqlite);
+}
+
+#[test]
+fn books_come_under_another_master_key_on_postgres() {
+    books_come_under_another_master_key(Engine::Postgres);
+}
