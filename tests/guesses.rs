@@ -2,8 +2,8 @@
 
 use crate::harness::on_both_engines;
 use crate::harness::people::code;
-use crate::harness::server::DIALECTS;
-use crate::harness::{Dialect, Server};
+use crate::harness::server::{DIALECTS, authorised};
+use crate::harness::{Dialect, Options, Request, Server};
 use crate::signin::{PASSWORD, added, guess, login_from, own, trusting, with_authenticator};
 use serde_json::{Value, json};
 
@@ -112,8 +112,8 @@ on_both_engines! {
             // Repeated, it is answered once more, though the code is used up.
             let base = if dialect == Dialect::A { "/a/api/Users/me" } else { "/b/api/auth/me" };
             let body = json!({"currentPassword": PASSWORD, "code": fresh[0]});
-            let request = crate::harness::Request::new("POST", &format!("{base}/totp-removal")).json(&body);
-            let request = crate::harness::server::authorised(request, token).header("Idempotency-Key", "removal");
+            let request = Request::new("POST", &format!("{base}/totp-removal")).json(&body);
+            let request = authorised(request, token).header("Idempotency-Key", "removal");
             for replayed in [None, Some("true")] {
                 let answer = server.send(&request).expect(200);
                 assert_eq!(answer.header("idempotency-replayed"), replayed);
@@ -139,5 +139,26 @@ on_both_engines! {
         let told: Vec<u16> = (0..12).map(|_| prove("000000")).collect();
         assert_eq!((of(&told, 400), of(&told, 429)), (10, 2), "{told:?}");
         assert_eq!(prove(&code(&secret, spent + 1)), 429);
+    }
+
+    fn keys_at_once_are_no_more_than_keys_one_by_one_and_good_ones_go_on_after_a_restart(server) {
+        let server = Server::start(server.engine, Options::default()).unwrap();
+        let company = server.company();
+        let key = company.ask(Dialect::B, "POST", "apiKeys", "", Some(&json!({"name": "Program"}))).expect(201);
+        let key = key.data["secret"].as_str().unwrap().to_owned();
+        let id = company.id.clone();
+        let ask = |server: &Server, key: &str| {
+            let request = Request::new("GET", "/b/api/parties").header("X-Business-Id", &id);
+            server.send(&authorised(request, key)).status
+        };
+        let guesses = |server: &Server| at_once(60, |number| ask(server, &format!("duet_{number:032}")));
+        let told = guesses(&server);
+        assert_eq!((of(&told, 401), of(&told, 429)), (30, 30), "{told:?}");
+        assert_eq!(ask(&server, &key), 200, "it was never seen before");
+        let server = server.restarted();
+        let told = guesses(&server);
+        assert_eq!((of(&told, 401), of(&told, 429)), (30, 30), "{told:?}");
+        assert_eq!(ask(&server, &key), 200);
+        assert_eq!(ask(&server, "duet_another"), 429);
     }
 }

@@ -5,6 +5,7 @@
 use crate::harness::people::{ACCEPT, fresh_email};
 use crate::harness::server::{DIALECTS, OWNER_EMAIL, OWNER_PASSWORD, Said, authorised};
 use crate::harness::{Dialect, Engine, Options, Request, Server, on_both_engines};
+use crate::signin::{PASSWORD, added};
 use serde_json::{Value, json};
 
 fn trusting(engine: Engine) -> Server {
@@ -21,6 +22,11 @@ fn ask(server: &Server, (dialect, path): (Dialect, &str), token: &str, address: 
 fn own(dialect: Dialect, path: &str) -> (Dialect, String) {
     let base = if dialect == Dialect::A { "/a/api/Users/me" } else { "/b/api/auth/me" };
     (dialect, format!("{base}{path}"))
+}
+
+fn login_from_with(server: &Server, address: &str, body: &Value) -> u16 {
+    let request = Request::new("POST", "/b/api/auth/login").header("X-Forwarded-For", address);
+    server.send(&request.json(body)).status
 }
 
 on_both_engines! {
@@ -48,6 +54,23 @@ on_both_engines! {
                 (0..12).map(|_| ask(server, (dialect, &path), token, &address, &body).status).collect();
             assert!(told[..10].iter().all(|one| *one == told[0] && *one != 429) && told[10..] == [429; 2], "{told:?}");
         }
+    }
+
+    fn a_success_forgives_its_own_guesses_and_no_others(server) {
+        let server = &trusting(server.engine);
+        let log_in = |address: &str, name: &str, password: &str| {
+            login_from_with(server, address, &json!({"email": name, "password": password}))
+        };
+        let email = added(server, &[]);
+        for _ in 0..3 {
+            let told: Vec<u16> = (0..9).map(|_| log_in("10.40.0.1", &email, "wrong")).collect();
+            assert_eq!((told, log_in("10.40.0.1", &email, PASSWORD)), (vec![401; 9], 200));
+        }
+        // What a network guessed for other names stays counted for them.
+        let strange = |number: usize| log_in("10.41.0.1", &format!("somebody-{number}@example.test"), "wrong");
+        let told: Vec<u16> = (0..19).map(strange).collect();
+        assert_eq!((told, log_in("10.41.0.1", &email, PASSWORD)), (vec![401; 19], 200));
+        assert_eq!([strange(20), strange(21)], [401, 429]);
     }
 
     fn codes_and_confirmations_wait_for_strangers_too(server) {

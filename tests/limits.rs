@@ -311,4 +311,47 @@ on_both_engines! {
             }
         }
     }
+
+    fn a_rate_of_ones_own_widens_no_limit(server) {
+        let office = Office::open(server);
+        let (owner, clerk) = (&office.owner, &office.clerk);
+        let rate = |by: &Company<'_>, dialect: Dialect, date: &str, rate: &str| {
+            by.ask(dialect, "POST", "exchangeRates", "", Some(&json!({"currency": "USD", "date": date, "rate": rate})))
+        };
+        let body = |amount: i64| json!({
+            "date": "2026-11-12", "partyId": owner.partner(), "currency": "USD",
+            "lines": [{"description": "Work", "quantity": 1, "unitPrice": amount}]
+        });
+        let post = |dialect: Dialect, amount: i64| clerk.ask(dialect, "POST", "salesInvoices", "?dryRun=true", Some(&body(amount)));
+        office.limit_amount(100_00);
+        // Nobody else says what a dollar is worth.
+        rate(clerk, Dialect::A, "2026-11-11", "0.0001").expect(201);
+        let said = post(Dialect::B, 50).expect(403);
+        assert!(said.errors["currency"][0].as_str().unwrap().contains("that somebody else made"), "{}", said.answer.text);
+        let made = rate(owner, Dialect::B, "2026-11-01", "0.9").expect(201);
+        for dialect in DIALECTS {
+            refused(&post(dialect, 112), "a rate of 0.0001 beside one of 0.9");
+            post(dialect, 111).expect(201);
+            // What others made is not taken away, nor made another.
+            let path = format!("/{}", id(&made.data));
+            let mut smaller = made.data.clone();
+            smaller["rate"] = json!(0.0001);
+            for said in [clerk.ask(dialect, "PUT", "exchangeRates", &path, Some(&smaller)), clerk.ask(dialect, "DELETE", "exchangeRates", &path, None)] {
+                assert!(said.expect(403).errors.get("rate").is_some(), "{}", said.answer.text);
+            }
+        }
+        // One's own that is larger counts as well.
+        let own = rate(clerk, Dialect::B, "2026-11-12", "2").expect(201);
+        refused(&post(Dialect::A, 51), "a rate of 2");
+        post(Dialect::A, 50).expect(201);
+        let path = format!("/{}", id(&own.data));
+        let mut changed = own.data.clone();
+        changed["rate"] = json!(0.5);
+        clerk.ask(Dialect::A, "PUT", "exchangeRates", &path, Some(&changed)).expect(200);
+        refused(&post(Dialect::A, 112), "a rate of 0.5");
+        clerk.ask(Dialect::B, "DELETE", "exchangeRates", &path, None).expect(200);
+        // Without a limit, nobody is held against anything.
+        office.limit(json!({}));
+        post(Dialect::B, 1_000_000).expect(201);
+    }
 }

@@ -29,6 +29,11 @@ pub(crate) fn flag(name: &'static str) -> ColumnDef {
     ColumnDef::new(Alias::new(name)).boolean().take()
 }
 
+/// Gives a table that is there another column.
+pub(crate) async fn add(manager: &SchemaManager<'_>, table: &'static str, column: ColumnDef) -> Result<(), DbErr> {
+    manager.alter_table(Table::alter().table(table).add_column(column).take()).await
+}
+
 /// Who and when, and the version that `ETag` is made from.
 pub(crate) fn record_keeping(table: &mut TableCreateStatement) -> &mut TableCreateStatement {
     table

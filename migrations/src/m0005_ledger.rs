@@ -3,7 +3,7 @@
 //! An entry is written lines first; its row in `entries` seals it. The triggers refuse a seal on lines that do
 //! not balance, lines that come after their seal, and every UPDATE and DELETE of what is sealed.
 
-use crate::columns::{bytewise, flag, number, record_keeping, text, uuid};
+use crate::columns::{self, bytewise, flag, number, record_keeping, text, uuid};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -19,7 +19,7 @@ impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         for (column, default) in [("chart_template", "empty"), ("system_accounts", "{}")] {
             let column = ColumnDef::new(Alias::new(column)).text().not_null().default(default).take();
-            manager.alter_table(Table::alter().table("businesses").add_column(column).take()).await?;
+            columns::add(manager, "businesses", column).await?;
         }
         for table in [
             books(manager),

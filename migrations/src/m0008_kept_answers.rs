@@ -1,5 +1,6 @@
 //! Which record a kept answer is about, so that the proof of a company's books can look it up.
 
+use crate::columns;
 use sea_orm_migration::prelude::*;
 
 #[derive(DeriveMigrationName)]
@@ -14,7 +15,7 @@ impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         for column in ["business_id", "record_id"] {
             let column = ColumnDef::new(Alias::new(column)).uuid().take();
-            manager.alter_table(Table::alter().table("idempotency_keys").add_column(column).take()).await?;
+            columns::add(manager, "idempotency_keys", column).await?;
         }
         let by_company = Index::create()
             .name("idempotency_keys_by_business")

@@ -3,7 +3,7 @@
 //! `open_item_moves` and `stock_moves` are histories beside the ledger and grow only, as it does; `open_items`
 //! and `stock` say where they stand.
 
-use crate::columns::{bytewise, flag, key, maybe_uuid, number, of_company, record_keeping, series, text, uuid};
+use crate::columns::{self, bytewise, flag, key, maybe_uuid, number, of_company, record_keeping, series, text, uuid};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -43,7 +43,7 @@ impl MigrationTrait for Migration {
             ),
         ] {
             for column in columns {
-                manager.alter_table(Table::alter().table(table).add_column(column).take()).await?;
+                columns::add(manager, table, column).await?;
             }
         }
         for table in [

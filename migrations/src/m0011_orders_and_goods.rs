@@ -2,7 +2,7 @@
 //!
 //! `progress_moves` is a history beside the ledger and grows only, as it does; `progress` says where lines stand.
 
-use crate::columns::{bytewise, flag, key, maybe_uuid, number, of_company, series, text, uuid};
+use crate::columns::{self, bytewise, flag, key, maybe_uuid, number, of_company, series, text, uuid};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -17,7 +17,7 @@ impl MigrationTrait for Migration {
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         for (table, column) in [("documents", text("stage")), ("stock_lines", number("asked_cost"))] {
-            manager.alter_table(Table::alter().table(table).add_column(column).take()).await?;
+            columns::add(manager, table, column).await?;
         }
         for table in [progress(manager), progress_moves(manager), document_links(manager)] {
             manager.create_table(table).await?;

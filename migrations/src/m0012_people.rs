@@ -1,6 +1,6 @@
 //! People: permission sets of companies, what is known of sign-ins, and keys for programs.
 
-use crate::columns::{bytewise, flag, key, number, of_company, record_keeping, text, uuid};
+use crate::columns::{self, bytewise, flag, key, number, of_company, record_keeping, text, uuid};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -45,7 +45,7 @@ impl MigrationTrait for Migration {
                 ))
                 .await?;
         }
-        manager.alter_table(Table::alter().table("memberships").add_column(maybe("permission_id")).take()).await?;
+        columns::add(manager, "memberships", maybe("permission_id")).await?;
         connection
             .execute_unprepared(
                 "UPDATE memberships SET permission_id = (SELECT s.id FROM permission_sets s \
@@ -56,7 +56,7 @@ impl MigrationTrait for Migration {
         for column in
             [maybe("created_by"), maybe("updated_by"), maybe("home_id"), text("locale"), kept_flag(), search()]
         {
-            manager.alter_table(Table::alter().table("users").add_column(column).take()).await?;
+            columns::add(manager, "users", column).await?;
         }
         connection
             .execute_unprepared(
@@ -83,7 +83,7 @@ impl MigrationTrait for Migration {
 }
 
 fn maybe(name: &'static str) -> ColumnDef {
-    crate::columns::maybe_uuid(name)
+    columns::maybe_uuid(name)
 }
 
 fn kept_flag() -> ColumnDef {

@@ -3,7 +3,7 @@
 //! A token is good as long as its session is. Nothing that was typed as a name is kept any more: what was counted until now
 //! is forgotten with it.
 
-use crate::columns::{bytewise, number, text, uuid};
+use crate::columns::{self, bytewise, number, text, uuid};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -24,7 +24,7 @@ impl MigrationTrait for Migration {
             manager.create_index(Index::create().name(name).table("sessions").col(column).take()).await?;
         }
         for (table, column) in [("sign_ins", text("totp_hidden")), ("api_keys", number("ended_at"))] {
-            manager.alter_table(Table::alter().table(table).add_column(column).take()).await?;
+            columns::add(manager, table, column).await?;
         }
         let connection = manager.get_connection();
         connection.execute_unprepared("DELETE FROM login_failures").await?;

@@ -1,6 +1,6 @@
 //! Seals: what every row is known by to have been written by the server, and the signatures on where books stand.
 
-use crate::columns::{bytewise, flag, maybe_uuid, text};
+use crate::columns::{self, bytewise, flag, maybe_uuid, text};
 use crate::sealed::Key::{Plain, Uuid};
 use crate::sealed::{Key, Sealed, seal};
 use sea_orm_migration::prelude::*;
@@ -30,11 +30,11 @@ impl MigrationTrait for Migration {
         for table in ["books", "installation"] {
             for column in ["sums", "signature"] {
                 let column = ColumnDef::new(Alias::new(column)).text().not_null().default("").take();
-                manager.alter_table(Table::alter().table(table).add_column(column).take()).await?;
+                columns::add(manager, table, column).await?;
             }
         }
         let keyed = flag("keyed").not_null().default(false).take();
-        manager.alter_table(Table::alter().table("audit_log").add_column(keyed).take()).await?;
+        columns::add(manager, "audit_log", keyed).await?;
         seal(manager, TABLES).await?;
         if manager.get_database_backend() == DbBackend::Postgres {
             // Rows that come and go in each batch leave nothing worth keeping statistics of.

@@ -2,7 +2,7 @@
 //!
 //! The triggers that write it down are made of the columns that there are, once all migrations ran; see `noting`.
 
-use crate::columns::{number, text};
+use crate::columns::{self, number, text};
 use crate::noting;
 use sea_orm_migration::prelude::*;
 
@@ -17,11 +17,11 @@ impl MigrationTrait for Migration {
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         for column in [text("was").not_null().default(""), number("step").not_null().default(0)] {
-            manager.alter_table(Table::alter().table("touched").add_column(column.take()).take()).await?;
+            columns::add(manager, "touched", column.take()).await?;
         }
         // Keys that are no more, under the key that is: what they signed and cannot be signed again is still proved.
         let former = text("former_keys").not_null().default("").take();
-        manager.alter_table(Table::alter().table("installation").add_column(former).take()).await?;
+        columns::add(manager, "installation", former).await?;
         noting::is_due(manager.get_connection()).await
     }
 }

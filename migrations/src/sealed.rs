@@ -4,6 +4,7 @@
 //! A row that was written without its seal, changed or removed is noted in `touched` with the seal that it had. The
 //! server seals what its own transaction touched. Whoever writes behind its back leaves a row whose seal does not fit.
 
+use crate::columns;
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -81,7 +82,7 @@ pub(crate) async fn seal(manager: &SchemaManager<'_>, tables: &[Sealed]) -> Resu
     let on_postgres = manager.get_database_backend() == DbBackend::Postgres;
     for sealed in tables {
         let column = ColumnDef::new(Alias::new("seal")).text().not_null().default("").take();
-        manager.alter_table(Table::alter().table(sealed.table).add_column(column).take()).await?;
+        columns::add(manager, sealed.table, column).await?;
         for statement in sealed.triggers(on_postgres) {
             manager.get_connection().execute_unprepared(&statement).await?;
         }

@@ -16,7 +16,7 @@ use crate::auth::password::{Names, NewPassword, Passwords, Who};
 use crate::auth::throttle;
 use crate::auth::token::Tokens;
 use crate::auth::user::{self, Revoking};
-use crate::auth::wrong_keys::{Worth, WrongKeys};
+use crate::auth::wrong_keys::{self, Worth, WrongKeys};
 use crate::auth::{LoginName, NewUser, TokenOptions, UserStatus, UserSummary, password, recovery, session, sign_in};
 use crate::books::audit::{self, AuditAction, Origin};
 use crate::books::desk::{Desk, Rehearsed};
@@ -547,18 +547,30 @@ impl Ledger {
         } else {
             let network = address.map(throttle::network).unwrap_or_default();
             let digest = api_key::digest(secret);
-            if self.wrong_keys.check(&network, &digest, self.clock.now())? == Worth::Nothing {
+            let worth = match self.wrong_keys.check(&network, &digest, self.clock.now()) {
+                // It may be a good one, beside somebody who guesses.
+                Err(Error::RateLimited { .. }) => {
+                    self.look_at_keys().await?;
+                    self.wrong_keys.check(&network, &digest, self.clock.now())?
+                }
+                worth => worth?,
+            };
+            if worth == Worth::Nothing {
                 return Err(UNKNOWN);
             }
             let (ledger, secret) = (self.clone(), secret.to_owned());
             let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
-            let found = tokio::spawn(find).await.map_err(Error::internal)??;
-            if found.is_some() {
-                self.wrong_keys.was_good(&digest);
-            } else if self.wrong_keys.note(&network, &digest, self.clock.now()) {
-                Event::KeysHeldUp.tell(security::Who::Stranger, None, &Origin { address, ..Origin::default() });
+            let found = tokio::spawn(find).await.map_err(Error::internal).flatten();
+            let now = self.clock.now();
+            match &found {
+                Ok(Some(_)) => self.wrong_keys.was_good(&network, &digest, now),
+                Ok(None) if self.wrong_keys.note(&network, &digest, now) => {
+                    Event::KeysHeldUp.tell(security::Who::Stranger, None, &Origin { address, ..Origin::default() });
+                }
+                Ok(None) => {}
+                Err(_) => self.wrong_keys.gave_up(&network, &digest, now),
             }
-            found
+            found?
         };
         let key = found.ok_or(UNKNOWN)?;
         if key.has_ended {
@@ -576,6 +588,16 @@ impl Ledger {
             return Err(Error::not_allowed("The API key may not be used from this address", FieldErrors::default()));
         }
         Ok(key)
+    }
+
+    /// Looks at all keys there are, once a minute at most.
+    async fn look_at_keys(&self) -> Result<()> {
+        let _one = self.wrong_keys.looking.lock().await;
+        if !self.wrong_keys.knows_all(self.clock.now()) {
+            let digests = api_key::digests(&self.database.door, wrong_keys::MOST_GOOD).await?;
+            self.wrong_keys.know(&digests, self.clock.now());
+        }
+        Ok(())
     }
 
     // ── Requests ──

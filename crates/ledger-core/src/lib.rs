@@ -22,6 +22,7 @@ mod remembered;
 pub mod resource;
 mod running;
 pub mod security;
+pub mod strength;
 mod usage;
 
 pub use words::stored;

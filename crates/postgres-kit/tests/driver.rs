@@ -250,7 +250,8 @@ async fn met_until(server: &Server, last: Standing) -> Vec<Standing> {
         if met.last() != Some(&standing) {
             met.push(standing.clone());
         }
-        if standing == last {
+        // Whoever is told of a standby is told wrongly, where that is not what is waited for.
+        if standing == last || standing == Standing::CommitsWait {
             return met;
         }
         tokio::task::yield_now().await;

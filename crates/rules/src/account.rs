@@ -81,6 +81,16 @@ impl AccountType {
         matches!(self, Self::Bank | Self::Cash | Self::CreditCard)
     }
 
+    /// Where its movements stand in the cash flow, unless the account says otherwise.
+    pub const fn cash_flow_section(self) -> CashFlowSection {
+        match self {
+            Self::Bank | Self::Cash | Self::CreditCard => CashFlowSection::Cash,
+            Self::FixedAsset | Self::NonCurrentAsset => CashFlowSection::Investing,
+            Self::LongTermLiability | Self::Equity | Self::RetainedEarnings => CashFlowSection::Financing,
+            _ => CashFlowSection::Operating,
+        }
+    }
+
     pub const fn may_be_foreign(self) -> bool {
         self.holds_money() || self.is_control()
     }

@@ -13,7 +13,7 @@ mod rows;
 
 pub use fault::Fault;
 pub use open::{Access, Opening, beside, file_of};
-pub use proxied::proxied;
+pub use proxied::{Failure, proxied};
 pub use rows::{Kind, kind_of};
 
 use rusqlite::Statement as Prepared;

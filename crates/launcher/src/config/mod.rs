@@ -55,7 +55,7 @@ impl std::error::Error for ConfigError {}
 pub fn load(source: &Source) -> Result<Loaded, ConfigError> {
     let merged = merge(source);
     let settings = settings::read(&merged).map_err(ConfigError)?;
-    let warnings = merged.warnings.iter().chain(&merged.unknown).cloned().chain(report::guessable(&settings)).collect();
+    let warnings = merged.warnings.iter().chain(&merged.unknown).cloned().collect();
     Ok(Loaded { settings, warnings, merged })
 }
 

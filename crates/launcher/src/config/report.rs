@@ -1,6 +1,6 @@
 //! What `config check` and `config show` say.
 //!
-//! Owns: which secrets can be guessed, which working settings should still be looked at, and what of a value may be shown.
+//! Owns: which working settings should still be looked at, and what of a value may be shown.
 
 use super::keys::{KEYS, Key, Shown};
 use super::layers::{Merged, Place, Source, Word, merge};
@@ -24,7 +24,6 @@ pub fn check(source: &Source) -> Checked {
         Err(faults) => (None, faults),
     };
     errors.extend(merged.unknown.iter().cloned());
-    errors.extend(settings.iter().flat_map(guessable));
     let mut warnings = merged.warnings.clone();
     warnings.extend(exposed(&merged));
     warnings.extend(settings.iter().flat_map(weaknesses));
@@ -61,22 +60,17 @@ fn exposed(merged: &Merged) -> Vec<String> {
     found
 }
 
-/// Secrets that can be found by trying: whoever finds one signs what the server signs. Books that are served with one go
-/// on, and are told; the check does not pass.
-pub(super) fn guessable(settings: &Settings) -> Vec<String> {
-    let secrets = [("JwtSettings:Secret", &settings.token_secret), ("Security:MasterKey", &settings.master_key)];
-    let found = secrets.into_iter().filter(|(_, secret)| {
-        secret.as_ref().is_some_and(|secret| ledger_core::auth::is_guessable_secret(secret.expose()))
-    });
-    found.map(|(key, _)| format!("{key}: can be guessed; leave it out to have a random one made")).collect()
-}
-
 /// Settings that work and should still be looked at.
 fn weaknesses(settings: &Settings) -> Vec<String> {
     let mut found = Vec::new();
     if !settings.listen.ip().is_loopback() {
         found
             .push(format!("Urls: {} is public and speaks plain HTTP; put a proxy with TLS before it", settings.listen));
+    }
+    if settings.master_key.as_ref().is_some_and(|key| ledger_core::strength::is_guessable(key.expose())) {
+        found.push(
+            "Security:MasterKey: can be guessed; for books that are not made yet, leave it out to have one made".into(),
+        );
     }
     if settings.bootstrap_password.as_ref().is_some_and(|password| password.expose().chars().count() < 12) {
         found.push("Bootstrap:Password: shorter than 12 characters".into());

@@ -270,6 +270,10 @@ fn secret(reader: &mut Reader<'_>, key: &str) -> Option<Secret> {
     let given = reader.text(key);
     if given.as_ref().is_some_and(|secret| secret.len() < 32) {
         reader.refuse(key, "at least 32 bytes");
+    } else if key == "JwtSettings:Secret" && given.as_deref().is_some_and(ledger_core::strength::is_guessable) {
+        // A master key that can be guessed is only warned of: the books that were made under it cannot be opened by another.
+        let hint = "a secret that cannot be guessed, such as `openssl rand -base64 48` makes; leave the key out to have one made";
+        reader.refuse(key, hint);
     }
     given.map(Secret)
 }

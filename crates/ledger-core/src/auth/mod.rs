@@ -11,7 +11,7 @@ pub(crate) mod totp;
 pub(crate) mod user;
 pub(crate) mod wrong_keys;
 
-pub use password::{is_guessable_secret, random as random_password};
+pub use password::random as random_password;
 pub use session::Device;
 pub use token::{TokenOptions, install_signing};
 pub use user::{NewUser, UserStatus, UserSummary};

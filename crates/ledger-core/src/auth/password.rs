@@ -17,8 +17,6 @@ pub const MOST_LENGTH: usize = 256;
 /// What a password must take of those who guess it well: above what the judge calls safe (score 3, 10^8), where a season and
 /// a year still are.
 const LEAST_GUESSES: u64 = 1_000_000_000;
-/// And a secret that signs: whoever has what it signed tries without asking anybody, a billion times a second.
-const LEAST_SECRET_GUESSES: u64 = 1_000_000_000_000_000;
 /// As many letters as are judged at once, from the front and from the end: the judge takes a second of a core for a hundred
 /// letters that were chosen to cost it.
 const MOST_JUDGED: usize = 32;
@@ -60,12 +58,6 @@ impl Names {
     pub(crate) fn and_all<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Self {
         names.into_iter().fold(self, Self::and)
     }
-}
-
-/// Whether a secret that programs keep is found by trying, offline and for long.
-pub fn is_guessable_secret(secret: &str) -> bool {
-    let head: String = secret.chars().take(MOST_JUDGED).collect();
-    zxcvbn::zxcvbn(&head, &["duet"]).guesses() < LEAST_SECRET_GUESSES
 }
 
 /// What is wrong with a new password, under the field it came in. `names` are those of the person and their companies:

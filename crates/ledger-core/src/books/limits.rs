@@ -6,15 +6,16 @@
 //! What counts is what the entries of one document move in one request: the sum of what comes in, and the sum of what is
 //! taken back, each by itself. Whoever may post 100 may also change 90 to 95; neither is more than 100.
 //!
-//! What is in another currency counts at what the books say or at the company's own rate, whichever is more: a rate that
-//! somebody chose makes nothing small. Where the company has no rate at all, whoever has a limit is refused.
+//! What is in another currency counts at what the books say, at the company's own rate or at the last rate that others than
+//! the author made, whichever is most: a rate that somebody chose makes nothing small, in a document or in the list of rates.
+//! Where there is none but the author's own, whoever has a limit is refused; nor do they change or delete those of others.
 
 use crate::books::desk::NewEntry;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Rounding};
+use crate::money::{Money, Rate, Rounding};
 use crate::resource::exchange_rate;
 use rules::posting::Line;
 use std::collections::HashMap;
@@ -147,7 +148,7 @@ fn larger(one: Money, other: Money) -> Option<Money> {
 /// An amount in the company's currency at its own rate for the day. Nothing where it needs none.
 async fn at_known_rate<'l>(
     cx: &Cx<'_>,
-    rates: &mut HashMap<&'l str, Option<crate::money::Rate>>,
+    rates: &mut HashMap<&'l str, Rate>,
     date: Day,
     (currency, amount): (&'l str, Money),
 ) -> Result<Option<Money>> {
@@ -158,18 +159,27 @@ async fn at_known_rate<'l>(
     let rate = if let Some(rate) = rates.get(currency) {
         *rate
     } else {
-        let rate = exchange_rate::nearest(cx, currency, date).await?;
+        let rate = rate_for(cx, currency, date).await?;
         rates.insert(currency, rate);
         rate
     };
-    let Some(rate) = rate else {
-        let base = &business.base_currency;
-        let why = format!(
-            "needs an exchange rate of the company for you: what {currency} is worth in {base}, which your limit is in \
-             (maxDocumentAmount), is not known here"
-        );
-        return Err(beyond(FieldErrors::one("currency", why)));
-    };
     let exact = amount.decimal().checked_mul(rate.decimal()).ok_or_else(too_much)?;
     Rounding::HalfEven.money(exact, business.currency_decimals).map(Some).map_err(|_| too_much())
+}
+
+/// What a currency is worth to whoever has a limit.
+async fn rate_for(cx: &Cx<'_>, currency: &str, date: Day) -> Result<Rate> {
+    let base = &cx.business()?.base_currency;
+    let why = match exchange_rate::judged(cx, currency, date).await? {
+        exchange_rate::Judged::At(rate) => return Ok(rate),
+        exchange_rate::Judged::Unknown => format!(
+            "needs an exchange rate of the company for you: what {currency} is worth in {base}, which your limit is in \
+             (maxDocumentAmount), is not known here"
+        ),
+        exchange_rate::Judged::OwnOnly => format!(
+            "needs an exchange rate that somebody else made for you: you have a limit in {base} (maxDocumentAmount), and are \
+             not held against rates of {currency} that are all your own"
+        ),
+    };
+    Err(beyond(FieldErrors::one("currency", why)))
 }

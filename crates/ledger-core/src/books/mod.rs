@@ -7,6 +7,7 @@
 //! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
 //! - [`balances`]: figures from the rollups. [`audit`]: who changed what. [`verify`]: proof of all of it.
 
+pub(crate) mod apart;
 pub mod audit;
 pub(crate) mod balances;
 pub(crate) mod chart;

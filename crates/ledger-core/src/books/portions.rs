@@ -74,3 +74,8 @@ pub(crate) async fn that_fit(cx: &Cx<'_>, of: &[entries::Model]) -> Result<usize
     });
     Ok(Ord::max(fit.count(), 1))
 }
+
+/// As many parameters as a statement has without trouble on any engine.
+pub(crate) fn by_parameters<T>(of: &[T]) -> impl Iterator<Item = &[T]> {
+    of.chunks(500)
+}

@@ -12,6 +12,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rounding};
+use crate::resource::document::Leaving;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -370,6 +371,17 @@ fn note(
     cx.keep(|desk: &Desk| desk.move_progress(now, moved))
 }
 
+/// What came back, or was credited, came with something that is still there.
+fn check_cover(line: &Line) -> Result<()> {
+    if [line.fulfilled, line.invoiced, line.returned].iter().any(|quantity| quantity.is_negative()) {
+        return Err(Error::conflict(
+            "in_use",
+            "Goods that came with it were returned or credited since; void what credits them first",
+        ));
+    }
+    Ok(())
+}
+
 /// Writes what was planned. `before` are the document's own lines in its last version, which keep what came of them.
 /// How far the document has got is answered, where others may follow it.
 pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Line]) -> Result<Option<Stage>> {
@@ -394,6 +406,7 @@ pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before
         cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
     }
     for (line, step) in plan.steps.into_values() {
+        check_cover(&line)?;
         note(cx, row, row.date, &line, (Quantity::ZERO, step), false)?;
         cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
     }
@@ -442,6 +455,7 @@ pub(crate) async fn take_back(
     cx: &Cx<'_>,
     row: &documents::Model,
     day: impl Fn(Day) -> Day,
+    leaving: Leaving,
 ) -> Result<(Vec<Line>, Vec<Line>)> {
     if !may_follow(row.kind) {
         return Ok((Vec::new(), Vec::new()));
@@ -475,11 +489,8 @@ pub(crate) async fn take_back(
         };
         let step = sum.negated()?;
         let line = line.clone().moved(step)?;
-        if [line.fulfilled, line.invoiced, line.returned].iter().any(|quantity| quantity.is_negative()) {
-            return Err(Error::conflict(
-                "in_use",
-                "Goods that came with it were returned or credited since; void what credits them first",
-            ));
+        if leaving == Leaving::ForGood {
+            check_cover(&line)?;
         }
         note(cx, row, date, &line, (Quantity::ZERO, step), false)?;
         released.push(line.clone());

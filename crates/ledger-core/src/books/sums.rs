@@ -4,8 +4,9 @@
 //! and days, however many entries there are. What is asked as it was known earlier is the same less the lines that were
 //! recorded since.
 
+use crate::books::apart::numbers_of;
 use crate::books::balances::{last_known, sum};
-use crate::books::tables::{account_days, account_months, entry_lines};
+use crate::books::tables::{EntryKind, account_days, account_months, entry_lines};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -43,7 +44,7 @@ struct Row {
     credit: i64,
 }
 
-/// What every account was moved by in a span.
+/// What every account was moved by in a span, but for what lies between two years: that is no business of either.
 pub(crate) async fn sums(cx: &Cx<'_>, span: Span, point: Point) -> Result<Sums> {
     let mut sums = Sums::new();
     if span.from.is_some_and(|from| from > span.to) {
@@ -72,27 +73,50 @@ pub(crate) async fn sums(cx: &Cx<'_>, span: Span, point: Point) -> Result<Sums> 
             .group_by(account_days::Column::AccountId);
         gather(cx, rows, &mut sums, 1).await?;
     }
-    if let Some(known) = last_known(cx, point).await? {
-        let side = |sign: i64| -> SimpleExpr {
-            let amount = || Expr::col(entry_lines::Column::Amount);
-            let positive = if sign > 0 { amount().gt(0) } else { amount().lt(0) };
-            CaseStatement::new().case(positive, amount().mul(sign)).finally(0).into()
-        };
-        let mut rows = entry_lines::Entity::find()
-            .select_only()
-            .column(entry_lines::Column::AccountId)
-            .column_as(sum(cx, side(1)), "debit")
-            .column_as(sum(cx, side(-1)), "credit")
-            .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(entry_lines::Column::EntryNumber.gt(known))
-            .filter(entry_lines::Column::Date.lte(span.to));
-        if let Some(from) = span.from {
-            rows = rows.filter(entry_lines::Column::Date.gte(from));
-        }
-        gather(cx, rows.group_by(entry_lines::Column::AccountId), &mut sums, -1).await?;
+    let known = last_known(cx, point).await?;
+    if let Some(known) = known {
+        let since = of_lines(cx, span)?.filter(entry_lines::Column::EntryNumber.gt(known));
+        gather(cx, since, &mut sums, -1).await?;
     }
+    gather(cx, of_years(cx, span, known)?, &mut sums, -1).await?;
     sums.retain(|_, moved| *moved != Moved::default());
     Ok(sums)
+}
+
+/// What lies between two years, as far as it stands on the days of a span.
+pub(crate) async fn between_years(cx: &Cx<'_>, span: Span, point: Point) -> Result<Sums> {
+    let mut sums = Sums::new();
+    gather(cx, of_years(cx, span, last_known(cx, point).await?)?, &mut sums, 1).await?;
+    Ok(sums)
+}
+
+fn of_years(cx: &Cx<'_>, span: Span, known: Option<i64>) -> Result<Select<entry_lines::Entity>> {
+    let of_years = entry_lines::Column::EntryNumber.in_subquery(numbers_of(cx, &[EntryKind::YearEnd])?);
+    let lines = of_lines(cx, span)?.filter(of_years);
+    Ok(match known {
+        Some(known) => lines.filter(entry_lines::Column::EntryNumber.lte(known)),
+        None => lines,
+    })
+}
+
+/// The lines of a span, both sides of each account.
+fn of_lines(cx: &Cx<'_>, span: Span) -> Result<Select<entry_lines::Entity>> {
+    let side = |sign: i64| -> SimpleExpr {
+        let amount = || Expr::col(entry_lines::Column::Amount);
+        let positive = if sign > 0 { amount().gt(0) } else { amount().lt(0) };
+        CaseStatement::new().case(positive, amount().mul(sign)).finally(0).into()
+    };
+    let mut rows = entry_lines::Entity::find()
+        .select_only()
+        .column(entry_lines::Column::AccountId)
+        .column_as(sum(cx, side(1)), "debit")
+        .column_as(sum(cx, side(-1)), "credit")
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::Date.lte(span.to));
+    if let Some(from) = span.from {
+        rows = rows.filter(entry_lines::Column::Date.gte(from));
+    }
+    Ok(rows.group_by(entry_lines::Column::AccountId))
 }
 
 async fn gather<E: EntityTrait>(cx: &Cx<'_>, rows: Select<E>, sums: &mut Sums, sign: i64) -> Result<()> {

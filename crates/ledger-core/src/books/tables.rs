@@ -52,6 +52,8 @@ wire_enum! {
         Normal = "normal",
         /// What the document says of the time before these books.
         Opening = "opening",
+        /// What lies between two years: it brings what a year earned to the retained earnings.
+        YearEnd = "yearEnd",
         /// Takes back an earlier entry, since its document was changed or voided.
         Reversal = "reversal",
         /// Takes back an accrual on the day that the document names.

@@ -5,10 +5,17 @@ use crate::books::tables::{EntryRef, entry_lines, tax_facts};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
-use crate::ids::BusinessId;
+use crate::ids::{BusinessId, RecordId};
+use crate::money::Money;
 use crate::resource::document::posted_line;
+<<<<<<< HEAD
 use rules::posting::Posting;
 use rules::tax::facts::TaxFact;
+=======
+use rules::posting::{Line, Posting};
+use rules::tax::TaxKind;
+use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
+>>>>>>> main
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 
 /// The rows of what an entry tells of tax.
@@ -123,4 +130,61 @@ pub(crate) async fn postings(cx: &Cx<'_>, entries: &[EntryRef]) -> Result<Vec<Po
             .map_err(|_| Error::internal("an entry in the books does not balance"))
     };
     entries.iter().map(posting).collect()
+}
+
+/// The facts of a posted document by itself: not what settlements made of it.
+async fn of_document(cx: &Cx<'_>, document: RecordId) -> Result<Vec<tax_facts::Model>> {
+    let facts = tax_facts::Entity::find()
+        .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(tax_facts::Column::DocumentId.eq(document))
+        .filter(tax_facts::Column::SettlesId.is_null())
+        .filter(tax_facts::Column::TakesBackId.is_null())
+        .order_by_asc(tax_facts::Column::EntryNumber)
+        .order_by_asc(tax_facts::Column::Place)
+        .all(&cx.db)
+        .await?;
+    // A new version takes all of the old one back.
+    let last = facts.iter().map(|fact| fact.document_version).max();
+    Ok(facts.into_iter().filter(|fact| Some(fact.document_version) == last).collect())
+}
+
+/// What is left of the tax of a document after what settlements took off it.
+pub(crate) async fn left_of(cx: &Cx<'_>, document: RecordId) -> Result<Vec<TaxFact>> {
+    let rows = of_document(cx, document).await?;
+    let of_tax = rows.iter().filter(|row| row.origin != TaxOrigin::Carry);
+    let mut left: Vec<TaxFact> = of_tax.map(fact).collect();
+    let taken: Vec<TaxFact> = tax_facts::Entity::find()
+        .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(tax_facts::Column::SettlesId.eq(document))
+        .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Discount, TaxOrigin::WriteOff]))
+        .all(&cx.db)
+        .await?
+        .iter()
+        .map(fact)
+        .collect();
+    take_off(&mut left, &taken)?;
+    Ok(left)
+}
+
+/// What a document shows that will be kept back.
+pub(crate) async fn shown_by(cx: &Cx<'_>, document: RecordId) -> Result<Vec<TaxFact>> {
+    let rows = of_document(cx, document).await?;
+    let shows = |row: &&tax_facts::Model| row.kind == Some(TaxKind::Withholding) && row.duty == TaxDuty::None;
+    Ok(rows.iter().filter(shows).map(fact).collect())
+}
+
+/// Adds facts that take off to those of the same lines.
+pub(crate) fn take_off(left: &mut [TaxFact], taken: &[TaxFact]) -> Result<()> {
+    let plus = |left: Money, right: Money| left.checked_add(right).ok_or_else(Error::too_large);
+    for fact in taken {
+        let same =
+            |known: &&mut TaxFact| (known.line, known.component, known.duty) == (fact.line, fact.component, fact.duty);
+        let Some(known) = left.iter_mut().find(same) else { continue };
+        known.base = plus(known.base, fact.base)?;
+        known.tax = plus(known.tax, fact.tax)?;
+        known.home_base = plus(known.home_base, fact.home_base)?;
+        known.home_tax = plus(known.home_tax, fact.home_tax)?;
+        known.not_recoverable = plus(known.not_recoverable, fact.not_recoverable)?;
+    }
+    Ok(())
 }

@@ -5,7 +5,9 @@
 
 mod progress;
 mod seals;
+mod shares;
 mod subledgers;
+mod taxes;
 
 use crate::aside;
 use crate::books::audit;
@@ -421,6 +423,8 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     checks.push(accounts_are_our_own(cx, &walk).await?);
     cx.pause().await?;
     checks.extend(subledgers::checks(cx, &mut walk).await?);
+    checks.extend(taxes::checks(cx).await?);
+    checks.push(shares::check(cx).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
     let reversals = "Every reversal takes back its entry to the cent";

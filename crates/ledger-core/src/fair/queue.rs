@@ -259,11 +259,11 @@ mod tests {
     fn companies_take_turns_and_then_their_callers() {
         let mut line = line(1, 1);
         for _ in 0..8 {
-            line.wait(0, (1, 1), 0);
+            line.wait(0, (1, 1), 0).unwrap();
         }
-        line.wait(0, (1, 2), 0);
-        line.wait(0, (2, 1), 0);
-        line.wait(0, (2, 1), 0);
+        line.wait(0, (1, 2), 0).unwrap();
+        line.wait(0, (2, 1), 0).unwrap();
+        line.wait(0, (2, 1), 0).unwrap();
         let mut now = 0;
         let order = served(&mut line, &mut now, |_| 1_000, 6);
         // The company with nine waiting is not before the one with two, nor a caller of eight before one of one.
@@ -274,8 +274,8 @@ mod tests {
     fn what_turns_cost_counts_and_not_how_many_they_are() {
         let mut line = line(1, 1);
         for _ in 0..300 {
-            line.wait(0, (1, 1), 0);
-            line.wait(0, (2, 1), 0);
+            line.wait(0, (1, 1), 0).unwrap();
+            line.wait(0, (2, 1), 0).unwrap();
         }
         let mut now = 0;
         let order = served(&mut line, &mut now, |company| if company == 1 { 50_000 } else { 1_000 }, 200);
@@ -287,11 +287,11 @@ mod tests {
     fn a_company_never_holds_all_places() {
         let mut line = line(3, 2);
         for _ in 0..9 {
-            line.wait(0, (1, 1), 0);
+            line.wait(0, (1, 1), 0).unwrap();
         }
         assert!(line.next(0).is_some() && line.next(0).is_some());
         assert!(line.next(0).is_none(), "the last place is somebody else's");
-        line.wait(0, (2, 1), 0);
+        line.wait(0, (2, 1), 0).unwrap();
         assert_eq!(line.next(0).map(|(who, _)| who), Some((2, 1)));
         assert_eq!(line.held(), BTreeMap::from([(1, 2), (2, 1)]));
     }
@@ -302,8 +302,8 @@ mod tests {
         let mut now = 0;
         let come = |line: &mut Line, now| {
             for _ in 0..20 {
-                line.wait(now, (1, 1), 0);
-                line.wait(now, (2, 1), 0);
+                line.wait(now, (1, 1), 0).unwrap();
+                line.wait(now, (2, 1), 0).unwrap();
             }
         };
         come(&mut line, now);
@@ -313,8 +313,8 @@ mod tests {
         assert!(order.iter().all(|(company, _)| *company == 2), "{order:?}");
         served(&mut line, &mut now, |_| 300_000, 100);
         // However much it took, it is not sent back further than so.
-        line.wait(now, (2, 2), 0);
-        line.wait(now, (1, 1), 0);
+        line.wait(now, (2, 2), 0).unwrap();
+        line.wait(now, (1, 1), 0).unwrap();
         served(&mut line, &mut now, |company| if company == 1 { 900_000_000 } else { 1_000 }, 2);
         come(&mut line, now);
         let order = served(&mut line, &mut now, |_| 1_000_000, 15);
@@ -451,7 +451,7 @@ mod tests {
             let mut now = 0;
             for company in 0..count {
                 for caller in 0..(if company == 0 { crowd } else { 1 }) {
-                    line.wait(now, (company, u8::try_from(caller).unwrap()), 0);
+                    line.wait(now, (company, u8::try_from(caller).unwrap()), 0).unwrap();
                 }
             }
             let mut given = vec![0_u64; costs.len()];
@@ -461,7 +461,7 @@ mod tests {
                 let (cost, since) = (costs[usize::from(who.0)], now);
                 now += cost;
                 line.give_back(now, who, since);
-                line.wait(now, who, 0);
+                line.wait(now, who, 0).unwrap();
                 given[usize::from(who.0)] += cost + LEAST;
                 let (least, most) = (given.iter().min().unwrap(), given.iter().max().unwrap());
                 prop_assert!(most - least <= 2 * (dearest + LEAST), "{given:?}");
@@ -475,11 +475,11 @@ mod tests {
             let mut now = 0;
             for (company, crowd) in crowds.iter().enumerate() {
                 for _ in 0..*crowd {
-                    line.wait(now, (u8::try_from(company).unwrap(), 1), 0);
+                    line.wait(now, (u8::try_from(company).unwrap(), 1), 0).unwrap();
                 }
             }
             served(&mut line, &mut now, |_| cost, crowds.len() / 2);
-            line.wait(now, (99, 1), 0);
+            line.wait(now, (99, 1), 0).unwrap();
             let order = served(&mut line, &mut now, |_| cost, 200);
             let before = order.iter().position(|(company, _)| *company == 99).unwrap();
             prop_assert!(before <= crowds.len(), "{before} turns before, {} companies", crowds.len());

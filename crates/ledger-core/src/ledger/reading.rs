@@ -102,6 +102,7 @@ impl Question {
 
     /// What reads all there is: one at a time for a company, in slices.
     async fn proof(&self) -> Result<Reply> {
+        self.ledger.installation().await?;
         let _place = self.ledger.fair.enter(Kind::Proof, self.who).await?;
         let pace = self.ledger.fair.pace(self.who).await?;
         let snapshot = self.ledger.database.snapshot().await?;

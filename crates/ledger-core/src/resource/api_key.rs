@@ -21,7 +21,9 @@ use crate::stored::AsJson;
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Select, Value};
+use sea_orm::{
+    ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select, Value,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::net::IpAddr;
@@ -281,6 +283,13 @@ pub(crate) async fn find(connection: &impl ConnectionTrait, secret: &str) -> Res
         }),
         networks: row.allowed_addresses.0.iter().filter_map(|text| network_of(text)).collect(),
     }))
+}
+
+/// What is kept of the keys that are good, the youngest first; so many at most.
+pub(crate) async fn digests(connection: &impl ConnectionTrait, most: usize) -> Result<Vec<String>> {
+    let good = table::Entity::find().select_only().column(Column::Digest).filter(Column::EndedAt.is_null());
+    let most = u64::try_from(most).map_err(Error::internal)?;
+    Ok(good.order_by_desc(Column::Id).limit(most).into_tuple().all(connection).await?)
 }
 
 /// A key of somebody, for whoever runs the installation.

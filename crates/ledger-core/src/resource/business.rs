@@ -133,6 +133,8 @@ pub struct BusinessSettingsInput {
     cogs_timing: Maybe<CogsTiming>,
     /// By how much more than was ordered may be delivered, in percent; 0 when absent.
     over_delivery_percent: Maybe<Percent>,
+    /// Whether notes may credit more than is left of the invoice that they name; `false` when absent.
+    allow_overcredit: Maybe<bool>,
     /// By how many smallest coins the tax that a line states may differ from the computed one, 0 to 1000; 5 when absent.
     tax_override_tolerance: Maybe<i64>,
     /// Whether a discount for paying early reduces the tax of what is settled; as is usual in the company's country
@@ -245,6 +247,8 @@ pub struct BusinessSettings {
     pub cogs_timing: CogsTiming,
     /// By how much more than was ordered may be delivered, in percent.
     pub over_delivery_percent: Option<Percent>,
+    /// Whether notes may credit more than is left of the invoice that they name.
+    pub allow_overcredit: bool,
     /// By how many smallest coins the tax that a line states may differ from the computed one.
     pub tax_override_tolerance: Tolerance,
     /// Whether a discount for paying early reduces the tax of what is settled.
@@ -416,7 +420,7 @@ impl Resource for Businesses {
                 "taxRounding": "document", "pricesIncludeTaxDefault": false, "costMethodDefault": "movingAverage",
                 "negativeStock": "forbid", "bookAdvancesSeparately": false, "uniqueSupplierReference": false,
                 "creditLimitPolicy": "ignore", "cashRoundingIncrement": null, "cogsTiming": "invoice",
-                "overDeliveryPercent": null
+                "overDeliveryPercent": null, "allowOvercredit": false
             },
             "status": "active",
             "externalId": null,
@@ -532,6 +536,7 @@ fn check_settings(
             faults.within("overDeliveryPercent", percent, Percent::ZERO, Percent::HUNDRED);
             percent.filter(|percent| *percent != Percent::ZERO)
         },
+        allow_overcredit: faults.optional("allowOvercredit", input.allow_overcredit).unwrap_or_default(),
         tax_override_tolerance: {
             let coins = faults.optional("taxOverrideTolerance", input.tax_override_tolerance);
             if coins.is_some_and(|coins| !(0..=1000).contains(&coins)) {

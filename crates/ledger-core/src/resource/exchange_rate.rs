@@ -184,6 +184,14 @@ impl Master for ExchangeRates {
         Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
     }
 
+    async fn check_change(cx: &Cx<'_>, row: &table::Model, _: &Columns<Column>) -> Result<()> {
+        check_own(cx, row)
+    }
+
+    async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
+        check_own(cx, row)
+    }
+
     async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         let said = |column| draft.get(column).cloned().unwrap_or(Value::String(None));
         let mut same = table::Entity::find()
@@ -216,16 +224,42 @@ pub(crate) async fn on(cx: &Cx<'_>, currency: &str, day: Day) -> Result<Option<R
     Ok(latest.map(|row| row.rate))
 }
 
-/// The rate that a currency is judged by: the latest on or before a day, else the first after it.
-pub(crate) async fn nearest(cx: &Cx<'_>, currency: &str, day: Day) -> Result<Option<Rate>> {
-    if let Some(rate) = on(cx, currency, day).await? {
-        return Ok(Some(rate));
+/// Refuses to take the rates of others away from whoever is judged by them.
+fn check_own(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
+    if cx.business()?.seat.limits.max_document_amount.is_none()
+        || (row.created_by, row.updated_by) == (cx.user, cx.user)
+    {
+        return Ok(());
     }
-    let first = table::Entity::find()
-        .filter(ExchangeRates::reach(cx)?)
-        .filter(Column::Currency.eq(currency))
-        .order_by_asc(Column::Date)
-        .one(&cx.db)
-        .await?;
-    Ok(first.map(|row| row.rate))
+    let why =
+        "was made by somebody else, and what you post is held against it (maxDocumentAmount); add a rate, or ask them";
+    Err(Error::not_allowed("This goes further than you may", FieldErrors::one("rate", why)))
+}
+
+/// What the caller's amounts of a currency are judged by.
+pub(crate) enum Judged {
+    At(Rate),
+    /// There is no rate.
+    Unknown,
+    /// There are none but the caller's own.
+    OwnOnly,
+}
+
+/// The rate that a currency is judged by: the latest on or before a day, else the first after it. Whoever makes rates does
+/// not move what they are held against: it is the larger of the company's rate and of the one that others made.
+pub(crate) async fn judged(cx: &Cx<'_>, currency: &str, day: Day) -> Result<Judged> {
+    let of_others = Condition::all().add(Column::CreatedBy.ne(cx.user)).add(Column::UpdatedBy.ne(cx.user));
+    let Some(any) = nearest(cx, currency, day, Condition::all()).await? else { return Ok(Judged::Unknown) };
+    Ok(nearest(cx, currency, day, of_others).await?.map_or(Judged::OwnOnly, |others| Judged::At(any.max(others))))
+}
+
+async fn nearest(cx: &Cx<'_>, currency: &str, day: Day, of_these: Condition) -> Result<Option<Rate>> {
+    let rates =
+        table::Entity::find().filter(ExchangeRates::reach(cx)?).filter(of_these).filter(Column::Currency.eq(currency));
+    let latest = rates.clone().filter(Column::Date.lte(day)).order_by_desc(Column::Date).one(&cx.db).await?;
+    let found = match latest {
+        Some(latest) => Some(latest),
+        None => rates.order_by_asc(Column::Date).one(&cx.db).await?,
+    };
+    Ok(found.map(|row| row.rate))
 }

@@ -10,6 +10,7 @@ use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::extra::Extra;
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
@@ -19,6 +20,8 @@ use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+mod closing;
 
 pub struct FiscalYears;
 
@@ -109,7 +112,8 @@ impl Resource for FiscalYears {
         title: "Fiscal years",
         one: "a fiscal year",
         many: "fiscal years",
-        description: "The periods that books are closed by. A closed year takes no postings.",
+        description: "The periods that books are closed by. A closed year takes no postings. Closing one brings what it \
+                      earned to the retained earnings, and changes no figure of its reports.",
         sorts: &["start", "name", "createdAt", "updatedAt"],
         searched: "name",
     };
@@ -147,7 +151,17 @@ impl Resource for FiscalYears {
         faults.finish(row)
     }
 
+    fn extras() -> Vec<Extra> {
+        closing::extras()
+    }
+
     master_operations!();
+}
+
+/// Whether a day is the last of a fiscal year: of one that is kept here, or of one as the company counts them.
+pub(crate) async fn ends_on(cx: &Cx<'_>, day: Day) -> Result<bool> {
+    let own = table::Entity::find().filter(FiscalYears::reach(cx)?).filter(Column::Ends.eq(day));
+    Ok(cx.business()?.fiscal_year_end(day) == day || own.one(&cx.db).await?.is_some())
 }
 
 impl Rows for FiscalYears {

@@ -7,13 +7,14 @@
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use words::exact::{Coin, TooLarge};
 use words::ids::RecordId;
 use words::money::{Money, Quantity};
 use words::portion::Portion;
 
 /// A component of the tax on a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaxPart {
     pub component: RecordId,
     /// Whether it is part of what the other side pays.
@@ -24,7 +25,7 @@ pub struct TaxPart {
 }
 
 /// What a document states of a line; the net follows.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parts {
     /// Whether the gross amount has the tax in it.
     pub inclusive: bool,
@@ -67,7 +68,7 @@ pub enum Part {
 }
 
 /// What a part takes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     pub quantity: Quantity,
     pub stated: Parts,

@@ -5,6 +5,7 @@ pub mod exact;
 pub mod facts;
 pub mod figures;
 pub mod home;
+pub mod settlement;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -39,6 +39,11 @@ fn a_bad_value_is_told_with_place_key_expectation_and_what_was_got() {
             "JwtSettings:Secret: expected at least 32 bytes, got 5 bytes",
         ),
         (
+            "{ \"JwtSettings\": { \"Secret\": \"a-string-secret-at-least-256-bits-long\" } }",
+            "JwtSettings:Secret: expected a secret that cannot be guessed, such as `openssl rand -base64 48` makes; leave the \
+             key out to have one made, got 38 bytes",
+        ),
+        (
             "{ \"TrustedProxies\": [\"::1\",\n\"10.0.0.0/33\"] }",
             ":2: TrustedProxies: expected an address or network such as 10.0.0.7 or 10.0.0.0/8, got \"10.0.0.0/33\"",
         ),

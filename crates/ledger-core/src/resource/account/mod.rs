@@ -181,6 +181,14 @@ pub(crate) mod table {
 }
 use table::Column;
 
+impl table::Model {
+    /// Where its movements stand in the cash flow: where it says, else where accounts of its type do.
+    pub(crate) fn cash_flow(&self) -> CashFlowSection {
+        let own = self.cash_flow_section.filter(|own| (*own == CashFlowSection::Cash) == self.r#type.holds_money());
+        own.unwrap_or(self.r#type.cash_flow_section())
+    }
+}
+
 impl Resource for Accounts {
     const KEY: ResourceKey = ResourceKey::Accounts;
     const SCOPE: Scope = Scope::Business;

@@ -25,7 +25,7 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{Money, Quantity, Rate};
 use crate::resource::Resource;
 use crate::resource::rows::Rows;
 pub(crate) use actions::{VoidInput, VoidWords, check_void, extras, run_void};
@@ -37,7 +37,7 @@ use rules::posting::Posting;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-pub(crate) use write::{CLOSED, create, delete, invalid_state, load, note_change, posted_line, reword, update};
+pub(crate) use write::{CLOSED, create, delete, invalid_state, load, note_change, posted_line, reword, update, void};
 
 /// What a document is settled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,6 +186,20 @@ pub(crate) trait Document:
         async { Ok(()) }
     }
 
+    /// Refuses a new version that falls below what others took of the old one, which stay as they are.
+    fn outlasts(
+        _cx: &Cx<'_>,
+        _old: Edition<'_, Self>,
+        _new: Edition<'_, Self>,
+    ) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
+    /// What one unit of its currency is worth; it stays once something settled the document.
+    fn rate(_asked: &Self::Asked) -> Option<Rate> {
+        None
+    }
+
     /// What comes after it is in the books, in the same transaction.
     fn posted(_cx: &Cx<'_>, _row: &table::Model, _asked: &Self::Asked) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
@@ -213,6 +227,14 @@ pub(crate) trait Document:
     }
 
     fn view(cx: &Cx<'_>, row: table::Model, content: Kept<Self>, live: Self::Live) -> Result<Self::View>;
+}
+
+/// One version of a posted document.
+pub(crate) struct Edition<'v, D: Document + ?Sized> {
+    pub(crate) id: RecordId,
+    pub(crate) date: Day,
+    pub(crate) asked: &'v <D as Document>::Asked,
+    pub(crate) figures: &'v <D as Document>::Figures,
 }
 
 /// How a document leaves the books.

@@ -6,7 +6,8 @@
 use super::judging::{Judged, judge, judge_words};
 use super::list::reach;
 use super::{
-    Before, Change as OwnChange, Document, Draft, Head, Kept, Leaving, Purpose, Settled, SettledEntry, content_of, view,
+    Before, Change as OwnChange, Document, Draft, Edition, Head, Kept, Leaving, Purpose, Settled, SettledEntry,
+    content_of, view,
 };
 use crate::access::Action;
 use crate::books::audit::{AuditAction, Change};
@@ -192,7 +193,7 @@ async fn take_from_beside<D: Document>(
         .exec(&cx.db)
         .await?;
     stock::take_back(cx, &old.row, &day, leaving).await?;
-    let (lines, released) = progress::take_back(cx, &old.row, &day).await?;
+    let (lines, released) = progress::take_back(cx, &old.row, &day, leaving).await?;
     Ok(Earlier { open, lines, followed: released.iter().map(|line| line.document_id).collect() })
 }
 
@@ -522,7 +523,11 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries).await?;
     let row = row_of::<D>(cx, old.row.id, &head, &judged, Some(numbered), (Purpose::Posting, entries))?;
     let row = table::Model { posted_at: old.row.posted_at, ..row };
+    check_rate::<D>(&earlier.open, &old.content.asked, judged.asked())?;
     check_allocated(&earlier.open, &judged.settled.open, row.id)?;
+    let was = Edition { id: row.id, date: old.row.date, asked: &old.content.asked, figures: &old.content.figures };
+    let is = Edition { id: row.id, date: row.date, asked: judged.asked(), figures: &judged.settled.figures };
+    D::outlasts(cx, was, is).await?;
     check_followed(&earlier.lines, judged.settled.progress.as_ref())?;
     stock::settle_rest(cx, &old.row, judged.settled.stock.as_ref()).await?;
     let stage = keep_beside::<D>(cx, &row, judged.settled, earlier).await?;
@@ -554,6 +559,18 @@ fn check_allocated(before: &[open_items::Model], after: &[NewOpen], document: Re
         }
     }
     Ok(())
+}
+
+/// What settled a document was worth what its rate says.
+fn check_rate<D: Document>(before: &[open_items::Model], old: &D::Asked, new: &D::Asked) -> Result<()> {
+    if D::rate(old) == D::rate(new) || !before.iter().any(open_items::Model::is_touched) {
+        return Ok(());
+    }
+    Err(Error::Conflict(Conflict {
+        code: "has_allocations",
+        title: "It is allocated: its exchange rate stays; remove the allocations first".into(),
+        errors: FieldErrors::one("exchangeRate", "must stay as it is while something is allocated"),
+    }))
 }
 
 /// What was made of a line must still fit it: the same item, and not less than was delivered or invoiced.
@@ -654,7 +671,7 @@ pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
 
 /// Takes a document back out of the books. Each entry is reversed on the day asked for, or on its own day if
 /// that is open, else on the first open day after it.
-pub(super) async fn void<D: Document>(
+pub(crate) async fn void<D: Document>(
     cx: &Cx<'_>,
     old: Old<D>,
     date: Option<Day>,

@@ -27,7 +27,7 @@ use crate::resource::document::{
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope, exchange_rate};
+use crate::resource::{About, Resource, ResourceKey, Scope, exchange_rate, fiscal_year};
 use crate::wire_enum;
 use posting::{Fault, decimals, entries_of, judge_line, lines_of, rates, sums};
 use rules::keeper::Keeper;
@@ -133,6 +133,37 @@ pub struct JournalAsked {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tax_date: Option<Day>,
     lines: Vec<JournalLineAsked>,
+    /// The year that it closes, where the books made it by themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fiscal_year: Option<RecordId>,
+}
+
+impl JournalAsked {
+    /// What closes a year: these amounts, debits positive.
+    pub(crate) fn closing(year: RecordId, amounts: impl IntoIterator<Item = (RecordId, Money)>) -> Self {
+        let line = |(account, amount)| JournalLineAsked {
+            id: None,
+            account,
+            party: None,
+            amount,
+            description: None,
+            due_date: None,
+            currency: None,
+            exchange_rate: None,
+        };
+        Self {
+            kind: JournalKind::Closing,
+            currency: None,
+            exchange_rate: None,
+            reverse_on: None,
+            lines: amounts.into_iter().map(line).collect(),
+            fiscal_year: Some(year),
+        }
+    }
+
+    pub(crate) fn closes(&self, year: RecordId) -> bool {
+        self.fiscal_year == Some(year)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -357,6 +388,7 @@ impl Resource for Journals {
             reverse_on,
             tax_date: faults.optional("taxDate", input.tax_date),
             lines: check_lines(&mut faults, input.lines),
+            fiscal_year: None,
         };
         faults.finish(Draft { head, asked })
     }
@@ -487,8 +519,13 @@ impl Document for Journals {
         asked.lines.iter().filter_map(|line| line.description.clone()).collect()
     }
 
+    fn copied(asked: JournalAsked) -> JournalAsked {
+        JournalAsked { fiscal_year: None, ..asked }
+    }
+
     fn identify(cx: &Cx<'_>, asked: &JournalAsked, old: Option<Before<'_, JournalAsked>>) -> Result<JournalAsked> {
         let mut asked = asked.clone();
+        asked.fiscal_year = asked.fiscal_year.or(old.as_ref().and_then(|old| old.asked.fiscal_year));
         document::identify(cx, &mut asked.lines, old.map(|old| old.asked.lines.as_slice()))?;
         // The company's own currency is the same as none said.
         let base = &cx.business()?.base_currency;
@@ -533,6 +570,9 @@ impl Document for Journals {
         for (index, line) in asked.lines.iter().enumerate() {
             judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose);
             taxes::judge(&mut Fault(&mut faults, index), (&chart, &taxes), asked, line);
+        }
+        if asked.kind == JournalKind::Closing && !fiscal_year::ends_on(cx, head.date).await? {
+            faults.add("date", "must be the last day of a fiscal year: what closes one lies between it and the next");
         }
         let rates = rates(business, asked, &mut faults);
         if !faults.is_empty() {

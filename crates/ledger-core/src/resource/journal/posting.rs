@@ -188,7 +188,11 @@ pub(super) fn entries_of(
     if posting.lines().len() < 2 {
         return Err(Error::field("lines", "come to nothing in the company's currency"));
     }
-    let kind = if opening { EntryKind::Opening } else { EntryKind::Normal };
+    let kind = match asked.kind {
+        JournalKind::Opening => EntryKind::Opening,
+        JournalKind::Closing => EntryKind::YearEnd,
+        _ => EntryKind::Normal,
+    };
     let mut entries = Vec::new();
     if let Some(day) = asked.reverse_on {
         let posting = posting.reversed(head.date, day);
@@ -226,6 +230,7 @@ mod tests {
             reverse_on: None,
             tax_date: None,
             lines: amounts.iter().map(line).collect(),
+            fiscal_year: None,
         }
     }
 

@@ -1,170 +1,21 @@
-//! Where money came from and went to, what moved equity, and what currencies gained and lost.
+//! What moved equity, and what currencies gained and lost.
 
 use super::Report;
-use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, METHOD, Method, TO, TO_DATE};
+use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
 use super::lines::{amount, of_span};
 use super::sheet::{Own, Row, RowType, Sheet};
-use super::statements::{Chart, account_row, at_end, is_earned};
+use super::statements::{Chart, account_row, at_end, at_end_of, is_earned};
 use crate::books::chart::SystemRole;
 use crate::books::sums::{Sums, sums};
 use crate::books::tables::{DocumentKind, entries, entry_lines};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::resource::account::{AccountClass, CashFlowSection};
+use crate::resource::account::AccountClass;
 use crate::resource::list::Parameter;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait};
-use std::collections::{BTreeMap, HashMap, HashSet};
-
-// ── Cash flow ──
-
-pub(super) struct CashFlow;
-
-pub(super) struct Flowed {
-    chart: Chart,
-    own: Own,
-    cash: HashSet<RecordId>,
-    /// What accounts that hold no money were moved by: all of it, or only in entries that moved money.
-    moved: HashMap<RecordId, i64>,
-    /// What the money came to before and after, computed apart.
-    opening: i64,
-    closing: i64,
-}
-
-#[derive(FromQueryResult)]
-struct Counter {
-    account_id: RecordId,
-    amount: i64,
-}
-
-impl Report for CashFlow {
-    const NAME: &'static str = "cash-flow";
-    const OPERATION: &'static str = "CashFlow";
-    const TITLE: &'static str = "Cash flow";
-    const ABOUT: &'static str = "What money there was before some days, where it came from and went to, and what there is \
-                                 then. The direct method tells the accounts on the other side of what moved money; the \
-                                 indirect one begins with the profit. Nothing is a remainder: both are sums of the \
-                                 ledger.";
-    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, METHOD, INCLUDE_ZERO, KNOWN_AT, FORMAT];
-    const FORM: Form = Form {
-        columns: &[("amount", "Amount", Holds::Amount)],
-        varying: None,
-        totals: &[
-            ("operating", "Operating activities", Holds::Amount),
-            ("investing", "Investing activities", Holds::Amount),
-            ("financing", "Financing activities", Holds::Amount),
-            ("netChange", "Net change of money", Holds::Amount),
-            ("opening", "Money before", Holds::Amount),
-            ("closing", "Money then", Holds::Amount),
-        ],
-        example: Example {
-            varying: &[],
-            rows: &[
-                (RowType::Subtotal, "netProfit", "Net profit", &["12500.00"]),
-                (RowType::Section, "operating", "Operating activities", &["-2500.00"]),
-                (RowType::Subtotal, "netChange", "Net change of money", &["10000.00"]),
-                (RowType::Line, "opening", "Money before", &["74000.00"]),
-                (RowType::Total, "closing", "Money then", &["84000.00"]),
-            ],
-            totals: &["-2500.00", "0.00", "0.00", "10000.00", "74000.00", "84000.00"],
-            check: ("Money before and its change are the money in the balance sheet", Holds::Amount, "84000.00"),
-        },
-    };
-    type Facts = Flowed;
-
-    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Flowed> {
-        let chart = Chart::of(cx).await?;
-        let cash: HashSet<RecordId> =
-            chart.0.iter().filter(|account| account.r#type.holds_money()).map(|account| account.id).collect();
-        let moved = match asked.method {
-            Method::Indirect => {
-                let all = sums(cx, asked.span, asked.point).await?;
-                all.into_iter().map(|(id, moved)| (id, moved.net())).collect()
-            }
-            Method::Direct => against_money(cx, asked, &cash).await?,
-        };
-        let held = |at: HashMap<RecordId, i64>| -> i64 {
-            at.iter().filter(|(id, _)| cash.contains(*id)).map(|(_, balance)| balance).sum()
-        };
-        let from = asked.span.from.unwrap_or(asked.span.to);
-        let opening = held(at_end(cx, from.previous(), asked.point).await?);
-        let closing = held(at_end(cx, asked.span.to, asked.point).await?);
-        Ok(Flowed { chart, own: Own(cx.business()?.currency_decimals), moved, opening, closing, cash })
-    }
-
-    fn fold(facts: Flowed, asked: &Asked) -> Result<Sheet> {
-        let Flowed { chart, own, cash, moved, opening, closing } = facts;
-        // What an account gave is what money got.
-        let got = |id: RecordId| -moved.get(&id).copied().unwrap_or_default();
-        let others = || chart.0.iter().filter(|account| !cash.contains(&account.id));
-        let earned = |account: &&crate::resource::account::table::Model| is_earned(account);
-        let mut rows = Vec::new();
-        let mut total = 0;
-        let mut totals = BTreeMap::new();
-        if asked.method == Method::Indirect {
-            let profit: i64 = others().filter(earned).map(|account| got(account.id)).sum();
-            rows.push(Row::total(RowType::Subtotal, "netProfit", "Net profit", vec![own.cell(profit)]));
-            total += profit;
-        }
-        for (section, key, label) in [
-            (CashFlowSection::Operating, "operating", "Operating activities"),
-            (CashFlowSection::Investing, "investing", "Investing activities"),
-            (CashFlowSection::Financing, "financing", "Financing activities"),
-        ] {
-            let of_section = others().filter(|account| {
-                let own = account.cash_flow_section.filter(|own| *own != CashFlowSection::Cash).unwrap_or_default();
-                own == section && (asked.method == Method::Direct || !is_earned(account))
-            });
-            let of_section = of_section.filter(|account| asked.include_zero || got(account.id) != 0);
-            let children: Vec<Row> =
-                of_section.map(|account| account_row(account, vec![own.cell(got(account.id))])).collect();
-            let sum: i64 = children.iter().filter_map(|row| row.account_id).map(got).sum();
-            total += sum;
-            totals.insert(key.to_owned(), own.cell(sum));
-            rows.push(Row::section(key, label, vec![own.cell(sum)], children));
-        }
-        for (r#type, key, label, figure) in [
-            (RowType::Subtotal, "netChange", "Net change of money", total),
-            (RowType::Line, "opening", "Money before", opening),
-            (RowType::Total, "closing", "Money then", opening + total),
-        ] {
-            rows.push(Row::total(r#type, key, label, vec![own.cell(figure)]));
-            totals.insert(key.to_owned(), own.cell(figure));
-        }
-        Ok(Sheet {
-            columns: Self::FORM.columns(),
-            rows,
-            totals,
-            checks: vec![own.check(
-                "Money before and its change are the money in the balance sheet",
-                opening + total,
-                closing,
-            )],
-            ..Sheet::default()
-        })
-    }
-}
-
-/// What other accounts were moved by in the entries that moved money.
-async fn against_money(cx: &Cx<'_>, asked: &Asked, cash: &HashSet<RecordId>) -> Result<HashMap<RecordId, i64>> {
-    let moving = entry_lines::Entity::find()
-        .select_only()
-        .column(entry_lines::Column::EntryNumber)
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entry_lines::Column::AccountId.is_in(cash.iter().copied()))
-        .filter(entry_lines::Column::Date.lte(asked.span.to));
-    let found: Vec<Counter> = of_span(cx, asked.span, asked)
-        .await?
-        .filter(entry_lines::Column::EntryNumber.in_subquery(moving.into_query()))
-        .column(entry_lines::Column::AccountId)
-        .column_as(amount(cx), "amount")
-        .group_by(entry_lines::Column::AccountId)
-        .into_model()
-        .all(&cx.db)
-        .await?;
-    Ok(found.into_iter().map(|row| (row.account_id, row.amount)).collect())
-}
+use sea_orm::{ColumnTrait, FromQueryResult, QueryFilter, QuerySelect};
+use std::collections::{BTreeMap, HashMap};
 
 // ── Changes of equity ──
 
@@ -217,7 +68,7 @@ impl Report for EquityChanges {
             own: Own(cx.business()?.currency_decimals),
             before: at_end(cx, from.previous(), asked.point).await?,
             moved: sums(cx, asked.span, asked.point).await?,
-            after: at_end(cx, asked.span.to, asked.point).await?,
+            after: at_end_of(cx, asked.span, asked.point).await?,
         })
     }
 
@@ -371,69 +222,11 @@ mod tests {
         use AccountType::{Bank, Equity, Expense, FixedAsset, Income, Receivable};
         let all =
             [(1010, Bank), (1200, Receivable), (1500, FixedAsset), (3000, Equity), (4000, Income), (6000, Expense)];
-        let mut chart = Chart(all.map(|(code, r#type)| account(code, r#type)).to_vec());
-        chart.0[2].cash_flow_section = Some(CashFlowSection::Investing);
-        chart.0[3].cash_flow_section = Some(CashFlowSection::Financing);
-        chart
+        Chart(all.map(|(code, r#type)| account(code, r#type)).to_vec())
     }
 
     fn at(balances: &[(u128, i64)]) -> HashMap<RecordId, i64> {
         balances.iter().map(|(code, cents)| (id(*code), cents * 100)).collect()
-    }
-
-    fn flowed(moved: &[(u128, i64)], [opening, closing]: [i64; 2]) -> Flowed {
-        Flowed {
-            chart: chart(),
-            own: Own(2),
-            cash: HashSet::from([id(1010)]),
-            moved: at(moved),
-            opening: opening * 100,
-            closing: closing * 100,
-        }
-    }
-
-    #[test]
-    fn both_methods_come_to_the_same_money() {
-        // Sold for 100, of which 70 are paid; rent of 20, a machine of 500, and 600 from the owner.
-        let mut asked = asked("2026-01-01", "2026-01-31");
-        asked.method = Method::Direct;
-        let against = [(1200, -7_000), (1500, 50_000), (3000, -60_000), (6000, 2_000)];
-        let direct = CashFlow::fold(flowed(&against, [1_000, 16_000]), &asked).unwrap();
-        assert_eq!(
-            written(&direct),
-            [
-                "operating 50.00",
-                "  1200 70.00",
-                "  6000 -20.00",
-                "investing -500.00",
-                "  1500 -500.00",
-                "financing 600.00",
-                "  3000 600.00",
-                "netChange 150.00",
-                "opening 10.00",
-                "closing 160.00",
-            ]
-        );
-        asked.method = Method::Indirect;
-        let all = [(1200, 3_000), (1500, 50_000), (3000, -60_000), (4000, -10_000), (6000, 2_000), (1010, 15_000)];
-        let indirect = CashFlow::fold(flowed(&all, [1_000, 16_000]), &asked).unwrap();
-        assert_eq!(
-            written(&indirect),
-            [
-                "netProfit 80.00",
-                "operating -30.00",
-                "  1200 -30.00",
-                "investing -500.00",
-                "  1500 -500.00",
-                "financing 600.00",
-                "  3000 600.00",
-                "netChange 150.00",
-                "opening 10.00",
-                "closing 160.00",
-            ]
-        );
-        assert_eq!([failed(&direct), failed(&indirect)], [Vec::<String>::new(), Vec::new()]);
-        assert_eq!(failed(&CashFlow::fold(flowed(&all, [1_000, 16_001]), &asked).unwrap()).len(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The lines of the ledger over some days, as they were known: what reports sum that no rollup keeps.
 
 use super::asked::{Asked, Mark};
+use crate::books::apart::numbers_of;
 use crate::books::balances::{last_known, sum};
 use crate::books::sums::Span;
 use crate::books::tables::{DocumentKind, EntryKind, entries, entry_lines};
@@ -49,6 +50,24 @@ pub(super) fn of_documents(
         .filter(entries::Column::DocumentKind.is_in(kinds))
         .filter(entries::Column::Kind.ne(EntryKind::Allocation))
         .filter(takes_none_back))
+}
+
+/// Only lines of entries of these kinds, and what took them back.
+pub(super) fn apart(
+    cx: &Cx<'_>,
+    lines: Select<entry_lines::Entity>,
+    kinds: &[EntryKind],
+) -> Result<Select<entry_lines::Entity>> {
+    Ok(lines.filter(entry_lines::Column::EntryNumber.in_subquery(numbers_of(cx, kinds)?)))
+}
+
+/// All lines but these.
+pub(super) fn without(
+    cx: &Cx<'_>,
+    lines: Select<entry_lines::Entity>,
+    kinds: &[EntryKind],
+) -> Result<Select<entry_lines::Entity>> {
+    Ok(lines.filter(entry_lines::Column::EntryNumber.not_in_subquery(numbers_of(cx, kinds)?)))
 }
 
 /// Lines after the one that a portion ended with, in the order of days, entries and lines.

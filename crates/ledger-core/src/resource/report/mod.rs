@@ -8,6 +8,7 @@ mod aging;
 mod asked;
 mod basis;
 mod cash;
+mod cash_flow;
 mod csv;
 mod form;
 mod goods;
@@ -148,7 +149,7 @@ fn all() -> Vec<(ReportOffer, Extra)> {
         one::<statements::TrialBalance>(),
         one::<ledger::GeneralLedger>(),
         one::<ledger::DayBook>(),
-        one::<cash::CashFlow>(),
+        one::<cash_flow::CashFlow>(),
         one::<cash::EquityChanges>(),
         one::<aging::Aging<aging::Receivable>>(),
         one::<aging::AgingDetail<aging::Receivable>>(),
@@ -157,6 +158,7 @@ fn all() -> Vec<(ReportOffer, Extra)> {
         one::<aging::PartyStatement>(),
         one::<tax::TaxSummary>(),
         one::<tax::TaxDetail>(),
+        one::<tax::TaxReturn>(),
         one::<goods::StockSummary>(),
         one::<goods::StockValuation>(),
         one::<goods::StockLedger>(),

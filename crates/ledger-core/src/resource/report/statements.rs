@@ -10,7 +10,7 @@ use super::basis::uncounted;
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Column, Own, Row, RowType, Sheet};
 use crate::books::balances::balances;
-use crate::books::sums::{Moved, Span, Sums, sums};
+use crate::books::sums::{Moved, Span, Sums, between_years, sums};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::Result;
@@ -57,6 +57,16 @@ pub(super) async fn at_end(cx: &Cx<'_>, day: Day, point: Point) -> Result<Balanc
         *by_account.entry(account).or_default() += balance.base;
     }
     Ok(by_account)
+}
+
+/// The same, without what was brought from one year to the next on the days of a span: closing a year changes none of its
+/// figures.
+pub(super) async fn at_end_of(cx: &Cx<'_>, span: Span, point: Point) -> Result<Balances> {
+    let mut at = at_end(cx, span.to, point).await?;
+    for (id, moved) in between_years(cx, span, point).await? {
+        *at.entry(id).or_default() -= moved.net();
+    }
+    Ok(at)
 }
 
 /// A section of a statement: the accounts of some types, with their sum. `sign` turns what is a credit to a plus.
@@ -165,7 +175,7 @@ impl Report for ProfitAndLoss {
             let day_before = span.from.unwrap_or(span.to).previous();
             let mut moved = sums(cx, span, asked.point).await?;
             let mut before = at_end(cx, day_before, asked.point).await?;
-            let mut after = at_end(cx, span.to, asked.point).await?;
+            let mut after = at_end_of(cx, span, asked.point).await?;
             if asked.basis == Basis::Cash {
                 let uncounted =
                     [uncounted(cx, &chart, day_before, asked).await?, uncounted(cx, &chart, span.to, asked).await?];
@@ -285,7 +295,8 @@ impl Report for BalanceSheet {
         let mut days = Vec::new();
         for day in asked.days() {
             let before = business.fiscal_year_start(day).previous();
-            days.push((day, at_end(cx, day, asked.point).await?, at_end(cx, before, asked.point).await?));
+            let on_day = Span { from: Some(day), to: day };
+            days.push((day, at_end_of(cx, on_day, asked.point).await?, at_end(cx, before, asked.point).await?));
         }
         Ok(Held { chart: Chart::of(cx).await?, own: Own(business.currency_decimals), days })
     }
@@ -435,7 +446,7 @@ impl Report for TrialBalance {
             span,
             before: at_end(cx, from.previous(), asked.point).await?,
             moved: sums(cx, span, asked.point).await?,
-            after: at_end(cx, span.to, asked.point).await?,
+            after: at_end_of(cx, span, asked.point).await?,
             earlier: at_end(cx, business.fiscal_year_start(from).previous(), asked.point).await?,
             retained,
         })

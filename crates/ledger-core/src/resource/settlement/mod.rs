@@ -8,6 +8,7 @@ pub(crate) mod allocating;
 pub mod allocation;
 mod posting;
 mod relief;
+mod taxes;
 
 use crate::access::{Action, Business};
 use crate::books::chart::{Account, Chart, SystemRole};
@@ -664,6 +665,10 @@ impl<K: MoneyKind> Document for Moved<K> {
             allocating::remove(cx, &allocation, Touch::TargetOnly).await?;
         }
         Ok(())
+    }
+
+    fn rate(asked: &MoneyAsked) -> Option<Rate> {
+        asked.exchange_rate
     }
 
     async fn posted(cx: &Cx<'_>, row: &documents::Model, asked: &MoneyAsked) -> Result<()> {

@@ -44,6 +44,17 @@ pub(super) struct Relief {
     /// A loss is negative.
     pub(super) gain: Money,
     pub(super) lines: Vec<Line>,
+    /// What is taken off.
+    pub(super) discount: Option<OffLine>,
+    pub(super) write_off: Option<OffLine>,
+    pub(super) withheld: Option<OffLine>,
+}
+
+/// Something that is taken off: the place of its line, and what it is in the company's currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OffLine {
+    pub(super) place: usize,
+    pub(super) home: Money,
 }
 
 fn size(money: Money) -> Money {
@@ -60,7 +71,22 @@ fn relieved(item: &open_items::Model, part: Money, coin: &Coin<'_>) -> Result<Mo
     coin.rounding.money(exact.ok_or(TooLarge)?, coin.decimals).map_err(|_| TooLarge)
 }
 
+<<<<<<< HEAD
 /// Relieves both sides, each larger than 0 on its own.
+=======
+/// What is kept back, at the rate of the money that is settled with.
+fn with_money(source_base: Money, taken: &Taken, coin: &Coin<'_>) -> Option<Money> {
+    if taken.withheld == Money::ZERO {
+        return Some(Money::ZERO);
+    }
+    let off = taken.discount.checked_add(taken.write_off)?.checked_add(taken.withheld)?;
+    let money = taken.settled.checked_sub(off)?;
+    let exact = source_base.decimal().checked_mul(taken.withheld.decimal())?.checked_div(money.decimal())?;
+    coin.rounding.money(exact, coin.decimals).ok()
+}
+
+/// Relieves both sides, each larger than 0 on its own. Nothing where the sums outgrow what can be kept.
+>>>>>>> main
 pub(super) fn relieve(
     source: &open_items::Model,
     target: &open_items::Model,
@@ -87,6 +113,7 @@ pub(super) fn relieve(
     };
     // What is taken off is carried at its share of the target.
     let mut left = target_base;
+<<<<<<< HEAD
     for (amount, account) in [
         (taken.discount, Postable::from(accounts.discount.clone())),
         (taken.write_off, accounts.write_off.clone().into()),
@@ -99,10 +126,33 @@ pub(super) fn relieve(
         }
     }
     let difference = minus(left, source_base)?;
+=======
+    let mut taken_off = |amount: Money, home: Money, account: RecordId, lines: &mut Vec<Line>| {
+        let place = lines.len();
+        if amount == Money::ZERO {
+            return Some(None);
+        }
+        left = left.checked_sub(home)?;
+        lines.push(in_base(account, turned(home)?));
+        Some(Some(OffLine { place, home }))
+    };
+    let discount_home = relieved(target, taken.discount, coin)?;
+    let discount = taken_off(taken.discount, Ord::min(discount_home, target_base), accounts.discount, &mut lines)?;
+    let rest = target_base.checked_sub(discount.map_or(Money::ZERO, |off| off.home))?;
+    let write_off_home = Ord::min(relieved(target, taken.write_off, coin)?, rest);
+    let write_off = taken_off(taken.write_off, write_off_home, accounts.write_off, &mut lines)?;
+    // What is kept back is worth what the money is that comes with it.
+    let withheld = taken_off(taken.withheld, with_money(source_base, taken, coin)?, accounts.withheld, &mut lines)?;
+    let difference = left.checked_sub(source_base)?;
+>>>>>>> main
     if difference != Money::ZERO {
         lines.push(in_base(accounts.exchange.clone().into(), turned(difference)?)?);
     }
+<<<<<<< HEAD
     Ok(Relief { source_base, target_base, gain: back(difference)?, lines })
+=======
+    Some(Relief { source_base, target_base, gain: back(difference)?, lines, discount, write_off, withheld })
+>>>>>>> main
 }
 
 #[cfg(test)]
@@ -227,7 +277,7 @@ mod tests {
                 item(1200, usd, "-70", "-66.5"),
                 item(1200, usd, "100", "90"),
                 ["70", "10", "15", "5"],
-                "1200 -23.5; 1410 4.5; 4900 -3.5; 6810 13.5; 6820 9; gain 3.5",
+                "1200 -23.5; 1410 4.75; 4900 -3.75; 6810 13.5; 6820 9; gain 3.75",
             ),
         ] {
             assert_eq!(settled(&source, &target, amounts), expected, "{name}");

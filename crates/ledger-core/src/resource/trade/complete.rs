@@ -30,7 +30,15 @@ pub(super) async fn complete(
     let business = cx.business()?;
     let sources = Sources::of(cx, direction, &asked).await?;
     let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
+    let said: Vec<bool> = asked.lines.iter().map(|line| line.account.is_some()).collect();
     follow::take(direction, &mut asked, &sources, &taxes, business);
+    if direction == Direction::CreditNote && asked.note_kind == Some(NoteKind::WriteOff) {
+        // What is owed and will not be paid is a loss, and takes nothing off what was earned.
+        let loss = chart.in_role(SystemRole::BadDebt)?.id;
+        for (line, _) in asked.lines.iter_mut().zip(said).filter(|(line, said)| !said && !line.is_text()) {
+            line.account = Some(loss);
+        }
+    }
     let party = party_of(cx, asked.party).await?;
     let currency = asked.currency.take().or_else(|| party.as_ref().and_then(|party| party.currency.clone()));
     let currency = currency.unwrap_or_else(|| business.base_currency.clone());

@@ -1,7 +1,6 @@
 //! The next document of one: a note or an invoice of an order, an invoice or a return of a note, a credit of a return.
 //! And what only orders can: be closed, be opened again, be cancelled.
 
-use super::follow::part_of;
 use super::kinds::{
     CreditNote, DebitNote, DeliveryNote, PurchaseInvoice, PurchaseOrder, ReceiptNote, SalesInvoice, SalesOrder,
 };
@@ -16,7 +15,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
 use crate::ledger::ReplyKind;
-use crate::money::{Money, Quantity};
+use crate::money::Quantity;
 use crate::resource::Resource;
 use crate::resource::address::text;
 use crate::resource::document::{self, CLOSED, Content, Draft, Head, invalid_state, load};
@@ -145,10 +144,9 @@ impl<S: Step> Act for Convert<S> {
 
 type Kept = Content<TradeAsked, TradeFigures>;
 
-/// A line to be made, and of which line of this document.
+/// A line to be made, and of which line.
 struct Part {
     source: RecordId,
-    place: usize,
     quantity: Quantity,
 }
 
@@ -158,19 +156,19 @@ async fn next<S: Step>(cx: &Cx<'_>, row: &documents::Model, kept: &Kept, words: 
     let lines = progress::of_documents(cx, &[row.id]).await?;
     let lines: HashMap<RecordId, progress::Line> = lines.into_iter().map(|line| (line.line_id, line)).collect();
     let mut faults = FieldErrors::default();
-    let mut wanted: Vec<(usize, RecordId, Option<Quantity>)> = Vec::new();
+    let mut wanted: Vec<(RecordId, Option<Quantity>)> = Vec::new();
     for (index, (id, quantity)) in words.lines.iter().enumerate() {
-        match kept.asked.lines.iter().position(|line| line.id == Some(*id)) {
-            Some(place) if lines.contains_key(id) => wanted.push((place, *id, *quantity)),
-            _ => faults.add(format!("lines[{index}].lineId"), "names no line of this document that can be followed"),
+        if lines.contains_key(id) && kept.asked.lines.iter().any(|line| line.id == Some(*id)) {
+            wanted.push((*id, *quantity));
+        } else {
+            faults.add(format!("lines[{index}].lineId"), "names no line of this document that can be followed");
         }
     }
     if !faults.is_empty() {
         return Err(faults.into());
     }
     if words.lines.is_empty() {
-        let all = kept.asked.lines.iter().enumerate();
-        wanted = all.filter_map(|(place, line)| Some((place, line.id?, None))).collect();
+        wanted = kept.asked.lines.iter().filter_map(|line| Some((line.id?, None))).collect();
     }
     let notes = if S::From::DIRECTION.is_order() && S::To::DIRECTION.bills() {
         uninvoiced_notes(cx, &lines).await?
@@ -178,7 +176,7 @@ async fn next<S: Step>(cx: &Cx<'_>, row: &documents::Model, kept: &Kept, words: 
         HashMap::new()
     };
     let mut parts = Vec::new();
-    for (place, id, quantity) in wanted {
+    for (id, quantity) in wanted {
         let Some(line) = lines.get(&id) else { continue };
         if S::To::DIRECTION.is_goods() && line.item_id.is_none() {
             if words.lines.iter().any(|(named, _)| *named == id) {
@@ -187,7 +185,7 @@ async fn next<S: Step>(cx: &Cx<'_>, row: &documents::Model, kept: &Kept, words: 
             }
             continue;
         }
-        parts.extend(parts_of::<S>(line, place, quantity, notes.get(&id).map_or(&[], Vec::as_slice)));
+        parts.extend(parts_of::<S>(line, quantity, notes.get(&id).map_or(&[], Vec::as_slice)));
     }
     if !faults.is_empty() {
         return Err(faults.into());
@@ -236,26 +234,21 @@ async fn uninvoiced_notes(
 }
 
 /// What is made of one line: what was delivered by notes is invoiced first, what is still to be delivered after it.
-fn parts_of<S: Step>(
-    line: &progress::Line,
-    place: usize,
-    quantity: Option<Quantity>,
-    notes: &[progress::Line],
-) -> Vec<Part> {
+fn parts_of<S: Step>(line: &progress::Line, quantity: Option<Quantity>, notes: &[progress::Line]) -> Vec<Part> {
     let open = if S::RETURNS { less(line.quantity, line.returned) } else { line.open() };
     let mut parts = Vec::new();
     let mut left = quantity;
     for note in notes {
         let takes = left.map_or(note.open(), |left| Ord::min(left, note.open()));
         if takes > Quantity::ZERO {
-            parts.push(Part { source: note.line_id, place, quantity: takes });
+            parts.push(Part { source: note.line_id, quantity: takes });
             left = left.map(|left| less(left, takes));
         }
     }
     // More than is left is asked for as it is, so that it is refused with its figures.
     let rest = left.unwrap_or(open);
     if rest > Quantity::ZERO {
-        parts.push(Part { source: line.line_id, place, quantity: rest });
+        parts.push(Part { source: line.line_id, quantity: rest });
     }
     parts
 }
@@ -276,7 +269,8 @@ fn assemble<S: Step>(row: &documents::Model, kept: &Kept, parts: &[Part]) -> Tra
         order: if order { Some(row.id) } else { None },
         discount: said.discount.filter(|_| priced).and_then(|discount| match discount {
             Discount::Percent(percent) => Some(Discount::Percent(percent)),
-            Discount::Amount(amount) => share(amount, kept, parts, &row.currency).map(Discount::Amount),
+            // The lines have their shares of it.
+            Discount::Amount(_) => None,
         }),
         billing_address: said.billing_address.clone(),
         shipping_address: said.shipping_address.clone(),
@@ -286,17 +280,6 @@ fn assemble<S: Step>(row: &documents::Model, kept: &Kept, parts: &[Part]) -> Tra
         lines: parts.iter().map(line).collect(),
         ..TradeAsked::default()
     }
-}
-
-/// The share of a discount in money that these parts have in the whole document.
-fn share(amount: Money, kept: &Kept, parts: &[Part], currency: &str) -> Option<Money> {
-    let whole: i64 = kept.figures.lines.iter().map(|line| line.figures.gross.units()).sum();
-    let of = |part: &Part| {
-        let (line, figures) = (&kept.asked.lines[part.place], &kept.figures.lines[part.place].figures);
-        part_of(figures.gross, part.quantity, line.quantity(), currency).map(Money::units)
-    };
-    let some: i64 = parts.iter().filter_map(of).sum();
-    part_of(amount, Quantity::from_units(some), Quantity::from_units(whole), currency)
 }
 
 /// A conversion, as a row of the table below.

@@ -5,18 +5,21 @@
 //! an account of their own; each line knows what of them is left there ([`progress`]).
 
 use super::complete::price_in;
+use super::derived;
+use super::lefts::Lefts;
 use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked, TradeFigures};
 use crate::access::Business;
 use crate::books::progress::{self, Link, Plan, Step, carry, less, negated};
 use crate::books::tables::{DocumentKind, DocumentStatus, Relation, StockKind, document_lines, documents, stock_lines};
 use crate::cx::Cx;
+use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate, UnitPrice};
 use crate::resource::document::{CLOSED, Content, invalid_state};
 use crate::resource::tax_code::TaxCodes;
-use rules::tax::figures::Discount;
+use rules::tax::figures::{Discount, LineTax};
 use rust_decimal::Decimal;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
@@ -27,6 +30,17 @@ pub(super) struct Source {
     pub(super) content: Content<TradeAsked, TradeFigures>,
 }
 
+impl Source {
+    /// The tax codes of its lines.
+    pub(super) fn codes(asked: &TradeAsked) -> HashMap<RecordId, Option<RecordId>> {
+        asked.lines.iter().filter_map(|line| Some((line.id?, line.tax.code()))).collect()
+    }
+
+    fn has_discounts(&self) -> bool {
+        self.content.figures.lines.iter().any(|kept| kept.figures.discount != Money::ZERO)
+    }
+}
+
 /// What a document follows.
 #[derive(Default)]
 pub(super) struct Sources {
@@ -34,7 +48,9 @@ pub(super) struct Sources {
     lines: HashMap<RecordId, progress::Line>,
     documents: HashMap<RecordId, Source>,
     /// The invoices that billed notes of which goods come back: document and line, by the line of the note.
-    billed: HashMap<RecordId, (RecordId, RecordId)>,
+    billed: HashMap<RecordId, Vec<(RecordId, RecordId)>>,
+    /// What is left of all these.
+    pub(super) lefts: Lefts,
 }
 
 /// The documents that the head of another names.
@@ -66,7 +82,7 @@ impl Sources {
             sources.find_origins(cx, asked).await?;
         }
         let of_lines = sources.lines.values().map(|line| line.document_id);
-        let of_bills = sources.billed.values().map(|(document, _)| *document);
+        let of_bills = sources.billed.values().flatten().map(|(document, _)| *document);
         let ids: HashSet<RecordId> = named(asked).chain(of_lines).chain(of_bills).collect();
         let rows = documents::Entity::find()
             .filter(documents::Column::BusinessId.eq(cx.business_id()?))
@@ -76,6 +92,7 @@ impl Sources {
             let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
             sources.documents.insert(row.id, Source { row, content });
         }
+        sources.lefts = Lefts::of(cx, direction, asked, &sources).await?;
         Ok(sources)
     }
 
@@ -107,10 +124,59 @@ impl Sources {
             .filter(document_lines::Column::Kind.is_in([DocumentKind::SalesInvoice, DocumentKind::PurchaseInvoice]));
         for line in bills.all(&cx.db).await? {
             if let Some(note) = line.source_line_id {
-                self.billed.insert(note, (line.document_id, line.id));
+                self.billed.entry(note).or_default().push((line.document_id, line.id));
             }
         }
+        // Identifiers grow with time: what was billed first is credited first.
+        self.billed.values_mut().for_each(|lines| lines.sort_by_key(|(_, line)| *line));
         Ok(())
+    }
+
+    /// The invoices that are credited.
+    pub(super) fn invoices(&self) -> impl Iterator<Item = &Source> {
+        let is_invoice = |kind| matches!(kind, DocumentKind::SalesInvoice | DocumentKind::PurchaseInvoice);
+        self.documents.values().filter(move |source| is_invoice(source.row.kind))
+    }
+
+    /// The orders and notes of which something was taken off.
+    pub(super) fn with_discounts(&self) -> impl Iterator<Item = &Source> {
+        let is_priced =
+            |kind| matches!(kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder | DocumentKind::DeliveryNote);
+        self.documents.values().filter(move |source| is_priced(source.row.kind) && source.has_discounts())
+    }
+
+    /// The lines of invoices that a line of a note credits: the one that it names, or those that billed the note which it
+    /// names.
+    pub(super) fn origins(&self, asked: &TradeAsked, line: &TradeLineAsked) -> Vec<RecordId> {
+        let Some(id) = line.source_line else { return Vec::new() };
+        let Some(followed) = self.lines.get(&id) else {
+            let direct = asked.source.and_then(|invoice| self.asked_line(invoice, id));
+            return direct.map(|_| id).into_iter().collect();
+        };
+        let billed = followed.source_line_id.and_then(|note| self.billed.get(&note));
+        billed.into_iter().flatten().map(|(_, line)| *line).collect()
+    }
+
+    /// The invoice that a line stands on.
+    pub(super) fn invoice_of(&self, line: RecordId) -> Option<RecordId> {
+        let has = |source: &&Source| source.content.asked.lines.iter().any(|known| known.id == Some(line));
+        self.invoices().find(has).map(|source| source.row.id)
+    }
+
+    /// The taxes of a line of an invoice that is credited, and its net.
+    pub(super) fn taxes_of(&self, line: RecordId) -> Option<(&[LineTax], Money)> {
+        self.invoices().find_map(|source| {
+            let place = source.content.asked.lines.iter().position(|known| known.id == Some(line))?;
+            let figures = &source.content.figures.lines.get(place)?.figures;
+            Some((figures.taxes.as_slice(), figures.net))
+        })
+    }
+
+    /// The day whose rates of tax apply to what credits an invoice.
+    pub(super) fn rates_of(&self, asked: &TradeAsked) -> Option<Day> {
+        let named = asked.source.and_then(|id| self.documents.get(&id));
+        let first = || self.invoices().min_by_key(|source| source.row.id);
+        named.or_else(first).map(|source| source.content.asked.tax_date.unwrap_or(source.row.date))
     }
 
     /// The line of an order or of a note that a line follows.
@@ -137,7 +203,7 @@ impl Sources {
 
     /// Where the line stands that says what goods cost: that of the order which a bill follows by a note, and that of
     /// the bill which a credit follows by goods that came back.
-    fn terms(&self, direction: Direction, asked: &TradeAsked, source: RecordId) -> Option<(&Source, usize)> {
+    pub(super) fn terms(&self, direction: Direction, asked: &TradeAsked, source: RecordId) -> Option<(&Source, usize)> {
         let Some(line) = self.lines.get(&source) else {
             // What credits an invoice directly names its line.
             return self.asked_line(asked.source?, source);
@@ -145,7 +211,7 @@ impl Sources {
         let further = line.source_line_id.and_then(|id| match direction {
             Direction::PurchaseInvoice => self.asked_line(self.lines.get(&id)?.document_id, id),
             Direction::CreditNote | Direction::DebitNote => {
-                let (document, billed) = self.billed.get(&id)?;
+                let (document, billed) = self.billed.get(&id)?.first()?;
                 self.asked_line(*document, *billed)
             }
             _ => None,
@@ -199,6 +265,7 @@ pub(super) fn take(
     business: &Business,
 ) {
     match_by_item(direction, asked, sources);
+    derived::match_invoice(direction, asked, sources, taxes);
     let of_lines = asked.lines.iter().filter_map(|line| sources.line(line)).map(|line| line.document_id);
     let followed: Vec<RecordId> = of_lines.collect();
     let (order, note, _) = kinds_of(direction);
@@ -231,11 +298,13 @@ pub(super) fn take(
         asked.inclusive = asked.inclusive.or(terms.content.asked.inclusive);
     }
     let inclusive = asked.inclusive.unwrap_or(business.settings.prices_include_tax_default);
+    let unsaid = derived::unsaid(direction, asked, inclusive, sources);
     let mut lines = std::mem::take(&mut asked.lines);
     for line in &mut lines {
         take_line(direction, asked, inclusive, line, sources, taxes);
     }
     asked.lines = lines;
+    derived::share_discounts(direction, asked, &unsaid, sources, business);
 }
 
 /// The rate of the document that one follows, in its currency.
@@ -292,7 +361,8 @@ fn take_line(
         let left = if returns { less(followed.quantity, followed.returned) } else { followed.open() };
         line.quantity = line.quantity.or(Some(left).filter(|left| *left > Quantity::ZERO));
     } else {
-        line.quantity = line.quantity.or(of.quantity);
+        let left = sources.lefts.lines.get(&id).map(|left| left.quantity).filter(|left| *left > Quantity::ZERO);
+        line.quantity = line.quantity.or(left).or(of.quantity);
         // What waited for its invoice goes back to where such goods are.
         line.account = line.account.or(of.account.filter(|account| sources.waiting(of) != Some(*account)));
     }
@@ -305,14 +375,20 @@ fn take_line(
     }
     let tax = of.tax.code().and_then(|id| taxes.get(id));
     let tax = tax.map_or(Decimal::ZERO, |code| code.share_on(source.row.date));
+    let included = source.content.asked.inclusive.unwrap_or_default();
+    let price = of.price.and_then(|price| price_in(price, Rate::ONE, included, inclusive, tax));
+    if direction.credits() && (line.is_share || derived::says_nothing(line, asked, (source, of), price)) {
+        line.is_share = true;
+        line.price = line.price.or(price);
+        line.discount = line.discount.or_else(|| share_of(of, line.quantity(), source.row.currency.as_str()));
+    }
     // A discount of the whole document is in what its lines came to, where the new one has none of its own.
     let is_net = source.content.asked.discount.is_some()
         && (direction.credits() || (direction == Direction::PurchaseInvoice && sources.waiting(line).is_some()));
     if line.price.is_none() && is_net {
         line.price = net_of_one(source, place).and_then(|net| price_in(net, Rate::ONE, false, inclusive, tax));
     } else if line.price.is_none() {
-        let included = source.content.asked.inclusive.unwrap_or_default();
-        line.price = of.price.and_then(|price| price_in(price, Rate::ONE, included, inclusive, tax));
+        line.price = price;
         line.discount = line.discount.or_else(|| share_of(of, line.quantity(), source.row.currency.as_str()));
     }
     if line.tax == TaxChoice::Unsaid && source.row.kind != DocumentKind::ReceiptNote {
@@ -449,7 +525,8 @@ impl<'s> Following<'s> {
         Ok(following)
     }
 
-    fn link(&mut self, asked: &TradeAsked, id: RecordId) -> Result<()> {
+    /// Notes what it has to do with a document.
+    pub(super) fn link(&mut self, asked: &TradeAsked, id: RecordId) -> Result<()> {
         let Some(Source { row, .. }) = self.sources.document(id) else { return Ok(()) };
         let relation = match self.direction {
             Direction::DeliveryNote | Direction::ReceiptNote if asked.is_return => Relation::Returns,
@@ -589,7 +666,7 @@ impl<'s> Following<'s> {
             line_id: line.id.unwrap_or_default(),
             document_id: RecordId::default(),
             kind,
-            date: crate::day::Day::default(),
+            date: Day::default(),
             party_id: RecordId::default(),
             item_id: line.item,
             is_goods,

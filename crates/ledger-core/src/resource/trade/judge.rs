@@ -3,15 +3,20 @@
 use super::follow::{Source, Sources};
 use super::line::TradeLineAsked;
 use super::settle::{Items, Party};
-use super::{Direction, TradeAsked, TradeFigures};
+use super::{Direction, TradeAsked};
 use crate::access::Business;
+<<<<<<< HEAD
 use crate::books::tables::{DocumentKind, DocumentStatus, document_lines, documents, party_balances};
+=======
+use crate::books::chart::SystemRole;
+use crate::books::tables::{DocumentKind, DocumentStatus, documents, party_balances};
+>>>>>>> main
 use crate::currency;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, Rate};
+use crate::money::{Money, Rate};
 use crate::quoting::quoted;
 use crate::resource::account::AccountType;
 use crate::resource::business::CreditLimitPolicy;
@@ -23,7 +28,6 @@ use crate::resource::reference::References;
 use rules::purpose::{Purpose as For, Side};
 use rules::tax::figures::Discount;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
-use std::collections::HashMap;
 
 pub(super) fn judge_head(
     business: &Business,
@@ -203,55 +207,22 @@ pub(super) fn judge_source<'s>(
     if Some(&invoice.row.currency) != asked.currency.as_ref() {
         faults.add("currency", format!("must be {}, the currency of the invoice", invoice.row.currency));
     }
+    let rate = |asked: &TradeAsked| asked.exchange_rate.unwrap_or(Rate::ONE);
+    if Some(&invoice.row.currency) == asked.currency.as_ref() && rate(asked) != rate(&invoice.content.asked) {
+        let of_invoice = rate(&invoice.content.asked);
+        faults.add("exchangeRate", format!("must be {of_invoice}, the rate of the invoice; leave it out"));
+    }
     for (index, line) in asked.lines.iter().enumerate().filter(|(_, line)| direct(line)) {
-        if !invoice.content.asked.lines.iter().any(|known| known.id == line.source_line) {
-            faults.add(format!("lines[{index}].sourceLineId"), "names no line of the invoice");
+        let credited = invoice.content.asked.lines.iter().find(|known| known.id == line.source_line);
+        match credited {
+            None => faults.add(format!("lines[{index}].sourceLineId"), "names no line of the invoice"),
+            Some(credited) if credited.tax.code() != line.tax.code() => {
+                faults.add(format!("lines[{index}].taxCodeId"), "must be that of the line it credits; leave it out");
+            }
+            Some(_) => {}
         }
     }
     Some(invoice)
-}
-
-/// Not more may be credited of a line than was invoiced.
-pub(super) async fn check_credited(
-    cx: &Cx<'_>,
-    asked: &TradeAsked,
-    figures: &TradeFigures,
-    invoice: Option<&Source>,
-) -> Result<()> {
-    let Some(invoice) = invoice.map(|invoice| &invoice.content) else { return Ok(()) };
-    let sources: Vec<RecordId> = asked.lines.iter().filter_map(|line| line.source_line).collect();
-    if sources.is_empty() {
-        return Ok(());
-    }
-    let earlier = document_lines::Entity::find()
-        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(document_lines::Column::SourceLineId.is_in(sources))
-        .all(&cx.db)
-        .await?;
-    let mut credited: HashMap<RecordId, (i64, i64)> = HashMap::new();
-    for line in &earlier {
-        let sums = credited.entry(line.source_line_id.unwrap_or_default()).or_default();
-        *sums = (sums.0.saturating_add(line.quantity.units()), sums.1.saturating_add(line.net.units()));
-    }
-    let mut errors = FieldErrors::default();
-    for (index, (line, kept)) in asked.lines.iter().zip(&figures.lines).enumerate() {
-        let Some(source) = line.source_line else { continue };
-        let Some(place) = invoice.asked.lines.iter().position(|known| known.id == Some(source)) else { continue };
-        let (of, of_kept) = (&invoice.asked.lines[place], &invoice.figures.lines[place]);
-        let sums = credited.entry(source).or_default();
-        *sums = (sums.0.saturating_add(line.quantity().units()), sums.1.saturating_add(kept.figures.net.units()));
-        if sums.0 > of.quantity().units() {
-            let left = Quantity::from_units(of.quantity().units() - (sums.0 - line.quantity().units()));
-            errors.add(format!("lines[{index}].quantity"), format!("must be at most {left}, what is left to credit"));
-        } else if sums.1 > of_kept.figures.net.units() {
-            errors.add(format!("lines[{index}].unitPrice"), "comes to more than what is left to credit of the line");
-        }
-    }
-    if errors.is_empty() {
-        return Ok(());
-    }
-    let title = "More would be credited than was invoiced".into();
-    Err(Error::Conflict(Conflict { code: "over_credit", title, errors }))
 }
 
 pub(super) async fn check_limits(

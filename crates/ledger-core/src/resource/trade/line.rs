@@ -7,6 +7,7 @@ use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
 use crate::resource::address::text;
 use crate::resource::tax_code::TaxKind;
 use crate::wire_enum;
+use rules::left::Share;
 use rules::tax::figures::{Discount, LineFigures};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,9 @@ pub struct TradeLineAsked {
     /// What was sent and not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rejected: Option<Quantity>,
+    /// Whether it says nothing of its own but a quantity: what it comes to is a share of the line that it credits.
+    #[serde(default, skip_serializing_if = "<&bool as std::ops::Not>::not")]
+    pub(super) is_share: bool,
 }
 
 crate::resource::document::identified!(TradeLineAsked);
@@ -109,6 +113,14 @@ impl TradeLineAsked {
 
     pub(super) fn quantity(&self) -> Quantity {
         self.quantity.unwrap_or(Quantity::from_units(1_000_000))
+    }
+
+    /// Whether a body says of a line what it said before, or nothing.
+    pub(super) fn repeats(&self, before: &Self) -> bool {
+        (self.source_line.is_none() || self.source_line == before.source_line)
+            && (self.price.is_none() || self.price == before.price)
+            && (self.discount.is_none() || self.discount == before.discount)
+            && (self.tax == TaxChoice::Unsaid || self.tax.code() == before.tax.code())
     }
 
     fn line_type(&self) -> LineType {
@@ -210,7 +222,7 @@ impl LineInput for TradeLineInput {
             },
             stated_tax: faults.optional("taxAmount", self.tax_amount),
             source_line: faults.optional("sourceLineId", self.source_line_id),
-            rejected: None,
+            ..TradeLineAsked::default()
         }
     }
 }
@@ -443,6 +455,20 @@ pub struct LineKept {
     pub(super) figures: LineFigures,
     pub(super) base_net: Money,
     pub(super) base_tax: Money,
+    /// The taxes in the company's currency, component by component.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) base_taxes: Vec<Money>,
+    /// What it took of the lines that it credits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) took: Vec<Took>,
+}
+
+/// What a line took of another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Took {
+    /// The line of the invoice.
+    pub(super) of: RecordId,
+    pub(super) share: Share,
 }
 
 pub(super) fn view(

@@ -1,6 +1,6 @@
 //! What moves without a document's doing: what is open of it, what was allocated, what its goods cost.
 
-use super::Direction;
+use super::{Direction, origin};
 use crate::books::progress::{self, less};
 use crate::books::stock;
 use crate::books::tables::documents::{self, Column};
@@ -19,7 +19,7 @@ use crate::resource::settlement::allocating;
 use crate::wire_enum;
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Expr, ExprTrait, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -414,17 +414,8 @@ pub(super) async fn release(cx: &Cx<'_>, direction: Direction, row: &documents::
     if !direction.bills() {
         return release_followed(cx, direction, row, leaving).await;
     }
-    let lines = Query::select()
-        .column(document_lines::Column::Id)
-        .from(document_lines::Entity)
-        .and_where(document_lines::Column::BusinessId.eq(row.business_id))
-        .and_where(document_lines::Column::DocumentId.eq(row.id))
-        .take();
-    let credited = document_lines::Entity::find()
-        .filter(document_lines::Column::BusinessId.eq(row.business_id))
-        .filter(document_lines::Column::SourceLineId.in_subquery(lines));
-    if credited.count(&cx.db).await? > 0 {
-        return Err(Error::conflict("in_use", "A note credits lines of it; void that note first"));
+    if leaving == Leaving::ForGood {
+        origin::goes(cx, row).await?;
     }
     if leaving == Leaving::ForGood && !allocating::of_documents(cx, &[row.id]).await?.is_empty() {
         return Err(Error::conflict("has_allocations", "It is allocated; remove its allocations first"));

@@ -4,19 +4,26 @@
 //! is open, what goods cost. A kind says which way it goes and what its own fields are called ([`kinds`]).
 //! [`figures`] computes, [`posting`] posts; they know no database. [`complete`] fills in what is left out, [`follow`]
 //! says what comes of the lines that a document follows, [`judge`] what may be so, [`moving`] how stock moves, [`settle`]
-//! what it comes to, [`live`] where it stands. [`convert`] makes the next document of one.
+//! what it comes to, [`live`] where it stands. [`convert`] makes the next document of one, [`credit`] a note of an invoice.
+//! What is made of a part takes a share of what is left: [`lefts`] finds what that is, [`shares`] takes it, [`origin`] keeps
+//! what was taken.
 
 mod complete;
 mod convert;
+mod credit;
+mod derived;
 pub(crate) use rules::tax::figures;
 mod follow;
 mod judge;
 mod kinds;
+mod lefts;
 pub(crate) mod line;
 mod live;
 mod moving;
+mod origin;
 mod posting;
 mod settle;
+mod shares;
 
 use crate::access::Business;
 use crate::books::periods::Module;
@@ -30,8 +37,8 @@ use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Rate};
 use crate::resource::address::Address;
 use crate::resource::document::{
-    self, Before, Change, Content, Document, Draft, Head, HeadInput, Leaving, Purpose, Settled, document_operations,
-    document_rows,
+    self, Before, Change, Content, Document, Draft, Edition, Head, HeadInput, Leaving, Purpose, Settled,
+    document_operations, document_rows,
 };
 use crate::resource::extra::Extra;
 use crate::resource::list::Reads;
@@ -442,6 +449,12 @@ impl<K: TradeKind> Document for Trade<K> {
         let was_closed = old.as_ref().and_then(|old| old.asked.closed);
         let closed_by_itself = was_closed.is_none() && old.as_ref().is_some_and(|old| old.stage == Some(Stage::Closed));
         document::identify(cx, &mut asked.lines, old.as_ref().map(|old| old.asked.lines.as_slice()))?;
+        if let Some(old) = old.as_ref().filter(|old| asked.discount.is_none() || asked.discount == old.asked.discount) {
+            for line in &mut asked.lines {
+                let before = old.asked.lines.iter().find(|known| known.id == line.id);
+                line.is_share = before.is_some_and(|before| before.is_share && line.repeats(before));
+            }
+        }
         if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {
             // What came with the document when it was posted has a life of its own now.
             asked.allocations.clone_from(&old.asked.allocations);
@@ -470,6 +483,7 @@ impl<K: TradeKind> Document for Trade<K> {
         // What credits an invoice is about that invoice; all else stands by itself.
         let lines = asked.lines.iter().map(|line| TradeLineAsked {
             source_line: line.source_line.filter(|_| asked.source.is_some()),
+            is_share: line.is_share && asked.source.is_some(),
             ..line.clone()
         });
         TradeAsked { lines: lines.collect(), order: None, goods_notes: Vec::new(), closed: None, ..asked }
@@ -513,6 +527,14 @@ impl<K: TradeKind> Document for Trade<K> {
 
     async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
         live::release(cx, K::DIRECTION, row, leaving).await
+    }
+
+    async fn outlasts(cx: &Cx<'_>, old: Edition<'_, Self>, new: Edition<'_, Self>) -> Result<()> {
+        origin::outlasts(cx, K::DIRECTION, old, new).await
+    }
+
+    fn rate(asked: &TradeAsked) -> Option<Rate> {
+        asked.exchange_rate
     }
 
     async fn posted(cx: &Cx<'_>, row: &documents::Model, asked: &TradeAsked) -> Result<()> {

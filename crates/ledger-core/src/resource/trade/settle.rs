@@ -1,11 +1,12 @@
 //! Judges a trade document by the books: what it names, what it comes to.
 
 use super::follow::{self, Carried, Following, Sources};
-use super::judge::{check_credited, check_limits, judge_head, judge_line, judge_source};
+use super::judge::{check_limits, judge_head, judge_line, judge_source};
 use super::kinds::RETURN;
 use super::line::{LineKept, TradeLineAsked};
 use super::moving::{Moving, goods_of, waiting_account};
 use super::posting::{Accounts, Amounts, Exchange, InBase, cost_of, goods_lines, lines};
+use super::shares::{Worked, Working, work_out};
 use super::{Direction, SummaryKept, TradeAsked, TradeFigures};
 use crate::access::Business;
 use crate::books::chart::{Chart, SystemRole};
@@ -24,9 +25,15 @@ use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
 use crate::resource::tax_code::TaxCodes;
+<<<<<<< HEAD
 use rules::posting::{Line, Posting, Unposted};
 use rules::tax::facts::{Common, Computed, LineOfTax, TaxOrigin, TaxSide};
 use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, compute, sum};
+=======
+use rules::posting::{Line, Posting};
+use rules::tax::facts::{Common, Computed, Keepers, LineOfTax, TaxOrigin, TaxSide};
+use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
+>>>>>>> main
 use rules::tax::home::Withholding;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -69,7 +76,9 @@ pub(super) async fn settle(
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
     let rules = rules(business, direction, rates_of, asked, &currency);
     let priced: Vec<Priced<'_>> = asked.lines.iter().map(|line| priced(line, &taxes)).collect();
-    let (line_figures, totals) = compute(&rules, &priced, asked.discount).map_err(refused)?;
+    let working = Working { direction, asked, business, sources: &sources, rules: &rules, purpose };
+    let worked = work_out(&working, &priced)?;
+    let (line_figures, totals) = (worked.figures.clone(), worked.totals.clone());
     let exchange = Exchange {
         base: &business.base_currency,
         currency: &currency,
@@ -77,9 +86,15 @@ pub(super) async fn settle(
         decimals: business.currency_decimals,
         rounding: rules.rounding,
     };
+<<<<<<< HEAD
     let base = InBase::of(&line_figures, &totals, &exchange).map_err(too_large)?;
     let kept = kept(&line_figures, &base).map_err(too_large)?;
     let accounts = accounts(&chart, direction, asked);
+=======
+    let base = worked.in_base(&exchange).map_err(|_| too_large(TooLarge))?;
+    let kept = kept(&worked, &base).map_err(too_large)?;
+    let accounts = accounts(&chart, direction, asked)?;
+>>>>>>> main
     let mut settled = Settled {
         subkind: subkind(direction, asked),
         party: Some(asked.party),
@@ -109,12 +124,14 @@ pub(super) async fn settle(
         return Ok(settled);
     }
     settled.lines = traded(asked, &settled.figures);
-    let following = Following::new(direction, asked, &sources, business)?;
+    let mut following = Following::new(direction, asked, &sources, business)?;
+    for invoice in worked.credits().filter_map(|line| sources.invoice_of(line)) {
+        following.link(asked, invoice)?;
+    }
     if direction.is_order() {
         settled.progress = Some(order(asked, &items, following)?);
         return Ok(settled);
     }
-    check_credited(cx, asked, &settled.figures, source).await?;
     check_limits(cx, business, direction, head, asked, &party, base.total).await?;
     let figures = settled.figures.clone();
     let trading = Trading {
@@ -151,11 +168,8 @@ pub(super) async fn settle(
 
 /// The day whose rates of tax apply: what credits an invoice takes those of the invoice.
 fn rates_of(direction: Direction, head: &Head, asked: &TradeAsked, sources: &Sources) -> Day {
-    let credited = asked.source.filter(|_| direction.credits()).and_then(|id| sources.document(id));
-    match credited {
-        Some(credited) => credited.content.asked.tax_date.unwrap_or(credited.row.date),
-        None => asked.tax_date.unwrap_or(head.date),
-    }
+    let credited = sources.rates_of(asked).filter(|_| direction.credits());
+    credited.unwrap_or(asked.tax_date.unwrap_or(head.date))
 }
 
 fn rules(business: &Business, direction: Direction, rates_of: Day, asked: &TradeAsked, currency: &str) -> Rules {
@@ -175,12 +189,13 @@ fn rules(business: &Business, direction: Direction, rates_of: Day, asked: &Trade
     }
 }
 
-fn kept(figures: &[LineFigures], base: &InBase) -> Result<Vec<LineKept>, TooLarge> {
+fn kept(worked: &Worked, base: &InBase) -> Result<Vec<LineKept>, TooLarge> {
     let keep = |(index, figures): (usize, &LineFigures)| {
         let base_tax = base.charged(index, figures)?;
-        Ok(LineKept { figures: figures.clone(), base_net: base.nets[index], base_tax })
+        let (base_taxes, took) = (base.taxes[index].clone(), worked.took(index));
+        Ok(LineKept { figures: figures.clone(), base_net: base.nets[index], base_tax, base_taxes, took })
     };
-    figures.iter().enumerate().map(keep).collect()
+    worked.figures.iter().enumerate().map(keep).collect()
 }
 
 /// An order posts nothing; its lines are there to be followed.
@@ -350,7 +365,7 @@ pub(crate) fn stated_too_far(index: usize, computed: Money) -> Error {
     Error::field(&format!("lines[{index}].taxAmount"), why)
 }
 
-fn refused(refused: Refused) -> Error {
+pub(super) fn refused(refused: Refused) -> Error {
     match refused {
         Refused::TooLarge => too_large(TooLarge),
         Refused::DiscountOf(Some(index)) => {

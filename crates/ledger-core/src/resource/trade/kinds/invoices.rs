@@ -1,5 +1,6 @@
 //! Invoices: what was sold and bought, and what is left to be paid of it.
 
+use super::super::credit::{CreditOf, DebitOf, MakeNote};
 use super::super::line::{TradeLineInput, TradeLineView, check_discount, check_lines};
 use super::super::live::{self, InvoiceStatus};
 use super::super::{CashAsked, Charge, Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -15,7 +16,7 @@ use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Rate};
 use crate::resource::address::{self, AddressInput, text};
 use crate::resource::document::{self, Abilities, HeadInput, HeadView};
-use crate::resource::extra::Extra;
+use crate::resource::extra::{Extra, action};
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Looks};
@@ -317,7 +318,7 @@ impl TradeKind for SalesInvoice {
     }
 
     fn extras() -> Vec<Extra> {
-        Vec::new()
+        vec![action::<MakeNote<CreditOf>>()]
     }
 }
 
@@ -385,6 +386,6 @@ impl TradeKind for PurchaseInvoice {
     }
 
     fn extras() -> Vec<Extra> {
-        Vec::new()
+        vec![action::<MakeNote<DebitOf>>()]
     }
 }

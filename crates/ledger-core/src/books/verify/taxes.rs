@@ -1,0 +1,313 @@
+//! The tax sub-ledger: whether its facts are what ledger lines on accounts of tax move, whether no turnover is missing,
+//! and whether each tax is what its rate makes of its base. Rates and sides are computed here anew.
+
+use super::{Check, Findings, PORTION, Wide, shown};
+use crate::books::tables::{
+    DocumentKind, DocumentStatus, document_lines, documents, entry_lines, tax_beginnings, tax_facts,
+};
+use crate::currency;
+use crate::cx::Cx;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::resource::account::{AccountClass, table as accounts};
+use crate::resource::tax_code::{TaxCodes, TaxKind, table as codes};
+use rules::tax::facts::{TaxDuty, TaxOrigin};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
+    let business = cx.business()?;
+    let beginning =
+        tax_beginnings::Entity::find_by_id(business.id).one(&cx.db).await?.map_or(0, |row| row.entry_number);
+    let (chart, taxes) = (cx.chart().await?, TaxCodes::load(&cx.db, business.id).await?);
+    let kept: HashSet<RecordId> =
+        chart.accounts().map(|account| account.id).filter(|id| taxes.kept_as(&chart, *id).is_some()).collect();
+    let mut ledger = Ledger::default();
+    let mut last = beginning;
+    loop {
+        let to = last + i64::try_from(PORTION).unwrap_or(i64::MAX);
+        let facts = tax_facts::Entity::find()
+            .filter(tax_facts::Column::BusinessId.eq(business.id))
+            .filter(tax_facts::Column::EntryNumber.gt(last))
+            .filter(tax_facts::Column::EntryNumber.lte(to))
+            .all(&cx.db)
+            .await?;
+        let lines = entry_lines::Entity::find()
+            .filter(entry_lines::Column::BusinessId.eq(business.id))
+            .filter(entry_lines::Column::EntryNumber.gt(last))
+            .filter(entry_lines::Column::EntryNumber.lte(to))
+            .filter(entry_lines::Column::AccountId.is_in(kept.iter().copied()))
+            .all(&cx.db)
+            .await?;
+        ledger.compare(&facts, &lines);
+        last = to;
+        if last >= last_entry(cx).await? {
+            break;
+        }
+        cx.pause().await?;
+    }
+    let documents = Documents::walk(cx, beginning).await?;
+    Ok(vec![
+        Check::of(
+            "T1",
+            "Every ledger line on an account of tax is the sum of the facts that name it",
+            shown(ledger.told),
+            shown(ledger.moved),
+            ledger.findings,
+        ),
+        Check::of(
+            "T2",
+            "What is told of turnover is what the lines of documents come to",
+            shown(documents.told),
+            shown(documents.traded),
+            documents.missing,
+        ),
+        Check::of(
+            "T4",
+            "Every tax is what its rate makes of its base, to the coins that rounding leaves",
+            documents.taxes,
+            documents.right,
+            documents.odd,
+        ),
+    ])
+}
+
+async fn last_entry(cx: &Cx<'_>) -> Result<i64> {
+    let last: Option<Option<i64>> = entry_lines::Entity::find()
+        .select_only()
+        .column_as(entry_lines::Column::EntryNumber.max(), "last")
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    Ok(last.flatten().unwrap_or_default())
+}
+
+/// What of a tax is a debit.
+const fn side(duty: TaxDuty) -> Wide {
+    match duty {
+        TaxDuty::Owed | TaxDuty::WithheldByUs => -1,
+        TaxDuty::Claimed | TaxDuty::WithheldFromUs => 1,
+        TaxDuty::None => 0,
+    }
+}
+
+/// Ledger lines on accounts of tax beside the facts that name them.
+#[derive(Default)]
+struct Ledger {
+    told: Wide,
+    moved: Wide,
+    findings: Findings,
+}
+
+impl Ledger {
+    fn compare(&mut self, facts: &[tax_facts::Model], lines: &[entry_lines::Model]) {
+        let mut named: HashMap<(i64, i64), Wide> = HashMap::new();
+        for fact in facts {
+            let tax = side(fact.duty) * Wide::from(fact.home_tax.units());
+            match fact.position {
+                Some(position) => *named.entry((fact.entry_number, position)).or_default() += tax,
+                None if tax != 0 && fact.origin != TaxOrigin::Opening => {
+                    self.findings.add(format!("entry {}: tax of {} names no line", fact.entry_number, fact.home_tax));
+                }
+                None => {}
+            }
+        }
+        for line in lines {
+            let amount = Wide::from(line.amount.units());
+            self.moved += amount;
+            match named.remove(&(line.entry_number, line.position)) {
+                Some(told) => {
+                    self.told += told;
+                    if told != amount {
+                        self.findings.add(format!(
+                            "entry {} line {}: moves {}, and its facts tell {}",
+                            line.entry_number,
+                            line.position,
+                            shown(amount),
+                            shown(told)
+                        ));
+                    }
+                }
+                None => self.findings.add(format!(
+                    "entry {} line {} is on an account of tax, and nothing tells of it",
+                    line.entry_number, line.position
+                )),
+            }
+        }
+        for (entry, position) in named.into_keys() {
+            self.findings.add(format!("entry {entry} line {position} is told to be tax, and is on no account of tax"));
+        }
+    }
+}
+
+const KINDS: [DocumentKind; 6] = [
+    DocumentKind::SalesInvoice,
+    DocumentKind::CreditNote,
+    DocumentKind::PurchaseInvoice,
+    DocumentKind::DebitNote,
+    DocumentKind::Receipt,
+    DocumentKind::Payment,
+];
+
+/// Documents beside the facts that they made.
+#[derive(Default)]
+struct Documents {
+    told: Wide,
+    traded: Wide,
+    missing: Findings,
+    taxes: usize,
+    right: usize,
+    odd: Findings,
+}
+
+/// Facts of one rate upon one document: base, tax and how many there are, in the document's currency.
+type OfRate = BTreeMap<(RecordId, RecordId, bool), (Wide, Wide, Wide)>;
+
+impl Documents {
+    async fn walk(cx: &Cx<'_>, beginning: i64) -> Result<Self> {
+        let business = cx.business()?;
+        let earned = accounts::Entity::find()
+            .select_only()
+            .column(accounts::Column::Id)
+            .filter(accounts::Column::BusinessId.eq(business.id))
+            .filter(accounts::Column::Class.is_in([AccountClass::Income, AccountClass::Expense]))
+            .into_tuple::<RecordId>()
+            .all(&cx.db)
+            .await?;
+        let earned: HashSet<RecordId> = earned.into_iter().collect();
+        let codes: HashMap<RecordId, codes::Model> = codes::Entity::find()
+            .filter(codes::Column::BusinessId.eq(business.id))
+            .all(&cx.db)
+            .await?
+            .into_iter()
+            .map(|code| (code.id, code))
+            .collect();
+        let mut found = Self::default();
+        let mut last: Option<RecordId> = None;
+        loop {
+            let mut rows = documents::Entity::find()
+                .filter(documents::Column::BusinessId.eq(business.id))
+                .filter(documents::Column::Kind.is_in(KINDS))
+                .filter(documents::Column::Status.eq(DocumentStatus::Posted))
+                .order_by_asc(documents::Column::Id)
+                .limit(PORTION / 4);
+            if let Some(last) = last {
+                rows = rows.filter(documents::Column::Id.gt(last));
+            }
+            let rows = rows.all(&cx.db).await?;
+            let Some(end) = rows.last() else { return Ok(found) };
+            last = Some(end.id);
+            let kept = |row: &&documents::Model| row.entries.0.iter().all(|entry| entry.number > beginning);
+            let rows: Vec<&documents::Model> = rows.iter().filter(kept).collect();
+            let ids = || rows.iter().map(|row| row.id);
+            let lines = document_lines::Entity::find()
+                .filter(document_lines::Column::BusinessId.eq(business.id))
+                .filter(document_lines::Column::DocumentId.is_in(ids()))
+                .all(&cx.db)
+                .await?;
+            let facts = tax_facts::Entity::find()
+                .filter(tax_facts::Column::BusinessId.eq(business.id))
+                .filter(tax_facts::Column::DocumentId.is_in(ids()))
+                .filter(tax_facts::Column::SettlesId.is_null())
+                .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Document, TaxOrigin::Opening]))
+                .all(&cx.db)
+                .await?;
+            found.turnover(&lines, &facts, &earned);
+            for row in rows {
+                let own: Vec<&tax_facts::Model> = facts.iter().filter(|fact| fact.document_id == row.id).collect();
+                found.rates(row, &own, &codes, business.settings.tax_override_tolerance.0);
+            }
+            cx.pause().await?;
+        }
+    }
+
+    /// Line by line, the base that leads is the net of the line.
+    fn turnover(&mut self, lines: &[document_lines::Model], facts: &[tax_facts::Model], earned: &HashSet<RecordId>) {
+        let mut bases: HashMap<RecordId, Wide> = HashMap::new();
+        for fact in facts.iter().filter(|fact| fact.leads) {
+            *bases.entry(fact.line_id.unwrap_or_default()).or_default() += Wide::from(fact.home_base.units());
+        }
+        for line in lines {
+            let net = Wide::from(line.base_net.units());
+            let base = bases.remove(&line.id).unwrap_or_default();
+            let direct = matches!(line.kind, DocumentKind::Receipt | DocumentKind::Payment);
+            let tells = !direct || line.tax_code_id.is_some() || line.account_id.is_some_and(|id| earned.contains(&id));
+            // Money may come back for what was bought, and go back for what was sold.
+            let wanted = match line.kind {
+                _ if !tells => 0,
+                DocumentKind::CreditNote | DocumentKind::DebitNote => -net,
+                _ if direct && base < 0 => -net,
+                _ => net,
+            };
+            (self.told, self.traded) = (self.told + base, self.traded + wanted);
+            if base != wanted {
+                self.missing.add(format!(
+                    "line {} of document {} comes to {}, and {} is told of it",
+                    line.line_no,
+                    line.document_id,
+                    shown(wanted),
+                    shown(base)
+                ));
+            }
+        }
+        for (line, base) in bases.into_iter().filter(|(_, base)| *base != 0) {
+            self.missing.add(format!("{} is told of the line {line}, which there is not", shown(base)));
+        }
+    }
+
+    /// Each tax is what its rate makes of its base.
+    fn rates(
+        &mut self,
+        row: &documents::Model,
+        facts: &[&tax_facts::Model],
+        codes: &HashMap<RecordId, codes::Model>,
+        tolerance: i64,
+    ) {
+        let coin = 10_i64.pow(4_u32.saturating_sub(currency::decimals(&row.currency).unwrap_or(2)));
+        let mut sums = OfRate::new();
+        let mut rates: HashMap<(RecordId, RecordId, bool), Wide> = HashMap::new();
+        for fact in facts {
+            let rated = matches!(fact.kind, Some(TaxKind::Standard | TaxKind::ReverseCharge | TaxKind::Withholding));
+            let Some(((code, component), rate)) = fact.tax_code_id.zip(fact.component_id).zip(fact.rate) else {
+                continue;
+            };
+            if !rated || fact.duty == TaxDuty::None {
+                continue;
+            }
+            let claimed = fact.duty == TaxDuty::Claimed;
+            let key = (code, component, claimed);
+            let components = codes.get(&code).map(|code| code.components.0.as_slice()).unwrap_or_default();
+            let recoverable = components.iter().find(|one| one.id == component).map(|one| one.recoverable_percent);
+            let share =
+                if claimed { recoverable.map_or(0, |percent| Wide::from(percent.units())) } else { 100_000_000 };
+            // In millionths of a percent, of which so many can be claimed.
+            rates.insert(key, Wide::from(rate.units()) * share);
+            let of = sums.entry(key).or_default();
+            // A reverse charge has its base on what is owed of it.
+            let base = if claimed && fact.kind == Some(TaxKind::ReverseCharge) {
+                facts
+                    .iter()
+                    .filter(|owed| owed.duty == TaxDuty::Owed && owed.component_id == fact.component_id)
+                    .filter(|owed| (owed.line_id, owed.entry_number) == (fact.line_id, fact.entry_number))
+                    .map(|owed| Wide::from(owed.base.units()))
+                    .sum()
+            } else {
+                Wide::from(fact.base.units())
+            };
+            *of = (of.0 + base, of.1 + Wide::from(fact.tax.units()), of.2 + 1);
+        }
+        for (key, (base, tax, lines)) in sums {
+            let exact = base * rates.get(&key).copied().unwrap_or_default();
+            let apart = (tax * 10_000_000_000_000_000 - exact).abs();
+            let most = Wide::from(coin) * lines * (2 + Wide::from(tolerance)) * 10_000_000_000_000_000;
+            self.taxes += 1;
+            if apart <= most {
+                self.right += 1;
+            } else {
+                let number = row.number.as_deref().unwrap_or("without a number");
+                self.odd.add(format!("{} {number}: a tax of {} on {}", row.kind, shown(tax), shown(base)));
+            }
+        }
+    }
+}

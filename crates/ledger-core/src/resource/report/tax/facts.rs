@@ -1,0 +1,189 @@
+//! The facts of some days, as they were known, summed by what tells them apart.
+
+use super::super::asked::Asked;
+use crate::books::balances::{last_known, sum};
+use crate::books::tables::{entries, entry_lines, tax_beginnings, tax_facts};
+use crate::cx::Cx;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::resource::tax_code::{TaxKind, table as codes};
+use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{
+    ColumnTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QuerySelect, QueryTrait, Select,
+};
+use std::collections::HashMap;
+use tax_facts::Column;
+
+/// Facts that say the same of tax, in the company's currency.
+#[derive(Debug, Clone, FromQueryResult)]
+pub(super) struct Sum {
+    pub(super) tax_code_id: Option<RecordId>,
+    pub(super) component_id: Option<RecordId>,
+    pub(super) component: Option<String>,
+    pub(super) side: TaxSide,
+    pub(super) duty: TaxDuty,
+    pub(super) origin: TaxOrigin,
+    pub(super) kind: Option<TaxKind>,
+    pub(super) leads: bool,
+    pub(super) base_box: Option<String>,
+    pub(super) tax_box: Option<String>,
+    pub(super) base: i64,
+    pub(super) tax: i64,
+    pub(super) not_recoverable: i64,
+}
+
+impl Sum {
+    /// Whether it moves an account of tax without being tax.
+    pub(super) fn is_carry(&self) -> bool {
+        self.origin == TaxOrigin::Carry
+    }
+
+    /// Whether it only shows what will be kept back.
+    pub(super) fn only_shows(&self) -> bool {
+        self.kind == Some(TaxKind::Withholding) && self.duty == TaxDuty::None
+    }
+}
+
+/// What some days come to, and what their ledger lines say of it.
+pub(in super::super) struct Taxes {
+    pub(super) sums: Vec<Sum>,
+    pub(super) codes: HashMap<RecordId, String>,
+    /// What the ledger lines of these facts move, a debit positive.
+    pub(super) posted: i64,
+}
+
+impl Taxes {
+    pub(super) async fn of(cx: &Cx<'_>, asked: &Asked) -> Result<Self> {
+        check_beginning(cx, asked).await?;
+        let sums = narrowed(of_span(cx, asked).await?, asked)
+            .columns([
+                Column::TaxCodeId,
+                Column::ComponentId,
+                Column::Component,
+                Column::Side,
+                Column::Duty,
+                Column::Origin,
+                Column::Kind,
+                Column::Leads,
+                Column::BaseBox,
+                Column::TaxBox,
+            ])
+            .column_as(sum(cx, Expr::col(Column::HomeBase)), "base")
+            .column_as(sum(cx, Expr::col(Column::HomeTax)), "tax")
+            .column_as(sum(cx, Expr::col(Column::NotRecoverable)), "not_recoverable")
+            .group_by(Column::TaxCodeId)
+            .group_by(Column::ComponentId)
+            .group_by(Column::Component)
+            .group_by(Column::Side)
+            .group_by(Column::Duty)
+            .group_by(Column::Origin)
+            .group_by(Column::Kind)
+            .group_by(Column::Leads)
+            .group_by(Column::BaseBox)
+            .group_by(Column::TaxBox)
+            .into_model()
+            .all(&cx.db)
+            .await?;
+        Ok(Self { sums, codes: code_names(cx).await?, posted: posted(cx, asked).await? })
+    }
+
+    /// What the facts say that their ledger lines must move.
+    pub(super) fn told(&self) -> i64 {
+        let signed = |sum: &Sum| match sum.duty {
+            TaxDuty::Owed | TaxDuty::WithheldByUs => -sum.tax,
+            TaxDuty::Claimed | TaxDuty::WithheldFromUs => sum.tax,
+            TaxDuty::None => 0,
+        };
+        self.sums.iter().map(signed).sum()
+    }
+
+    /// What a code is called; lines without one have a name of their own.
+    pub(super) fn name_of(&self, code: Option<RecordId>) -> (String, String) {
+        match code {
+            Some(id) => (id.to_string(), self.codes.get(&id).cloned().unwrap_or_default()),
+            None => ("none".into(), "Without a tax code".into()),
+        }
+    }
+}
+
+/// What is told in these days; what other books have told of is not.
+pub(super) async fn of_span(cx: &Cx<'_>, asked: &Asked) -> Result<Select<tax_facts::Entity>> {
+    let mut facts = tax_facts::Entity::find()
+        .select_only()
+        .filter(Column::BusinessId.eq(cx.business_id()?))
+        .filter(Column::Origin.ne(TaxOrigin::Opening))
+        .filter(Column::Date.lte(asked.span.to));
+    if let Some(from) = asked.span.from {
+        facts = facts.filter(Column::Date.gte(from));
+    }
+    if let Some(known) = last_known(cx, asked.point).await? {
+        facts = facts.filter(Column::EntryNumber.lte(known));
+    }
+    Ok(facts)
+}
+
+pub(super) fn narrowed(facts: Select<tax_facts::Entity>, asked: &Asked) -> Select<tax_facts::Entity> {
+    match asked.tax_code {
+        Some(code) => facts.filter(Column::TaxCodeId.eq(code)),
+        None => facts,
+    }
+}
+
+/// What the ledger lines move that the facts of these days name.
+async fn posted(cx: &Cx<'_>, asked: &Asked) -> Result<i64> {
+    let places = |column| Expr::col((tax_facts::Entity, column));
+    let line = |column| (entry_lines::Entity, column);
+    let named = narrowed(of_span(cx, asked).await?, asked)
+        .column(Column::Place)
+        .filter(places(Column::EntryNumber).equals(line(entry_lines::Column::EntryNumber)))
+        .filter(places(Column::Position).equals(line(entry_lines::Column::Position)));
+    let lines: Option<Option<i64>> = entry_lines::Entity::find()
+        .select_only()
+        .column_as(sum(cx, Expr::col(line(entry_lines::Column::Amount))), "amount")
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(Expr::exists(named.into_query()))
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    Ok(lines.flatten().unwrap_or_default())
+}
+
+/// Books of before there were facts of tax say nothing here of what was not taxed: they are named, and not silently empty.
+pub(super) async fn check_beginning(cx: &Cx<'_>, asked: &Asked) -> Result<()> {
+    let Some(beginning) = tax_beginnings::Entity::find_by_id(cx.business_id()?).one(&cx.db).await? else {
+        return Ok(());
+    };
+    let mut before = entries::Entity::find()
+        .filter(entries::Column::BusinessId.eq(beginning.business_id))
+        .filter(entries::Column::Number.lte(beginning.entry_number))
+        .filter(entries::Column::Date.lte(asked.span.to));
+    if let Some(from) = asked.span.from {
+        before = before.filter(entries::Column::Date.gte(from));
+    }
+    if let Some(known) = last_known(cx, asked.point).await? {
+        before = before.filter(entries::Column::Number.lte(known));
+    }
+    if before.limit(1).count(&cx.db).await? == 0 {
+        return Ok(());
+    }
+    let number = beginning.entry_number;
+    Err(Error::conflict(
+        "invalid_state",
+        format!(
+            "These days have entries up to {number}, from before tax was kept line by line; convert the books with \
+             `duet convert`, or ask for later days"
+        ),
+    ))
+}
+
+pub(super) async fn code_names(cx: &Cx<'_>) -> Result<HashMap<RecordId, String>> {
+    let found: Vec<(RecordId, String, String)> = codes::Entity::find()
+        .select_only()
+        .columns([codes::Column::Id, codes::Column::Code, codes::Column::Name])
+        .filter(codes::Column::BusinessId.eq(cx.business_id()?))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().map(|(id, code, name)| (id, format!("{code} {name}"))).collect())
+}

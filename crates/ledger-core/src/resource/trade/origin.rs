@@ -1,0 +1,141 @@
+//! An invoice of which notes were made: what of it stays while they are there.
+
+use super::follow::Source;
+use super::lefts::{Taker, Whole, credits_of, too_large, whole_lines};
+use super::{Direction, Trade, TradeAsked, TradeFigures, TradeKind};
+use crate::books::tables::documents;
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::ids::RecordId;
+use crate::resource::document::Edition;
+use rules::left::{Left, Share};
+use std::collections::HashMap;
+use words::exact::TooLarge;
+use words::portion::Portion;
+
+fn numbers(credits: &[Taker]) -> String {
+    let numbers: Vec<&str> = credits.iter().filter_map(|credit| credit.row.number.as_deref()).collect();
+    numbers.join(", ")
+}
+
+/// Refuses to let go of what notes credit.
+pub(super) async fn goes(cx: &Cx<'_>, row: &documents::Model) -> Result<()> {
+    let credits = credits_of(cx, &[row.id]).await?;
+    if credits.is_empty() {
+        return Ok(());
+    }
+    Err(Error::conflict("in_use", format!("It is credited by {}; void what credits it first", numbers(&credits))))
+}
+
+/// The day for which it is taxed.
+fn taxed<K: TradeKind>(edition: &Edition<'_, Trade<K>>) -> Day {
+    edition.asked.tax_date.unwrap_or(edition.date)
+}
+
+/// Refuses a new version of which less is left than nothing: what was made of the old one stays as it is.
+pub(super) async fn outlasts<K: TradeKind>(
+    cx: &Cx<'_>,
+    direction: Direction,
+    old: Edition<'_, Trade<K>>,
+    new: Edition<'_, Trade<K>>,
+) -> Result<()> {
+    if !direction.bills() || direction.credits() {
+        return Ok(());
+    }
+    let credits = credits_of(cx, &[new.id]).await?;
+    if credits.is_empty() {
+        return Ok(());
+    }
+    let by = numbers(&credits);
+    let mut errors = FieldErrors::default();
+    let party = if direction.is_sale() { "customer" } else { "supplier" };
+    for (changed, field, what) in [
+        (old.asked.party != new.asked.party, "partyId", party),
+        (old.asked.currency != new.asked.currency, "currency", "currency"),
+        (old.asked.exchange_rate != new.asked.exchange_rate, "exchangeRate", "exchange rate"),
+        (old.asked.inclusive != new.asked.inclusive, "pricesIncludeTax", "kind of prices"),
+        (taxed(&old) != taxed(&new), "taxDate", "tax date"),
+    ] {
+        if changed {
+            errors.add(field, format!("must keep its {what}: it is credited by {by}"));
+        }
+    }
+    check_lines((old.asked, new.asked), new.figures, &credits, &mut errors)?;
+    if !cx.business()?.settings.allow_overcredit
+        && is_over(new.id, new.asked, new.figures, &credits).map_err(too_large)?
+    {
+        errors.add("lines", format!("must come to at least what {by} credits, tax code by tax code"));
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let title = format!("It is credited by {by}; void that first, or change less");
+    Err(Error::Conflict(Conflict { code: "in_use", title, errors }))
+}
+
+/// Each line that was credited must still hold what was taken of it.
+fn check_lines(
+    (old, new): (&TradeAsked, &TradeAsked),
+    figures: &TradeFigures,
+    credits: &[Taker],
+    errors: &mut FieldErrors,
+) -> Result<()> {
+    let whole = whole_lines(new, figures)?;
+    let mut taken: HashMap<RecordId, (Share, String)> = HashMap::new();
+    for credit in credits {
+        for took in credit.content.figures.lines.iter().flat_map(|kept| &kept.took) {
+            let so_far = taken.remove(&took.of).unwrap_or_default();
+            let number = credit.row.number.clone().unwrap_or_default();
+            let by = if so_far.1.is_empty() { number } else { format!("{}, {number}", so_far.1) };
+            taken.insert(took.of, (so_far.0.with(&took.share).map_err(too_large)?, by));
+        }
+    }
+    let code = |asked: &TradeAsked, id: RecordId| {
+        asked.lines.iter().find(|line| line.id == Some(id)).map(|line| (line.tax.code(), line.item))
+    };
+    for line in old.lines.iter().filter_map(|line| line.id) {
+        let Some((share, by)) = taken.get(&line) else { continue };
+        let Some(place) = new.lines.iter().position(|known| known.id == Some(line)) else {
+            errors.add("lines", format!("must keep the line {line}, which {by} credits"));
+            continue;
+        };
+        if code(old, line) != code(new, line) {
+            errors.add(
+                format!("lines[{place}].taxCodeId"),
+                format!("must stay, and the item too: {by} credits the line"),
+            );
+        }
+        if !whole.get(&line).is_some_and(|whole| holds(whole, share).unwrap_or(false)) {
+            let (quantity, amount) = (share.quantity, share.stated.amount().map_err(too_large)?);
+            let why = format!("must hold the {quantity} and the {amount} with their tax that {by} credits");
+            errors.add(format!("lines[{place}].quantity"), why);
+        }
+    }
+    Ok(())
+}
+
+fn holds(whole: &Left, share: &Share) -> Result<bool, TooLarge> {
+    let tax = |component: RecordId| whole.stated.taxes.iter().find(|tax| tax.component == component);
+    let taxes = share.stated.taxes.iter().all(|part| {
+        tax(part.component).map_or(part.amount.units() == 0, |tax| Portion::of(part.amount, tax.amount).is_some())
+    });
+    Ok(taxes
+        && Portion::of(share.quantity, whole.quantity).is_some()
+        && Portion::of(share.stated.amount()?, whole.stated.amount()?).is_some()
+        && Portion::of(share.stated.net()?, whole.stated.net()?).is_some())
+}
+
+/// Whether more is credited of an invoice, as it is to be, than it comes to.
+fn is_over(id: RecordId, asked: &TradeAsked, figures: &TradeFigures, credits: &[Taker]) -> Result<bool, TooLarge> {
+    let mut whole = Whole::of(asked, figures)?;
+    let codes = Source::codes(asked);
+    for credit in credits {
+        whole.without(&credit.content, Some(id), &codes)?;
+    }
+    let mut over = whole.net.is_negative();
+    for pool in whole.pools.values() {
+        over |= pool.left.stated.charged()?.is_negative();
+    }
+    Ok(over)
+}

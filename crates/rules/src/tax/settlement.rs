@@ -1,0 +1,269 @@
+//! What a settlement does to the tax of what it settles: what is taken off reduces it, what is kept back is tax itself.
+
+use super::TaxKind;
+use super::exact::{Coin, Exact, spread};
+use super::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
+use super::figures::{TooLarge, plus};
+use super::home::negated;
+use words::day::Day;
+use words::ids::RecordId;
+use words::money::Money;
+
+/// A settlement, as facts are made of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Settling {
+    /// The document that is settled.
+    pub document: RecordId,
+    pub date: Day,
+    /// Of the currency of what is settled.
+    pub coin: Coin,
+    /// Of the company's currency.
+    pub home_coin: Coin,
+}
+
+/// An amount in the currency of what is settled, and in the company's.
+#[derive(Debug, Clone, Copy)]
+pub struct Off {
+    pub own: Money,
+    pub home: Money,
+}
+
+fn size(money: Money) -> Money {
+    if money.is_negative() { negated(money) } else { money }
+}
+
+/// Whether the tax of a fact is part of what the other side pays.
+fn is_charged(fact: &TaxFact) -> bool {
+    matches!(fact.kind, Some(TaxKind::Standard | TaxKind::FixedPerUnit)) && fact.duty != TaxDuty::None
+}
+
+/// What is taken off reduces the bases and the taxes that are left of a document, each in its share. What nobody
+/// charged falls in the same share.
+pub fn reduced(left: &[TaxFact], off: Off, origin: TaxOrigin, settling: &Settling) -> Result<Vec<TaxFact>, TooLarge> {
+    // A base and what of its tax is a cost, then the tax that is charged.
+    let mut weights = Vec::with_capacity(left.len() * 2);
+    for fact in left {
+        let base = if fact.leads { fact.home_base } else { Money::ZERO };
+        let cost = if is_charged(fact) { fact.not_recoverable } else { Money::ZERO };
+        weights.push(base);
+        weights.push(cost);
+        weights.push(if is_charged(fact) { fact.home_tax } else { Money::ZERO });
+    }
+    let whole = weights.iter().copied().try_fold(Money::ZERO, plus)?;
+    if whole == Money::ZERO {
+        return Ok(Vec::new());
+    }
+    // More than what is left takes nothing else.
+    let home = Ord::min(off.home, size(whole));
+    let of_whole = |amount: Money, part: Money| {
+        let size = Exact::money(size(whole));
+        Exact::money(amount).times(Exact::money(part))?.over(size).map(Exact::reduced)
+    };
+    let raw = |amount: Money| weights.iter().map(|weight| of_whole(*weight, amount)).collect::<Result<Vec<_>, _>>();
+    let sign = |amount: Money| if whole.is_negative() { negated(amount) } else { amount };
+    let in_home = spread(sign(home), &raw(home)?, settling.home_coin)?;
+    let in_own = spread(sign(off.own), &raw(off.own)?, settling.coin)?;
+    let mut facts = Vec::with_capacity(left.len());
+    for (place, fact) in left.iter().enumerate() {
+        let (base, cost, tax) = (place * 3, place * 3 + 1, place * 3 + 2);
+        let home_share = |money: Money| of_whole(money, home)?.round(settling.home_coin);
+        let own_share = |money: Money| {
+            if money == Money::ZERO || off.home == Money::ZERO {
+                Ok(Money::ZERO)
+            } else {
+                of_whole(money, home)?.round(settling.coin)
+            }
+        };
+        let (mut own_base, mut home_base) = (in_own[base], in_home[base]);
+        if !fact.leads {
+            (own_base, home_base) = (own_share(fact.base)?, home_share(fact.home_base)?);
+        }
+        let (mut own_tax, mut home_tax, mut not_recoverable) = (in_own[tax], in_home[tax], in_home[cost]);
+        if fact.kind == Some(TaxKind::ReverseCharge) {
+            (own_tax, home_tax) = (own_share(fact.tax)?, home_share(fact.home_tax)?);
+            not_recoverable = home_share(fact.not_recoverable)?;
+        }
+        facts.push(TaxFact {
+            settles: Some(settling.document),
+            origin,
+            date: settling.date,
+            base: negated(own_base),
+            home_base: negated(home_base),
+            tax: negated(own_tax),
+            home_tax: negated(home_tax),
+            not_recoverable: negated(not_recoverable),
+            ..fact.clone()
+        });
+    }
+    Ok(facts)
+}
+
+/// What is kept back, by the components that the document shows, each with the share of its base that is settled. A
+/// document that shows none has it without a code.
+pub fn kept_back(
+    shown: &[TaxFact],
+    off: Off,
+    (settled, whole): (Money, Money),
+    bare: &TaxFact,
+    settling: &Settling,
+) -> Result<Vec<TaxFact>, TooLarge> {
+    let part = |money: Money, coin: Coin| {
+        if size(whole) == Money::ZERO {
+            return Ok(Money::ZERO);
+        }
+        let exact = Exact::money(size(money)).times(Exact::money(size(settled)))?;
+        exact.over(Exact::money(size(whole)))?.round(coin)
+    };
+    let common = |from: &TaxFact| TaxFact {
+        settles: Some(settling.document),
+        line: None,
+        side: bare.side,
+        duty: bare.duty,
+        origin: TaxOrigin::Document,
+        base_box: None,
+        tax_box: None,
+        leads: false,
+        date: settling.date,
+        account: bare.account,
+        ..from.clone()
+    };
+    let mut groups: Vec<TaxFact> = Vec::new();
+    for fact in shown {
+        match groups.iter_mut().find(|known| known.component == fact.component && known.code == fact.code) {
+            Some(known) => {
+                known.base = plus(known.base, fact.base)?;
+                known.home_base = plus(known.home_base, fact.home_base)?;
+            }
+            None => groups.push(common(fact)),
+        }
+    }
+    let mut weights = Vec::with_capacity(groups.len());
+    for group in &groups {
+        let rate = group.rate.map_or(Exact::ZERO, Exact::percent);
+        weights.push(Exact::money(size(group.base)).times(rate)?.reduced());
+    }
+    let sum = weights.iter().try_fold(Exact::ZERO, |sum, weight| sum.plus(*weight))?;
+    if sum.is_zero() {
+        let fact = TaxFact { tax: off.own, home_tax: off.home, ..common(bare) };
+        return Ok(vec![fact]);
+    }
+    let raw = |amount: Money| {
+        weights
+            .iter()
+            .map(|weight| Exact::money(amount).times(*weight)?.over(sum))
+            .collect::<Result<Vec<_>, TooLarge>>()
+    };
+    let own = spread(off.own, &raw(off.own)?, settling.coin)?;
+    let home = spread(off.home, &raw(off.home)?, settling.home_coin)?;
+    let fact = |(group, (tax, home_tax)): (&TaxFact, (Money, Money))| {
+        Ok(TaxFact {
+            base: part(group.base, settling.coin)?,
+            home_base: part(group.home_base, settling.home_coin)?,
+            tax,
+            home_tax,
+            ..group.clone()
+        })
+    };
+    groups.iter().zip(own.into_iter().zip(home)).map(fact).collect()
+}
+
+/// What a fact without a code says of what is kept back, on the side of what is settled.
+pub fn bare(from_us: bool, currency: &str, party: RecordId, account: RecordId) -> TaxFact {
+    TaxFact {
+        side: if from_us { TaxSide::Sale } else { TaxSide::Purchase },
+        duty: if from_us { TaxDuty::WithheldFromUs } else { TaxDuty::WithheldByUs },
+        party: Some(party),
+        currency: currency.to_owned(),
+        account: Some(account),
+        ..TaxFact::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use words::money::{Percent, Rounding};
+
+    fn money(text: &str) -> Money {
+        Money::parse(text).unwrap()
+    }
+
+    fn fact(duty: TaxDuty, kind: TaxKind, [base, tax, cost]: [&str; 3]) -> TaxFact {
+        TaxFact {
+            duty,
+            kind: Some(kind),
+            component: Some(RecordId(uuid::Uuid::from_u128(kind as u128))),
+            rate: Some(Percent::parse("10").unwrap()),
+            leads: base != "0",
+            base: money(base),
+            home_base: money(base),
+            tax: money(tax),
+            home_tax: money(tax),
+            not_recoverable: money(cost),
+            ..TaxFact::default()
+        }
+    }
+
+    fn settling() -> Settling {
+        let coin = Coin { decimals: 2, rounding: Rounding::HalfUp };
+        Settling { document: RecordId::default(), date: Day::default(), coin, home_coin: coin }
+    }
+
+    fn shown(facts: &[TaxFact]) -> String {
+        let one = |fact: &TaxFact| format!("{}/{}/{}", fact.home_base, fact.home_tax, fact.not_recoverable);
+        facts.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_is_taken_off_falls_on_bases_and_taxes_by_their_shares() {
+        use TaxDuty::{Claimed, None as Alone, Owed};
+        use TaxKind::{Exempt, ReverseCharge, Standard};
+        for (name, left, off, expected) in [
+            ("2.8", vec![fact(Owed, Standard, ["1000", "190", "0"])], "23.8", "-20/-3.8/0"),
+            (
+                "two codes and what is exempt",
+                vec![
+                    fact(Owed, Standard, ["100", "19", "0"]),
+                    fact(Owed, Standard, ["100", "7", "0"]),
+                    fact(Alone, Exempt, ["74", "0", "0"]),
+                ],
+                "30",
+                "-10/-1.9/0 -10/-0.7/0 -7.4/0/0",
+            ),
+            (
+                "what cannot be claimed falls with its base",
+                vec![fact(Claimed, Standard, ["100", "10", "10"])],
+                "12",
+                "-10/-1/-1",
+            ),
+            (
+                "what nobody charged falls in the same share",
+                vec![fact(Owed, ReverseCharge, ["300", "57", "0"]), fact(Claimed, ReverseCharge, ["0", "57", "0"])],
+                "3",
+                "-3/-0.57/0 0/-0.57/0",
+            ),
+            ("a credit note", vec![fact(Owed, Standard, ["-1000", "-190", "0"])], "23.8", "20/3.8/0"),
+            ("all of it", vec![fact(Owed, Standard, ["10.01", "1.9", "0"])], "11.91", "-10.01/-1.9/0"),
+        ] {
+            let off = Off { own: money(off), home: money(off) };
+            assert_eq!(shown(&reduced(&left, off, TaxOrigin::Discount, &settling()).unwrap()), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_back_has_the_share_of_the_base_that_is_settled() {
+        let row = fact(TaxDuty::None, TaxKind::Withholding, ["500", "0", "0"]);
+        let bare = bare(true, "EUR", RecordId::default(), RecordId::default());
+        for (name, rows, settled, kept, expected) in [
+            ("all of it", vec![row.clone()], "500", "50", "500/50/0"),
+            ("half of it", vec![row.clone()], "250", "25", "250/25/0"),
+            ("two lines of one component", vec![row.clone(), row], "500", "100", "1000/100/0"),
+            ("nothing is shown", Vec::new(), "500", "50", "0/50/0"),
+        ] {
+            let off = Off { own: money(kept), home: money(kept) };
+            let facts = kept_back(&rows, off, (money(settled), money("500")), &bare, &settling()).unwrap();
+            assert_eq!(shown(&facts), expected, "{name}");
+            assert!(facts.iter().all(|fact| !fact.leads && fact.duty == TaxDuty::WithheldFromUs));
+        }
+    }
+}
