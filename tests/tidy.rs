@@ -74,16 +74,18 @@ fn accounts_are_judged_by_the_chart_alone() {
 fn what_is_kept_is_posted_to_by_its_keeper() {
     let core = "crates/ledger-core/src";
     // Who follows rows of its own that name an account.
-    let keepers = ["books/stock.rs", "trade/posting.rs", "resource/stock_adjustment.rs", "resource/revaluation.rs"];
+    let keepers = [
+        "books/stock.rs",
+        "trade/posting.rs",
+        "resource/stock_adjustment.rs",
+        "resource/revaluation.rs",
+        "journal/posting.rs",
+    ];
     absent(core, &[".standing("], &keepers);
     absent(core, &[".standing_debt("], &["settlement/relief.rs"]);
     absent(core, &[".control("], &["/trade/judge.rs", "/trade/posting.rs", "resource/settlement/"]);
     absent(core, &["_revaluation.clone()"], &["resource/revaluation.rs"]);
-    absent(
-        core,
-        &["_tax.clone()", "chart.tax("],
-        &["trade/posting.rs", "settlement/posting.rs", "settlement/relief.rs"],
-    );
+    absent(core, &["_tax.clone()", "chart.tax("], &["settlement/taxes.rs"]);
     absent(core, &["_not_invoiced.clone()", ".inventory.clone()", "_advances.clone()"], &[]);
     // What is read again from the books to be taken back.
     absent(core, &["Line::posted("], &["document/write.rs"]);

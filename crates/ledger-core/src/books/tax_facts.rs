@@ -8,14 +8,9 @@ use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
 use crate::resource::document::posted_line;
-<<<<<<< HEAD
 use rules::posting::Posting;
-use rules::tax::facts::TaxFact;
-=======
-use rules::posting::{Line, Posting};
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
->>>>>>> main
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 
 /// The rows of what an entry tells of tax.

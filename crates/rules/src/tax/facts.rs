@@ -123,11 +123,7 @@ impl TaxFact {
     }
 
     /// The ledger line that carries its tax.
-<<<<<<< HEAD
-    fn posted(&self, to: impl Into<Postable>) -> Result<Line, Refusal> {
-=======
-    pub fn posted(self) -> Line {
->>>>>>> main
+    pub fn posted(&self, to: impl Into<Postable>) -> Result<Line, Refusal> {
         let sign = self.duty.sign();
         let signed = |money: Money| if sign < 0 { negated(money) } else { money };
         let tag =

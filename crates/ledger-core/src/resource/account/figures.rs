@@ -1,11 +1,7 @@
 //! What accounts come to, one by one and as a tree.
 
 use super::table::{self, Column};
-<<<<<<< HEAD
-use super::{AccountNode, AccountTree, AccountView, Accounts, CashFlowSection, Keeper, NormalBalance};
-=======
-use super::{AccountNode, AccountTree, AccountView, Accounts, NormalBalance};
->>>>>>> main
+use super::{AccountNode, AccountTree, AccountView, Accounts, Keeper, NormalBalance};
 use crate::books::balances::{Balance, Balances, balances};
 use crate::books::chart::SystemRole;
 use crate::books::tables::account_months;
@@ -117,17 +113,8 @@ impl Figures {
             level: self.level(row.id),
             is_group: row.is_group,
             description: row.description,
-<<<<<<< HEAD
-            cash_flow_section: row.cash_flow_section.unwrap_or(if row.r#type.holds_money() {
-                CashFlowSection::Cash
-            } else {
-                CashFlowSection::Operating
-            }),
-            is_control: row.r#type.is_control() || row.keeper == Keeper::OpenItems,
-=======
             cash_flow_section,
-            is_control: row.r#type.is_control(),
->>>>>>> main
+            is_control: row.r#type.is_control() || row.keeper == Keeper::OpenItems,
             system_role: self.roles.get(&row.id).copied(),
             allow_manual_posting: row.allow_manual_posting,
             keeper: row.keeper,

@@ -150,12 +150,14 @@ impl JournalAsked {
             due_date: None,
             currency: None,
             exchange_rate: None,
+            tax: TaxAsked::default(),
         };
         Self {
             kind: JournalKind::Closing,
             currency: None,
             exchange_rate: None,
             reverse_on: None,
+            tax_date: None,
             lines: amounts.into_iter().map(line).collect(),
             fiscal_year: Some(year),
         }

@@ -11,6 +11,7 @@ use crate::money::{Money, Rate, Rounding};
 use crate::resource::document::{Head, Purpose, SettledEntry};
 use crate::resource::party;
 use rules::keeper::Keeper;
+use rules::postable::Postable;
 use rules::posting::{About, Line, Posting, Unbalanced, Valued};
 use rules::purpose::Purpose as For;
 use rules::refusal::Refusal;
@@ -51,15 +52,25 @@ pub(super) fn judge_line(
     {
         faults.add("dueDate", "is for receivables and payables alone");
     }
-    let refusal = chart.line(line.account, named_for(asked), line.party, currency).err();
+    let refusal = account_of(chart, asked, line, currency).err();
     // What is only begun may name what is not ready yet.
     if let Some(refusal) = refusal.filter(|refusal| purpose == Purpose::Posting || !refusal.waits_for_posting()) {
         faults.add(if refusal.wants_party() { "partyId" } else { "accountId" }, refusal.to_string());
     }
 }
 
-fn named_for(asked: &JournalAsked) -> For {
-    if asked.kind == JournalKind::Closing { For::Closing } else { For::Journal }
+fn account_of(
+    chart: &Chart,
+    asked: &JournalAsked,
+    line: &JournalLineAsked,
+    currency: &str,
+) -> Result<Postable, Refusal> {
+    match asked.kind {
+        // The books close the accounts that were posted to, whatever became of them.
+        JournalKind::Closing if asked.fiscal_year.is_some() => chart.standing(line.account),
+        JournalKind::Closing => chart.line(line.account, For::Closing, line.party, currency),
+        _ => chart.line(line.account, For::Journal, line.party, currency),
+    }
 }
 
 /// What each line's currency is worth.
@@ -151,7 +162,7 @@ pub(super) fn lines_of(
 ) -> Result<Vec<Line>, Refusal> {
     let line = |(line, amount): (&JournalLineAsked, &Money)| {
         let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency).clone();
-        let to = chart.line(line.account, named_for(asked), line.party, &currency)?;
+        let to = account_of(chart, asked, line, &currency)?;
         let about = About {
             party: line.party,
             description: line.description.clone(),

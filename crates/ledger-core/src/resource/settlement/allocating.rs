@@ -420,18 +420,13 @@ pub(crate) async fn allocate(
         rounding: business.settings.rounding_mode.rounding(),
     };
     let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
-<<<<<<< HEAD
     let chart = cx.chart().await?;
     let accounts = accounts(&chart, asked.write_off_account, sign)
         .map_err(|refusal| refusal.at(&format!("{path}writeOffAccountId")))?;
     let relief = relieve(&source, &target, &taken, (&chart, &accounts), &coin)
         .map_err(|why| why.at(&format!("{path}amount")))?;
-=======
-    let relief = relieve(&source, &target, &taken, &accounts(cx, asked.write_off_account, sign).await?, &coin)
-        .ok_or_else(Error::too_large)?;
     let told = Told { target: &target, date, taken: &taken, sign };
     let relief = told.lines(cx, relief).await?;
->>>>>>> main
     let (source_base, target_base) = (relief.source_base, relief.target_base);
     let id = RecordId(cx.new_id());
     let mut row = allocations::Model {

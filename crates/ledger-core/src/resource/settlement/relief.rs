@@ -71,22 +71,19 @@ fn relieved(item: &open_items::Model, part: Money, coin: &Coin<'_>) -> Result<Mo
     coin.rounding.money(exact.ok_or(TooLarge)?, coin.decimals).map_err(|_| TooLarge)
 }
 
-<<<<<<< HEAD
-/// Relieves both sides, each larger than 0 on its own.
-=======
 /// What is kept back, at the rate of the money that is settled with.
-fn with_money(source_base: Money, taken: &Taken, coin: &Coin<'_>) -> Option<Money> {
+fn with_money(source_base: Money, taken: &Taken, coin: &Coin<'_>) -> Result<Money, TooLarge> {
     if taken.withheld == Money::ZERO {
-        return Some(Money::ZERO);
+        return Ok(Money::ZERO);
     }
-    let off = taken.discount.checked_add(taken.write_off)?.checked_add(taken.withheld)?;
-    let money = taken.settled.checked_sub(off)?;
-    let exact = source_base.decimal().checked_mul(taken.withheld.decimal())?.checked_div(money.decimal())?;
-    coin.rounding.money(exact, coin.decimals).ok()
+    let off = plus(plus(taken.discount, taken.write_off)?, taken.withheld)?;
+    let money = minus(taken.settled, off)?;
+    let exact = source_base.decimal().checked_mul(taken.withheld.decimal());
+    let exact = exact.and_then(|exact| exact.checked_div(money.decimal())).ok_or(TooLarge)?;
+    coin.rounding.money(exact, coin.decimals).map_err(|_| TooLarge)
 }
 
-/// Relieves both sides, each larger than 0 on its own. Nothing where the sums outgrow what can be kept.
->>>>>>> main
+/// Relieves both sides, each larger than 0 on its own.
 pub(super) fn relieve(
     source: &open_items::Model,
     target: &open_items::Model,
@@ -113,46 +110,28 @@ pub(super) fn relieve(
     };
     // What is taken off is carried at its share of the target.
     let mut left = target_base;
-<<<<<<< HEAD
-    for (amount, account) in [
-        (taken.discount, Postable::from(accounts.discount.clone())),
-        (taken.write_off, accounts.write_off.clone().into()),
-        (taken.withheld, accounts.withheld.clone().into()),
-    ] {
-        if amount != Money::ZERO {
-            let share = Ord::min(relieved(target, amount, coin)?, left);
-            left = minus(left, share)?;
-            lines.push(in_base(account, turned(share)?)?);
-        }
-    }
-    let difference = minus(left, source_base)?;
-=======
-    let mut taken_off = |amount: Money, home: Money, account: RecordId, lines: &mut Vec<Line>| {
+    let mut taken_off = |amount: Money, home: Money, to: Postable, lines: &mut Vec<Line>| {
         let place = lines.len();
         if amount == Money::ZERO {
-            return Some(None);
+            return Ok::<_, Unposted>(None);
         }
-        left = left.checked_sub(home)?;
-        lines.push(in_base(account, turned(home)?));
-        Some(Some(OffLine { place, home }))
+        left = minus(left, home)?;
+        lines.push(in_base(to, turned(home)?)?);
+        Ok(Some(OffLine { place, home }))
     };
+    let (given, bad, kept) = (accounts.discount.clone(), accounts.write_off.clone(), accounts.withheld.clone());
     let discount_home = relieved(target, taken.discount, coin)?;
-    let discount = taken_off(taken.discount, Ord::min(discount_home, target_base), accounts.discount, &mut lines)?;
-    let rest = target_base.checked_sub(discount.map_or(Money::ZERO, |off| off.home))?;
+    let discount = taken_off(taken.discount, Ord::min(discount_home, target_base), given.into(), &mut lines)?;
+    let rest = minus(target_base, discount.map_or(Money::ZERO, |off| off.home))?;
     let write_off_home = Ord::min(relieved(target, taken.write_off, coin)?, rest);
-    let write_off = taken_off(taken.write_off, write_off_home, accounts.write_off, &mut lines)?;
+    let write_off = taken_off(taken.write_off, write_off_home, bad.into(), &mut lines)?;
     // What is kept back is worth what the money is that comes with it.
-    let withheld = taken_off(taken.withheld, with_money(source_base, taken, coin)?, accounts.withheld, &mut lines)?;
-    let difference = left.checked_sub(source_base)?;
->>>>>>> main
+    let withheld = taken_off(taken.withheld, with_money(source_base, taken, coin)?, kept.into(), &mut lines)?;
+    let difference = minus(left, source_base)?;
     if difference != Money::ZERO {
         lines.push(in_base(accounts.exchange.clone().into(), turned(difference)?)?);
     }
-<<<<<<< HEAD
-    Ok(Relief { source_base, target_base, gain: back(difference)?, lines })
-=======
-    Some(Relief { source_base, target_base, gain: back(difference)?, lines, discount, write_off, withheld })
->>>>>>> main
+    Ok(Relief { source_base, target_base, gain: back(difference)?, lines, discount, write_off, withheld })
 }
 
 #[cfg(test)]

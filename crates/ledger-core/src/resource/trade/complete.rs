@@ -34,7 +34,7 @@ pub(super) async fn complete(
     follow::take(direction, &mut asked, &sources, &taxes, business);
     if direction == Direction::CreditNote && asked.note_kind == Some(NoteKind::WriteOff) {
         // What is owed and will not be paid is a loss, and takes nothing off what was earned.
-        let loss = chart.in_role(SystemRole::BadDebt)?.id;
+        let loss = chart.roles().bad_debt.id();
         for (line, _) in asked.lines.iter_mut().zip(said).filter(|(line, said)| !said && !line.is_text()) {
             line.account = Some(loss);
         }

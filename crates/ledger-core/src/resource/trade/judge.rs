@@ -5,12 +5,7 @@ use super::line::TradeLineAsked;
 use super::settle::{Items, Party};
 use super::{Direction, TradeAsked};
 use crate::access::Business;
-<<<<<<< HEAD
-use crate::books::tables::{DocumentKind, DocumentStatus, document_lines, documents, party_balances};
-=======
-use crate::books::chart::SystemRole;
 use crate::books::tables::{DocumentKind, DocumentStatus, documents, party_balances};
->>>>>>> main
 use crate::currency;
 use crate::cx::Cx;
 use crate::day::Day;

@@ -25,15 +25,9 @@ use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
 use crate::resource::tax_code::TaxCodes;
-<<<<<<< HEAD
 use rules::posting::{Line, Posting, Unposted};
 use rules::tax::facts::{Common, Computed, LineOfTax, TaxOrigin, TaxSide};
-use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, compute, sum};
-=======
-use rules::posting::{Line, Posting};
-use rules::tax::facts::{Common, Computed, Keepers, LineOfTax, TaxOrigin, TaxSide};
 use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
->>>>>>> main
 use rules::tax::home::Withholding;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -86,15 +80,9 @@ pub(super) async fn settle(
         decimals: business.currency_decimals,
         rounding: rules.rounding,
     };
-<<<<<<< HEAD
-    let base = InBase::of(&line_figures, &totals, &exchange).map_err(too_large)?;
-    let kept = kept(&line_figures, &base).map_err(too_large)?;
-    let accounts = accounts(&chart, direction, asked);
-=======
     let base = worked.in_base(&exchange).map_err(|_| too_large(TooLarge))?;
     let kept = kept(&worked, &base).map_err(too_large)?;
-    let accounts = accounts(&chart, direction, asked)?;
->>>>>>> main
+    let accounts = accounts(&chart, direction, asked);
     let mut settled = Settled {
         subkind: subkind(direction, asked),
         party: Some(asked.party),
