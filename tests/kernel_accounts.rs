@@ -363,4 +363,31 @@ on_both_engines! {
             books.shop.proves();
         }
     }
+
+    fn the_largest_amounts_are_kept_and_one_coin_more_is_a_fault_of_its_field(server) {
+        for dialect in DIALECTS {
+            let books = books(server, dialect);
+            let pay = |amount: &str, lines: &[&str]| {
+                let line = |amount: &&str| json!({"accountId": books.account("6000"), "amount": amount});
+                let mut body = books.shop.payment("2026-03-10", amount);
+                body["lines"] = lines.iter().map(line).collect();
+                books.post("payments", &body)
+            };
+            let large = "9223372036855.00";
+            let paid = pay(large, &[large]).expect(201).data;
+            assert_eq!(books.shop.posted(&paid), [format!("1010 -{large}"), format!("6000 {large}")]);
+            let most = "922337203685477.58";
+            for (amount, lines) in [("922337203685477.59", vec!["1"]), ("1", vec!["922337203685477.59"]), (most, vec![most, most])] {
+                let said = pay(amount, &lines);
+                assert_eq!(said.status, 400, "{}", said.answer.text);
+                let named = said.fields();
+                assert!(named.iter().all(|field| field == "amount" || field.starts_with("lines")), "{named:?}");
+            }
+            let half = json!([{"quantity": 100, "unitPrice": "6000000000000"}, {"quantity": 100, "unitPrice": "6000000000000"}]);
+            let body = json!({"date": "2026-03-10", "partyId": books.shop.customer, "lines": half});
+            let said = books.post("salesInvoices", &body);
+            assert_eq!((said.status, said.fields()), (400, vec!["lines".to_owned()]), "{}", said.answer.text);
+            books.shop.proves();
+        }
+    }
 }

@@ -268,7 +268,9 @@ impl Resource for Accounts {
         row.set(Column::IsGroup, is_group);
         row.set(Column::Currency, currency);
         row.set(Column::Description, description);
-        row.set(Column::CashFlowSection, faults.optional("cashFlowSection", input.cash_flow_section));
+        // What follows from the type is the same as none said.
+        let section = faults.optional("cashFlowSection", input.cash_flow_section);
+        row.set(Column::CashFlowSection, section.filter(|section| *section != r#type.cash_flow_section()));
         if let Some(by_hand) = faults.optional("allowManualPosting", input.allow_manual_posting) {
             row.set(Column::AllowManualPosting, by_hand);
         }

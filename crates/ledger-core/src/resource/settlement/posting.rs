@@ -8,7 +8,7 @@ use rules::postable::Postable;
 use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
 use rules::purpose::{Purpose, Side};
 use rules::tax::facts::{Common, Computed, TaxDuty, TaxSide, carry};
-use rules::tax::figures::{LineFigures, minus, plus};
+use rules::tax::figures::{LineFigures, TooLarge, minus, plus};
 use rules::tax::home::{InHome, Withholding};
 
 /// What a direct line tells of tax.
@@ -47,10 +47,10 @@ impl Posting<'_> {
     pub(super) fn lines(&self) -> Result<Posted, Unposted> {
         let (exchange, chart) = (self.common.exchange, self.common.chart);
         let sign = if self.comes_in { -1 } else { 1 };
-        let signed = |money: Money| Money::from_units(money.units().saturating_mul(sign));
-        let own = |to: Postable, base: Money, amount: Money, about: About| {
-            let amount = Valued { base: signed(base), currency: exchange.currency.to_owned(), own: signed(amount) };
-            Line::on(to, amount, about)
+        let times = |money: Money, sign: i64| money.units().checked_mul(sign).map(Money::from_units).ok_or(TooLarge);
+        let own = |to: Postable, base: Money, amount: Money, about: About| -> Result<Line, Unposted> {
+            let (base, own) = (times(base, sign)?, times(amount, sign)?);
+            Ok(Line::on(to, Valued { base, currency: exchange.currency.to_owned(), own }, about)?)
         };
         let home = InHome::of(exchange, self.figures, (self.for_party, Money::ZERO), Withholding::Kept)?;
         let mut lines = Vec::new();
@@ -106,11 +106,11 @@ impl Posting<'_> {
         };
         // An account in the company's currency takes what it is worth.
         let bank = chart.money(self.asked.account, exchange.currency)?;
-        let back = |money: Money| Money::from_units(money.units().saturating_mul(-sign));
         let amount = if chart.named(bank.id())?.currency.is_some() {
-            Valued { base: back(moved), currency: exchange.currency.to_owned(), own: back(moved_own) }
+            let (base, own) = (times(moved, -sign)?, times(moved_own, -sign)?);
+            Valued { base, currency: exchange.currency.to_owned(), own }
         } else {
-            Valued::in_base(back(moved), exchange.base)
+            Valued::in_base(times(moved, -sign)?, exchange.base)
         };
         lines.push(Line::on(bank, amount, About::default())?);
         Ok(Posted { lines, base_total, base_for_party: home.before, base_lines })
