@@ -40,7 +40,9 @@ on_both_engines! {
             };
             let created = of_record(1);
             assert_eq!((&created["action"], &created["before"], &created["after"]), (&json!("created"), &Value::Null, &made.data));
-            assert_eq!((&created["dialect"], &created["requestId"]), (&json!(format!("{dialect:?}")), &json!(format!("audit-{resource}"))));
+            assert_eq!((&created["dialect"], &created["clientRequestId"]), (&json!(format!("{dialect:?}")), &json!(format!("audit-{resource}"))));
+            assert_eq!(created["requestId"].as_str().unwrap().len(), 36, "the server's own");
+            assert_eq!(log(&company, &format!("&clientRequestId=audit-{resource}")).len(), 1);
             assert_eq!((&created["actor"]["address"], &created["actor"]["userId"]), (&json!("127.0.0.1"), &made.data["createdBy"]));
             assert_eq!((&created["versionFrom"], &created["versionTo"]), (&Value::Null, &json!(1)));
             if !operations.verbs().any(|verb| verb == Verb::Update) {
@@ -127,7 +129,8 @@ on_both_engines! {
 
 /// Takes the guards off, so that a hand behind the server's back can do its worst.
 fn unguarded(engine: Engine) -> Vec<String> {
-    let tables = ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves", "progress_moves"];
+    let tables =
+        ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves", "progress_moves", "tax_facts"];
     match engine {
         Engine::Postgres => tables.map(|table| format!("ALTER TABLE {table} DISABLE TRIGGER ALL")).to_vec(),
         Engine::Sqlite => tables
@@ -232,6 +235,15 @@ const CORRUPTIONS_OF_TRADE: &[(&str, &str, &[&str])] = &[
     ("a movement of another day", "UPDATE stock_moves SET date = '2026-01-01' WHERE quantity < 0", &["V3c"]),
     ("a movement that is gone", "DELETE FROM stock_moves WHERE quantity < 0", &["V3c", "V4e"]),
     ("a count of documents", "UPDATE document_counts SET count = count + 1", &["V4f"]),
+    ("a tax of more", "UPDATE tax_facts SET home_tax = home_tax + 100 WHERE duty = 'owed'", &["T1"]),
+    ("a tax that is gone", "DELETE FROM tax_facts WHERE duty = 'owed'", &["T1", "T2"]),
+    ("a turnover of less", "UPDATE tax_facts SET home_base = home_base - 100 WHERE leads", &["T2"]),
+    ("another rate", "UPDATE tax_facts SET rate = 7000000 WHERE duty = 'owed'", &["T4"]),
+    (
+        "a credit of more than was sold",
+        r#"UPDATE documents SET content = replace(content, '"quantity":1,"stated"', '"quantity":4,"stated"') WHERE kind = 'creditNote'"#,
+        &["L1"],
+    ),
 ];
 
 /// Goods bought and sold abroad, and paid at another rate.
@@ -250,6 +262,9 @@ fn books_of_trade(server: &Server) -> Company<'_> {
     (receipt["currency"], receipt["exchangeRate"]) = ("USD".into(), "0.93".into());
     receipt["allocations"] = json!([{"targetId": sold["id"], "amount": 150}]);
     shop.make("receipts", &receipt);
+    shop.sale("2026-03-21", json!([{"unitPrice": 100, "taxCodeId": shop.vat("20")}]));
+    let piece = json!({"date": "2026-03-21", "lines": [{"lineId": sold["lines"][0]["id"], "quantity": 1}]});
+    shop.act("POST", "salesInvoices", &sold, "credit-notes", Some(&piece)).expect(201);
     shop.company
 }
 

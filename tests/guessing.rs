@@ -2,6 +2,7 @@
 //!
 //! Each test has a server of its own: guesses of one network are counted together.
 
+use crate::harness::books::behind_the_back;
 use crate::harness::people::{ACCEPT, fresh_email};
 use crate::harness::server::{DIALECTS, OWNER_EMAIL, OWNER_PASSWORD, Said, authorised};
 use crate::harness::{Dialect, Engine, Options, Request, Server, on_both_engines};
@@ -71,6 +72,22 @@ on_both_engines! {
         let told: Vec<u16> = (0..19).map(strange).collect();
         assert_eq!((told, log_in("10.41.0.1", &email, PASSWORD)), (vec![401; 19], 200));
         assert_eq!([strange(20), strange(21)], [401, 429]);
+        // Until a quarter of an hour is over.
+        behind_the_back(server, &["UPDATE login_failures SET failed_at = failed_at - 901000000".into()]).unwrap();
+        assert_eq!(strange(22), 401);
+    }
+
+    fn who_is_disabled_logs_in_no_more_than_a_stranger(server) {
+        let server = &trusting(server.engine);
+        let email = added(server, &[]);
+        let log_in = |password: &str| {
+            let request = Request::new("POST", "/b/api/auth/login").json(&json!({"email": email, "password": password}));
+            let answer = server.send(&request);
+            (answer.status, answer.header("x-error-code").map(str::to_owned))
+        };
+        assert_eq!(log_in(PASSWORD).0, 200);
+        assert!(server.command(&["user", "disable", &email], "").status.success());
+        assert_eq!((log_in(PASSWORD).0, log_in(PASSWORD)), (401, log_in("not the password")));
     }
 
     fn codes_and_confirmations_wait_for_strangers_too(server) {

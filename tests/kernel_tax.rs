@@ -151,7 +151,12 @@ on_both_engines! {
                 "date": "2025-12-31", "partyId": shop.customer, "isOpening": true, "lines": [{"unitPrice": 100, "taxCodeId": code}]
             }));
             assert_eq!(shop.posted(&sale), ["1200 119.00", "3900 -119.00"]);
+            let mut receipt = shop.receipt("2026-01-20", "59.50");
+            receipt["allocations"] = json!([{"targetId": id(&sale), "amount": "59.50"}]);
+            shop.make("receipts", &receipt);
             assert_eq!(shop.summary("2025-01-01", "2026-12-31"), ["total"]);
+            let cash = shop.rows("tax-summary?from=2026-01-01&to=2026-01-31&taxBasis=cash");
+            assert_eq!(cash[0], "VAT19 salesBase 50.00 outputTax 9.50");
         });
     }
 
@@ -307,6 +312,57 @@ on_both_engines! {
             let paid = shop.make("payments", &shop.spend("2026-03-03", "12", direct));
             assert_eq!(shop.posted(&paid), ["1010 -12.00", "1400 2.01", "6000 9.99"]);
         });
+    }
+
+    fn example_2_12_on_cash_basis_tax_counts_when_it_is_paid(server) {
+        in_both(server, &json!({}), |shop| {
+            let code = shop.vat("19");
+            let sale = shop.sale("2026-03-10", json!([{"unitPrice": 1000, "taxCodeId": code}]));
+            let pay = |date: &str, amount: &str| {
+                let mut receipt = shop.receipt(date, amount);
+                receipt["allocations"] = json!([{"targetId": id(&sale), "amount": amount}]);
+                shop.make("receipts", &receipt)
+            };
+            pay("2026-04-05", "595");
+            shop.make("creditNotes", &json!({
+                "date": "2026-04-20", "partyId": shop.customer, "salesInvoiceId": id(&sale), "kind": "priceAdjustment",
+                "lines": [{"unitPrice": 200, "taxCodeId": code}], "allocations": [{"targetId": id(&sale), "amount": 238}]
+            }));
+            let last = pay("2026-05-10", "357");
+            let of = |days: &str, basis: &str| shop.rows(&format!("tax-summary?{days}&taxBasis={basis}")).pop().unwrap();
+            let (march, april, may) = ("from=2026-03-01&to=2026-03-31", "from=2026-04-01&to=2026-04-30", "from=2026-05-01&to=2026-05-31");
+            for (days, expected) in [
+                (march, "total"), (april, "total salesBase 500.00 outputTax 95.00"), (may, "total salesBase 300.00 outputTax 57.00")
+            ] {
+                assert_eq!(of(days, "cash"), expected);
+                assert_eq!(of(days, "cashSales"), expected);
+            }
+            assert_eq!(of("from=2026-03-01&to=2026-05-31", "invoice"), "total salesBase 800.00 outputTax 152.00");
+            assert_eq!(of(march, "invoice"), "total salesBase 1000.00 outputTax 190.00");
+            shop.void("receipts", &last);
+            assert_eq!(of(may, "cash"), "total");
+        });
+    }
+
+    fn example_2_17_what_was_never_paid_is_never_owed(server) {
+        for reduces in [false, true] {
+            let settings = json!({"taxBasis": [{"validFrom": "2026-01-01", "basis": "cash"}], "writeOffReducesTax": reduces});
+            in_both(server, &settings, |shop| {
+                let sale = shop.sale("2026-03-10", json!([{"unitPrice": 1000, "taxCodeId": shop.vat("19")}]));
+                let mut receipt = shop.receipt("2026-04-05", "690");
+                receipt["allocations"] = json!([{"targetId": id(&sale), "amount": 690}]);
+                shop.make("receipts", &receipt);
+                let mut rest = shop.receipt("2026-05-05", "0.01");
+                rest["allocations"] = json!([{"targetId": id(&sale), "amount": "0.01", "writeOffAmount": "499.99"}]);
+                shop.make("receipts", &rest);
+                assert_eq!(shop.summary("2026-03-01", "2026-03-31"), ["total"]);
+                assert_eq!(shop.summary("2026-04-01", "2026-04-30")[0], "VAT19 salesBase 579.83 outputTax 110.17");
+                let may = shop.summary("2026-05-01", "2026-05-31").pop().unwrap();
+                assert_eq!(may, "total salesBase 0.01", "the cent that came");
+                let of_april = shop.rows("tax-summary?from=2026-04-01&to=2026-04-30&taxBasis=invoice");
+                assert_eq!(of_april, ["total"]);
+            });
+        }
     }
 
     fn example_2_13_a_coupon_is_a_line(server) {

@@ -29,6 +29,7 @@ mod m0019_sign_in;
 mod m0021_running_time;
 mod m0023_seals;
 mod m0024_no_replacing;
+mod m0025_client_requests;
 mod m0027_what_rows_were;
 mod m0028_keepers;
 mod m0029_tax_facts;
@@ -62,10 +63,11 @@ impl MigratorTrait for Migrator {
             Box::new(m0021_running_time::Migration),
             Box::new(m0023_seals::Migration),
             Box::new(m0024_no_replacing::Migration),
-            Box::new(m0033_years::Migration),
+            Box::new(m0025_client_requests::Migration),
             Box::new(m0027_what_rows_were::Migration),
             Box::new(m0028_keepers::Migration),
             Box::new(m0029_tax_facts::Migration),
+            Box::new(m0033_years::Migration),
         ]
     }
 }

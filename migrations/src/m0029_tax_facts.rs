@@ -2,7 +2,8 @@
 //! made it. It grows only.
 //!
 //! Books of before tell of tax in ledger lines alone, and nothing there of what was not taxed. `tax_beginnings` says up
-//! to which entry that is so: reports of tax that reach back so far are refused, and not silently empty.
+//! to which entry that is so, none in books that began later: reports of tax that reach back so far are refused, and
+//! not silently empty.
 
 use crate::columns::{bytewise, flag, key, maybe_uuid, number, of_company, text, uuid};
 use crate::sealed::Key::Plain;
@@ -95,7 +96,7 @@ const INDEXES: &[&str] = &[
 ];
 
 const BEGINNINGS: &[&str] = &["INSERT INTO tax_beginnings (business_id, entry_number) \
-     SELECT business_id, entry_number FROM books WHERE entry_number > 0"];
+     SELECT business_id, entry_number FROM books"];
 
 const GUARDS_ON_SQLITE: &[&str] = &[
     "CREATE TRIGGER tax_facts_are_not_updated BEFORE UPDATE ON tax_facts BEGIN SELECT RAISE(ABORT, 'tax_facts is append-only'); END",

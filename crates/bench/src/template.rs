@@ -4,7 +4,7 @@ use crate::Result;
 use crate::place::Raw;
 use ledger_core::books::tables::{
     EntryRef, account_days, account_months, audit_log, books, document_lines, documents, entries, entry_lines,
-    open_item_moves, open_items, party_balances,
+    open_item_moves, open_items, party_balances, tax_facts,
 };
 use ledger_core::clock::Clock;
 use ledger_core::day::Day;
@@ -25,6 +25,7 @@ pub(crate) struct Template {
     traded: Vec<document_lines::Model>,
     entry: entries::Model,
     lines: Vec<entry_lines::Model>,
+    taxes: Vec<tax_facts::Model>,
     open: Vec<open_items::Model>,
     moves: Vec<open_item_moves::Model>,
     audit: audit_log::Model,
@@ -36,6 +37,7 @@ struct Rows {
     traded: Vec<document_lines::Model>,
     entries: Vec<entries::Model>,
     lines: Vec<entry_lines::Model>,
+    taxes: Vec<tax_facts::Model>,
     open: Vec<open_items::Model>,
     moves: Vec<open_item_moves::Model>,
     audits: Vec<audit_log::Model>,
@@ -57,6 +59,11 @@ impl Template {
             lines: entry_lines::Entity::find()
                 .filter(entry_lines::Column::BusinessId.eq(business))
                 .filter(entry_lines::Column::EntryNumber.eq(entry.number))
+                .all(database)
+                .await?,
+            taxes: tax_facts::Entity::find()
+                .filter(tax_facts::Column::BusinessId.eq(business))
+                .filter(tax_facts::Column::EntryNumber.eq(entry.number))
                 .all(database)
                 .await?,
             open: open_items::Entity::find()
@@ -82,7 +89,7 @@ impl Template {
 
     /// How many rows one document is.
     pub(crate) fn rows(&self) -> usize {
-        3 + self.traded.len() + self.lines.len() + self.open.len() + self.moves.len()
+        3 + self.traded.len() + self.lines.len() + self.taxes.len() + self.open.len() + self.moves.len()
     }
 
     /// Adds the same document once more, for a day.
@@ -100,12 +107,25 @@ impl Template {
             search: number.to_lowercase(),
             ..self.document.clone()
         });
-        rows.traded.extend(self.traded.iter().map(|line| document_lines::Model {
+        let traded = self.traded.iter().map(|line| document_lines::Model {
             document_id: id,
             id: RecordId(clock.identifier()),
             date,
             ..line.clone()
+        });
+        let traded: Vec<document_lines::Model> = traded.collect();
+        rows.taxes.extend(self.taxes.iter().map(|fact| {
+            let place = self.traded.iter().position(|line| Some(line.id) == fact.line_id);
+            tax_facts::Model {
+                entry_number: head.entry_number,
+                entry_date: date,
+                date,
+                document_id: id,
+                line_id: place.map(|place| traded[place].id),
+                ..fact.clone()
+            }
         }));
+        rows.traded.extend(traded);
         rows.entries.push(entries::Model {
             id: entry,
             number: head.entry_number,
@@ -166,6 +186,7 @@ impl Rows {
         insert::<documents::Entity>(connection, self.documents).await?;
         insert::<entry_lines::Entity>(connection, self.lines).await?;
         insert::<entries::Entity>(connection, self.entries).await?;
+        insert::<tax_facts::Entity>(connection, self.taxes).await?;
         sums.write(connection).await?;
         insert::<document_lines::Entity>(connection, self.traded).await?;
         insert::<open_items::Entity>(connection, self.open).await?;

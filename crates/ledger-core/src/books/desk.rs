@@ -21,7 +21,7 @@ use crate::books::seal::{Seals, heads};
 use crate::books::tables::{
     DocumentKind, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log, books,
     document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves, open_items,
-    party_balances, progress, progress_moves, stock, stock_lines, stock_moves, tax_facts,
+    party_balances, progress, progress_moves, stock, stock_lines, stock_moves, tax_beginnings, tax_facts,
 };
 use crate::clock::Instant;
 use crate::day::Day;
@@ -247,6 +247,9 @@ impl Desk {
         };
         row.signature = heads::signature(&self.seals, &row);
         books::Entity::insert(row.clone().into_active_model()).exec_without_returning(connection).await?;
+        // All of its entries tell of their tax.
+        let beginning = tax_beginnings::Model { business_id: business, entry_number: 0 };
+        tax_beginnings::Entity::insert(beginning.into_active_model()).exec_without_returning(connection).await?;
         let company = Company::read(&self.seals, row)?;
         let mut inner = self.inner();
         inner.confirmed.insert(business);

@@ -639,6 +639,7 @@ table! {
         pub address: Option<String>,
         pub dialect: Option<String>,
         pub request_id: Option<String>,
+        pub client_request_id: Option<String>,
         pub action: String,
         pub resource: String,
         pub resource_id: RecordId,

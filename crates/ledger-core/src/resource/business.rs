@@ -11,7 +11,7 @@ use crate::currency::{CountryCode, CurrencyCode};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::field::{Faults, Field, Label, Maybe, Text};
+use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Money, Percent, Rounding};
 use crate::resource::account::keepers::{Claim, check_claims, settle};
@@ -27,6 +27,7 @@ use crate::resource::{
 use crate::stored::AsJson;
 use crate::wire_enum;
 use rules::purpose::Purpose;
+use rules::tax::TaxBasis;
 use rules::tax::TaxRounding;
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
@@ -137,6 +138,10 @@ pub struct BusinessSettingsInput {
     allow_overcredit: Maybe<bool>,
     /// By how many smallest coins the tax that a line states may differ from the computed one, 0 to 1000; 5 when absent.
     tax_override_tolerance: Maybe<i64>,
+    /// When tax counts, from which day on: a document keeps the basis of the day that its tax counts for. By invoice
+    /// where nothing is said.
+    #[schemars(extend("maxItems" = 50))]
+    tax_basis: Each<TaxBasisInput>,
     /// Whether a discount for paying early reduces the tax of what is settled; as is usual in the company's country
     /// when absent.
     discount_reduces_tax: Maybe<bool>,
@@ -251,10 +256,41 @@ pub struct BusinessSettings {
     pub allow_overcredit: bool,
     /// By how many smallest coins the tax that a line states may differ from the computed one.
     pub tax_override_tolerance: Tolerance,
+    /// When tax counts, from which day on.
+    pub tax_basis: Vec<TaxBasisFrom>,
     /// Whether a discount for paying early reduces the tax of what is settled.
     pub discount_reduces_tax: bool,
     /// Whether what is written off reduces the tax of what is settled.
     pub write_off_reduces_tax: bool,
+}
+
+/// When tax counts, from a day on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct TaxBasisInput {
+    /// The first day of the basis.
+    valid_from: Field<Day>,
+    /// When tax counts.
+    basis: Field<TaxBasis>,
+}
+
+/// When tax counts, from a day on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaxBasisFrom {
+    /// The first day of the basis.
+    pub valid_from: Day,
+    /// When tax counts.
+    pub basis: TaxBasis,
+}
+
+impl BusinessSettings {
+    /// When the tax of a day counts.
+    pub(crate) fn tax_basis_on(&self, day: Day) -> TaxBasis {
+        let begun = self.tax_basis.iter().filter(|from| from.valid_from <= day);
+        begun.max_by_key(|from| from.valid_from).map_or(TaxBasis::Invoice, |from| from.basis)
+    }
 }
 
 /// So many smallest coins.
@@ -543,6 +579,17 @@ fn check_settings(
                 faults.add("taxOverrideTolerance", "must be 0 to 1000");
             }
             coins.map(Tolerance).unwrap_or_default()
+        },
+        tax_basis: {
+            let basis = faults.each("taxBasis", input.tax_basis, |faults, input| TaxBasisFrom {
+                valid_from: faults.required("validFrom", input.valid_from),
+                basis: faults.required("basis", input.basis),
+            });
+            let days: HashSet<Day> = basis.iter().map(|from| from.valid_from).collect();
+            if days.len() < basis.len() || basis.len() > 50 {
+                faults.add("taxBasis", "must be at most 50, each from a day of its own");
+            }
+            basis
         },
         discount_reduces_tax: faults.optional("discountReducesTax", input.discount_reduces_tax).unwrap_or(usual),
         write_off_reduces_tax: faults.optional("writeOffReducesTax", input.write_off_reduces_tax).unwrap_or_default(),

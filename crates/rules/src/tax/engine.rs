@@ -4,7 +4,7 @@
 //! by what each would have without rounding. Where prices include tax, the net is rounded and the tax is what it
 //! leaves.
 
-use super::exact::{Coin, Exact, spread};
+use super::exact::{Coin, Exact, hundredths, spread};
 use super::figures::{LineTax, Refused, TooLarge, charged, minus, plus, sum};
 use super::{TaxComponent, TaxKind, TaxRounding};
 use words::day::Day;
@@ -108,9 +108,9 @@ impl<'g> Group<'g> {
 
     fn tax(&self, taxed: &mut [Taxed]) -> Result<(), TooLarge> {
         if self.terms.inclusive {
-            self.inside(taxed)?
+            self.inside(taxed)?;
         } else {
-            self.upon(taxed)?
+            self.upon(taxed)?;
         }
         for (index, _) in &self.lines {
             let line = &mut taxed[*index];
@@ -119,11 +119,11 @@ impl<'g> Group<'g> {
         Ok(())
     }
 
-    fn rate(&self, component: &TaxComponent) -> Exact {
+    fn rate(&self, component: &TaxComponent) -> Result<Exact, TooLarge> {
         match component.kind {
-            TaxKind::Exempt | TaxKind::Zero | TaxKind::Outside | TaxKind::FixedPerUnit => Exact::ZERO,
+            TaxKind::Exempt | TaxKind::Zero | TaxKind::Outside | TaxKind::FixedPerUnit => Ok(Exact::ZERO),
             TaxKind::Standard | TaxKind::Withholding | TaxKind::ReverseCharge => {
-                Exact::percent(component.rate_on(self.terms.rates_of))
+                hundredths(component.rate_on(self.terms.rates_of))
             }
         }
     }
@@ -133,7 +133,7 @@ impl<'g> Group<'g> {
         if component.kind != TaxKind::FixedPerUnit {
             return Ok(Exact::ZERO);
         }
-        Exact::plain(component.rate_on(self.terms.rates_of)).over(Exact::rate(self.terms.exchange).reduced())
+        Exact::from(component.rate_on(self.terms.rates_of)).over(Exact::from(self.terms.exchange))
     }
 
     /// Adds a component with its share on each line.
@@ -156,14 +156,14 @@ impl<'g> Group<'g> {
 
     /// What a component comes to upon the nets of the lines, shared among them.
     fn component_upon(&self, taxed: &[Taxed], component: &TaxComponent) -> Result<Vec<Money>, TooLarge> {
-        let (rate, a_unit) = (self.rate(component), self.a_unit(component)?);
+        let (rate, a_unit) = (self.rate(component)?, self.a_unit(component)?);
         let mut raw = Vec::with_capacity(self.lines.len());
         for (index, line) in &self.lines {
-            let of_base = Exact::money(base(component, &taxed[*index])?).times(rate)?;
+            let of_base = Exact::from(base(component, &taxed[*index])?).times(rate)?;
             raw.push(if a_unit.is_zero() {
                 of_base
             } else {
-                of_base.plus(a_unit.times(Exact::quantity(line.quantity))?)?
+                of_base.plus(a_unit.times(Exact::from(line.quantity))?)?
             });
         }
         let whole = raw.iter().try_fold(Exact::ZERO, |sum, raw| sum.plus(*raw))?;
@@ -185,16 +185,11 @@ impl<'g> Group<'g> {
         let mut parts = Vec::with_capacity(self.components.len());
         for component in &self.components {
             let on = if component.is_compound { whole } else { Part { of_net: Exact::ONE, a_unit: Exact::ZERO } };
-            let rate = self.rate(component);
-            let part = Part {
-                of_net: on.of_net.times(rate)?.reduced(),
-                a_unit: on.a_unit.times(rate)?.plus(self.a_unit(component)?)?.reduced(),
-            };
+            let rate = self.rate(component)?;
+            let part =
+                Part { of_net: on.of_net.times(rate)?, a_unit: on.a_unit.times(rate)?.plus(self.a_unit(component)?)? };
             if charged(component.kind) {
-                whole = Part {
-                    of_net: whole.of_net.plus(part.of_net)?.reduced(),
-                    a_unit: whole.a_unit.plus(part.a_unit)?.reduced(),
-                };
+                whole = Part { of_net: whole.of_net.plus(part.of_net)?, a_unit: whole.a_unit.plus(part.a_unit)? };
             }
             parts.push(part);
         }
@@ -208,8 +203,8 @@ impl<'g> Group<'g> {
         let (parts, whole) = self.parts()?;
         let mut exact = Vec::with_capacity(self.lines.len());
         for (_, line) in &self.lines {
-            let fixed = whole.a_unit.times(Exact::quantity(line.quantity))?;
-            exact.push(Exact::money(line.amount).minus(fixed)?.over(whole.of_net)?);
+            let fixed = whole.a_unit.times(Exact::from(line.quantity))?;
+            exact.push(Exact::from(line.amount).minus(fixed)?.over(whole.of_net)?);
         }
         let net = exact.iter().try_fold(Exact::ZERO, |sum, net| sum.plus(*net))?.round(coin)?;
         let nets = spread(net, &exact, coin)?;
@@ -222,7 +217,7 @@ impl<'g> Group<'g> {
         let mut raw: Vec<Vec<Exact>> = Vec::with_capacity(parts.len());
         for part in &parts {
             let of_line = |((_, line), net): (&(usize, &Taxable<'_>), &Exact)| {
-                net.times(part.of_net)?.plus(part.a_unit.times(Exact::quantity(line.quantity))?)
+                net.times(part.of_net)?.plus(part.a_unit.times(Exact::from(line.quantity))?)
             };
             raw.push(self.lines.iter().zip(&exact).map(of_line).collect::<Result<_, _>>()?);
         }
@@ -275,7 +270,7 @@ fn base(component: &TaxComponent, line: &Taxed) -> Result<Money, TooLarge> {
 }
 
 fn recoverable(component: &TaxComponent, amount: Money, coin: Coin) -> Result<Money, TooLarge> {
-    Exact::money(amount).times(Exact::percent(component.recoverable_percent))?.round(coin)
+    Exact::from(amount).times(hundredths(component.recoverable_percent)?)?.round(coin)
 }
 
 /// Takes the tax that a line states. Several components share it by what they were computed at; what a price includes
@@ -283,7 +278,7 @@ fn recoverable(component: &TaxComponent, amount: Money, coin: Coin) -> Result<Mo
 fn state(terms: &Terms, (index, line): (usize, &Taxable<'_>), stated: Money, taxed: &mut Taxed) -> Result<(), Refused> {
     let computed = taxed.tax;
     let by = minus(stated, computed)?;
-    let most = terms.coin.times(terms.tolerance)?;
+    let most = terms.tolerance.checked_mul(terms.coin.units()).map(Money::from_units).ok_or(TooLarge)?;
     let charging: Vec<usize> = (0..taxed.taxes.len()).filter(|place| is_charging(taxed.taxes[*place].kind)).collect();
     if by > most || minus(Money::ZERO, by)? > most || charging.is_empty() {
         return Err(Refused::Stated(index, computed));
@@ -296,11 +291,11 @@ fn state(terms: &Terms, (index, line): (usize, &Taxable<'_>), stated: Money, tax
         charging
             .iter()
             .enumerate()
-            .map(|(place, _)| if place == 0 { Exact::money(stated) } else { Exact::ZERO })
+            .map(|(place, _)| if place == 0 { Exact::from(stated) } else { Exact::ZERO })
             .collect()
     } else {
-        let size = |money: Money| Exact::money(if computed.is_negative() { negated(money) } else { money });
-        let part = Exact::money(stated).over(size(computed))?.reduced();
+        let size = |money: Money| Exact::from(if computed.is_negative() { negated(money) } else { money });
+        let part = Exact::from(stated).over(size(computed))?;
         charging.iter().map(|place| size(taxed.taxes[*place].amount).times(part)).collect::<Result<_, _>>()?
     };
     let amounts = spread(stated, &raw, terms.coin)?;
@@ -326,238 +321,5 @@ fn negated(money: Money) -> Money {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tax::TaxBoxes;
-    use words::money::{Percent, Rounding};
-
-    fn component((sequence, (rate, kind, is_compound)): (i64, &(&str, TaxKind, bool))) -> TaxComponent {
-        TaxComponent {
-            id: RecordId(uuid::Uuid::from_u128(u128::try_from(sequence).unwrap())),
-            name: format!("T{sequence}"),
-            rate: Percent::parse(rate).unwrap(),
-            rates: Vec::new(),
-            kind: *kind,
-            is_compound: *is_compound,
-            sequence,
-            recoverable_percent: Percent::HUNDRED,
-            payable_account_id: None,
-            receivable_account_id: None,
-            boxes: TaxBoxes::default(),
-        }
-    }
-
-    struct Case {
-        name: &'static str,
-        inclusive: bool,
-        rounding: TaxRounding,
-        tax: &'static [(&'static str, TaxKind, bool)],
-        /// Amount, quantity and the stated tax.
-        lines: &'static [(&'static str, &'static str, &'static str)],
-        expected: &'static str,
-    }
-
-    fn taxed(case: &Case) -> Result<Vec<Taxed>, Refused> {
-        let components: Vec<TaxComponent> = (1..).zip(case.tax).map(component).collect();
-        let terms = Terms {
-            coin: Coin { decimals: 2, rounding: Rounding::HalfUp },
-            rounding: case.rounding,
-            inclusive: case.inclusive,
-            exchange: Rate::ONE,
-            rates_of: "2026-06-30".parse().unwrap(),
-            tolerance: 5,
-        };
-        let lines: Vec<Taxable<'_>> = case
-            .lines
-            .iter()
-            .map(|(amount, quantity, stated)| Taxable {
-                amount: Money::parse(amount).unwrap(),
-                quantity: Quantity::parse(quantity).unwrap(),
-                code: Some((RecordId::default(), &components)),
-                stated: Money::parse(stated).ok(),
-            })
-            .collect();
-        tax(&terms, &lines)
-    }
-
-    /// Net, then each component upon its base.
-    fn shown(case: &Case) -> String {
-        let line = |line: &Taxed| {
-            let taxes: Vec<String> = line.taxes.iter().map(|tax| format!("{}/{}", tax.amount, tax.base)).collect();
-            format!("{}+{}", line.net, taxes.join("+"))
-        };
-        match taxed(case) {
-            Ok(lines) => lines.iter().map(line).collect::<Vec<_>>().join(" "),
-            Err(refused) => format!("{refused:?}"),
-        }
-    }
-
-    const PLAIN: Case =
-        Case { name: "", inclusive: false, rounding: TaxRounding::Document, tax: &[], lines: &[], expected: "" };
-
-    #[test]
-    #[expect(clippy::too_many_lines, reason = "one table")]
-    fn every_case_comes_to_the_coin() {
-        use TaxKind::{Exempt, FixedPerUnit, Outside, ReverseCharge, Standard, Withholding, Zero};
-        const VAT20: &[(&str, TaxKind, bool)] = &[("20", Standard, false)];
-        for case in [
-            Case {
-                name: "2.2, a compound component inside the price",
-                inclusive: true,
-                tax: &[("5", Standard, false), ("9.975", Standard, true)],
-                lines: &[("115.47", "1", "")],
-                expected: "100+5/100+10.47/105",
-                ..PLAIN
-            },
-            Case {
-                name: "2.13, a coupon off prices that include tax",
-                inclusive: true,
-                tax: VAT20,
-                lines: &[("30", "1", ""), ("-5", "1", "")],
-                expected: "25+5/25 -4.17+-0.83/-4.17",
-                ..PLAIN
-            },
-            Case {
-                name: "2.15, an excise below a compound tax",
-                inclusive: true,
-                tax: &[("2", FixedPerUnit, false), ("20", Standard, true)],
-                lines: &[("12", "1", "")],
-                expected: "8+2/8+2/10",
-                ..PLAIN
-            },
-            Case {
-                name: "2.16, a coupon that leaves nearly nothing",
-                tax: VAT20,
-                lines: &[("30", "1", ""), ("-29.97", "1", "")],
-                expected: "30+6/30 -29.97+-5.99/-29.97",
-                ..PLAIN
-            },
-            Case {
-                name: "a coupon that leaves nothing",
-                tax: VAT20,
-                lines: &[("30", "1", ""), ("-30", "1", "")],
-                expected: "30+6/30 -30+-6/-30",
-                ..PLAIN
-            },
-            Case {
-                name: "2.11, a stated tax",
-                tax: VAT20,
-                lines: &[("10", "1", "2.01")],
-                expected: "10+2.01/10",
-                ..PLAIN
-            },
-            Case {
-                name: "2.11, one that is too far off",
-                tax: VAT20,
-                lines: &[("10", "1", "2.5")],
-                expected: "Stated(0, Money(20000))",
-                ..PLAIN
-            },
-            Case {
-                name: "a stated tax inside the price moves the net",
-                inclusive: true,
-                tax: VAT20,
-                lines: &[("12", "1", "2.01")],
-                expected: "9.99+2.01/9.99",
-                ..PLAIN
-            },
-            Case {
-                name: "a stated tax of several components",
-                tax: &[("5", Standard, false), ("9.975", Standard, true)],
-                lines: &[("100", "1", "15.5")],
-                expected: "100+5.01/100+10.49/105.01",
-                ..PLAIN
-            },
-            Case {
-                name: "a stated tax where none is charged",
-                tax: &[("0", Exempt, false)],
-                lines: &[("10", "1", "0.01")],
-                expected: "Stated(0, Money(0))",
-                ..PLAIN
-            },
-            Case {
-                name: "a stated tax of a coupon",
-                tax: VAT20,
-                lines: &[("-10", "1", "-2.01")],
-                expected: "-10+-2.01/-10",
-                ..PLAIN
-            },
-            Case {
-                name: "what nobody charges is not in a price",
-                inclusive: true,
-                tax: &[("20", Standard, false), ("10", Withholding, false)],
-                lines: &[("1200", "1", "")],
-                expected: "1000+200/1000+100/1000",
-                ..PLAIN
-            },
-            Case {
-                name: "a reverse charge is on the whole price",
-                inclusive: true,
-                tax: &[("20", ReverseCharge, false)],
-                lines: &[("100", "1", "")],
-                expected: "100+20/100",
-                ..PLAIN
-            },
-            Case {
-                name: "a zero rate takes no odd coin",
-                inclusive: true,
-                tax: &[("20", Standard, false), ("0", Zero, false)],
-                lines: &[("10", "1", ""), ("10", "1", ""), ("9.99", "1", "")],
-                expected: "8.33+1.67/8.33+0/8.33 8.33+1.67/8.33+0/8.33 8.33+1.66/8.33+0/8.33",
-                ..PLAIN
-            },
-            Case {
-                name: "what is outside is a base alone",
-                tax: &[("0", Outside, false)],
-                lines: &[("10", "1", "")],
-                expected: "10+0/10",
-                ..PLAIN
-            },
-            Case {
-                name: "the largest amount",
-                inclusive: true,
-                tax: VAT20,
-                lines: &[("922337203685477", "1", "")],
-                expected: "768614336404564.17+153722867280912.83/768614336404564.17",
-                ..PLAIN
-            },
-            Case {
-                name: "rounded line by line",
-                rounding: TaxRounding::Line,
-                tax: &[("15", Standard, false)],
-                lines: &[("15.35", "1", ""), ("15.35", "1", "")],
-                expected: "15.35+2.3/15.35 15.35+2.3/15.35",
-                ..PLAIN
-            },
-        ] {
-            assert_eq!(shown(&case), case.expected, "{}", case.name);
-        }
-    }
-
-    #[test]
-    fn the_rates_of_a_day_apply() {
-        let mut component = component((1, &("19", TaxKind::Standard, false)));
-        component.rates = vec![crate::tax::TaxRate {
-            valid_from: "2026-07-01".parse().unwrap(),
-            rate: Percent::parse("16").unwrap(),
-        }];
-        let components = [component];
-        for (day, expected) in [("2026-06-30", "19"), ("2026-07-01", "16")] {
-            let terms = Terms {
-                coin: Coin { decimals: 2, rounding: Rounding::HalfUp },
-                rounding: TaxRounding::Document,
-                inclusive: false,
-                exchange: Rate::ONE,
-                rates_of: day.parse().unwrap(),
-                tolerance: 0,
-            };
-            let line = Taxable {
-                amount: Money::parse("100").unwrap(),
-                quantity: Quantity::parse("1").unwrap(),
-                code: Some((RecordId::default(), &components)),
-                stated: None,
-            };
-            assert_eq!(tax(&terms, &[line]).unwrap()[0].tax.to_string(), expected, "{day}");
-        }
-    }
-}
+#[path = "engine_cases.rs"]
+mod tests;

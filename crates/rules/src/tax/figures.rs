@@ -4,7 +4,7 @@
 //! the lines are the sums of the tax summary, which are the totals of the document.
 
 use super::engine::{Taxable, Terms, tax};
-use super::exact::{Coin, Exact, spread};
+use super::exact::{Coin, Exact, hundredths, spread};
 use super::{TaxComponent, TaxKind, TaxRounding};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -100,9 +100,7 @@ pub struct Totals {
     pub withheld: Money,
 }
 
-/// The sums of a document grow larger than can be kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLarge;
+pub use words::exact::TooLarge;
 
 /// The discount of the document is more than its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,9 +158,7 @@ impl Rules {
         let off = match discount {
             None => Money::ZERO,
             Some(Discount::Amount(off)) => off,
-            Some(Discount::Percent(percent)) => {
-                Exact::money(amount).times(Exact::percent(percent))?.round(self.coin())?
-            }
+            Some(Discount::Percent(percent)) => Exact::from(amount).times(hundredths(percent)?)?.round(self.coin())?,
         };
         // What is taken off a line that takes something off itself makes it less, too.
         let more = if amount.is_negative() { off < amount || off > Money::ZERO } else { off > amount };
@@ -176,8 +172,8 @@ fn shares_of(discount: Money, nets: &[Money]) -> Sum<Vec<Exact>> {
     if discount == Money::ZERO || whole == Money::ZERO {
         return Ok(vec![Exact::ZERO; nets.len()]);
     }
-    let part = Exact::money(discount).over(Exact::money(whole))?.reduced();
-    nets.iter().map(|net| part.times(Exact::money(*net))).collect()
+    let part = Exact::from(discount).over(Exact::from(whole))?;
+    nets.iter().map(|net| part.times(Exact::from(*net))).collect()
 }
 
 /// What the lines and the document come to.

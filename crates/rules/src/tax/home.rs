@@ -110,8 +110,8 @@ pub fn claimed(tax: &LineTax, home: Money, exchange: &Exchange<'_>) -> Result<Mo
     if tax.amount == Money::ZERO {
         return Ok(Money::ZERO);
     }
-    let of = |money: Money| Exact::money(if tax.amount.is_negative() { negated(money) } else { money });
-    Exact::money(home).times(of(tax.recoverable))?.over(of(tax.amount))?.round(exchange.coin())
+    let of = |money: Money| Exact::from(if tax.amount.is_negative() { negated(money) } else { money });
+    Exact::from(home).times(of(tax.recoverable))?.over(of(tax.amount))?.round(exchange.coin())
 }
 
 pub(super) fn negated(money: Money) -> Money {

@@ -62,6 +62,19 @@ wire_enum! {
     }
 }
 
+wire_enum! {
+    /// When tax counts.
+    pub enum TaxBasis {
+        /// When it is invoiced.
+        #[default]
+        Invoice = "invoice",
+        /// When it is paid.
+        Cash = "cash",
+        /// On sales when it is paid, on purchases when it is invoiced.
+        CashSales = "cashSales",
+    }
+}
+
 /// A rate from a day on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

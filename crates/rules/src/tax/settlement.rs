@@ -1,7 +1,7 @@
 //! What a settlement does to the tax of what it settles: what is taken off reduces it, what is kept back is tax itself.
 
 use super::TaxKind;
-use super::exact::{Coin, Exact, spread};
+use super::exact::{Coin, Exact, hundredths, spread};
 use super::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
 use super::figures::{TooLarge, plus};
 use super::home::negated;
@@ -56,8 +56,8 @@ pub fn reduced(left: &[TaxFact], off: Off, origin: TaxOrigin, settling: &Settlin
     // More than what is left takes nothing else.
     let home = Ord::min(off.home, size(whole));
     let of_whole = |amount: Money, part: Money| {
-        let size = Exact::money(size(whole));
-        Exact::money(amount).times(Exact::money(part))?.over(size).map(Exact::reduced)
+        let size = Exact::from(size(whole));
+        Exact::from(amount).times(Exact::from(part))?.over(size)
     };
     let raw = |amount: Money| weights.iter().map(|weight| of_whole(*weight, amount)).collect::<Result<Vec<_>, _>>();
     let sign = |amount: Money| if whole.is_negative() { negated(amount) } else { amount };
@@ -111,8 +111,8 @@ pub fn kept_back(
         if size(whole) == Money::ZERO {
             return Ok(Money::ZERO);
         }
-        let exact = Exact::money(size(money)).times(Exact::money(size(settled)))?;
-        exact.over(Exact::money(size(whole)))?.round(coin)
+        let exact = Exact::from(size(money)).times(Exact::from(size(settled)))?;
+        exact.over(Exact::from(size(whole)))?.round(coin)
     };
     let common = |from: &TaxFact| TaxFact {
         settles: Some(settling.document),
@@ -139,8 +139,8 @@ pub fn kept_back(
     }
     let mut weights = Vec::with_capacity(groups.len());
     for group in &groups {
-        let rate = group.rate.map_or(Exact::ZERO, Exact::percent);
-        weights.push(Exact::money(size(group.base)).times(rate)?.reduced());
+        let rate = group.rate.map_or(Ok(Exact::ZERO), hundredths)?;
+        weights.push(Exact::from(size(group.base)).times(rate)?);
     }
     let sum = weights.iter().try_fold(Exact::ZERO, |sum, weight| sum.plus(*weight))?;
     if sum.is_zero() {
@@ -148,10 +148,7 @@ pub fn kept_back(
         return Ok(vec![fact]);
     }
     let raw = |amount: Money| {
-        weights
-            .iter()
-            .map(|weight| Exact::money(amount).times(*weight)?.over(sum))
-            .collect::<Result<Vec<_>, TooLarge>>()
+        weights.iter().map(|weight| Exact::from(amount).times(*weight)?.over(sum)).collect::<Result<Vec<_>, TooLarge>>()
     };
     let own = spread(off.own, &raw(off.own)?, settling.coin)?;
     let home = spread(off.home, &raw(off.home)?, settling.home_coin)?;

@@ -214,8 +214,12 @@ impl Documents {
                 .all(&cx.db)
                 .await?;
             found.turnover(&lines, &facts, &earned);
+            let mut by_document: HashMap<RecordId, Vec<&tax_facts::Model>> = HashMap::new();
+            for fact in &facts {
+                by_document.entry(fact.document_id).or_default().push(fact);
+            }
             for row in rows {
-                let own: Vec<&tax_facts::Model> = facts.iter().filter(|fact| fact.document_id == row.id).collect();
+                let own = by_document.remove(&row.id).unwrap_or_default();
                 found.rates(row, &own, &codes, business.settings.tax_override_tolerance.0);
             }
             cx.pause().await?;

@@ -10,6 +10,7 @@ use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::list::{FilterValue, ListQuery, Parameter, Reads};
 use crate::wire_enum;
+pub(super) use rules::tax::TaxBasis;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -142,6 +143,12 @@ pub(super) const METHOD: Parameter = Parameter::new(
     "Whether it begins with the profit, or tells what money came from and went to; `indirect` when absent.",
     Reads::OneOf(Method::TEXTS),
 );
+pub(super) const TAX_BASIS: Parameter = Parameter::new(
+    "taxBasis",
+    "Whether tax counts when it is invoiced or when it is paid, or so on sales alone; as the company has it on the day of \
+     each document when absent.",
+    Reads::OneOf(TaxBasis::TEXTS),
+);
 pub(super) const TAX_CODE: Parameter = Parameter::new("taxCodeId", "Only this tax code.", Reads::Identifier);
 pub(super) const BASIS: Parameter = Parameter::new(
     "basis",
@@ -174,6 +181,7 @@ pub struct Asked {
     pub(super) account: Option<RecordId>,
     pub(super) item: Option<RecordId>,
     pub(super) tax_code: Option<RecordId>,
+    pub(super) tax_basis: Option<TaxBasis>,
     pub(super) basis: Basis,
     pub(super) group_by: Option<Interval>,
     pub(super) orders: Orders,
@@ -286,6 +294,7 @@ impl Asked {
             account: identifier("accountId"),
             item: identifier("itemId"),
             tax_code: identifier("taxCodeId"),
+            tax_basis: choice(query, "taxBasis"),
             basis: choice(query, "basis").unwrap_or_default(),
             group_by,
             orders: choice(query, "type").unwrap_or_default(),
@@ -369,6 +378,7 @@ impl Asked {
             "accountId" => Some(json!(self.account)),
             "itemId" => Some(json!(self.item)),
             "taxCodeId" => Some(json!(self.tax_code)),
+            "taxBasis" => Some(json!(self.tax_basis.map(|basis| basis.to_string()))),
             "basis" => Some(json!(self.basis.to_string())),
             "groupBy" => Some(json!(self.group_by.map(|interval| interval.to_string()))),
             "type" => Some(json!(self.orders.to_string())),

@@ -68,6 +68,7 @@ pub(super) fn asked(from: &str, to: &str) -> Asked {
         account: None,
         item: None,
         tax_code: None,
+        tax_basis: None,
         basis: super::asked::Basis::default(),
         group_by: None,
         orders: super::asked::Orders::default(),

@@ -6,6 +6,7 @@
 pub(crate) mod actions;
 pub(crate) mod allocating;
 pub mod allocation;
+mod direct;
 mod posting;
 mod relief;
 mod taxes;
@@ -23,7 +24,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Stated, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, Rate};
-use crate::resource::account::{AccountClass, AccountType};
+use crate::resource::account::AccountType;
 use crate::resource::address::text;
 use crate::resource::document::{
     self, Abilities, Before, Change, Content, Document, Draft, Head, HeadInput, HeadView, Leaving, Purpose, Settled,
@@ -36,20 +37,19 @@ use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::party;
 use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::tax_code::{TaxCodes, TaxDirection, TaxKind, kept_as};
+use crate::resource::tax_code::kept_as;
 use crate::resource::trade::country_of;
 use crate::resource::trade::line::TaxChoice;
 use crate::resource::{About, Resource, ResourceKey, Scope};
 use crate::wire_enum;
 use actions::{Allocate, Deallocate};
 use allocating::{AllocationAsked, AllocationInput, AllocationView, Touch};
+use direct::{figures, for_party, tells, too_large, withheld};
 use posting::Tells;
 use rules::posting::Posting;
 use rules::purpose::{Purpose as For, Side};
-use rules::tax::engine::{Taxable, Taxed, Terms, tax};
-use rules::tax::exact::Coin;
-use rules::tax::facts::{Common, TaxOrigin, TaxSide};
-use rules::tax::figures::{LineFigures, Refused};
+use rules::tax::facts::{Common, TaxOrigin};
+use rules::tax::figures::LineFigures;
 use rules::tax::home::{Exchange, Withholding};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -959,78 +959,6 @@ async fn settle(
         .map_err(|fault| Error::internal(format!("a receipt or payment does not balance: {fault:?}")))?;
     settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
     Ok(settled)
-}
-
-fn too_large() -> Error {
-    Error::field("lines", "come to more than can be kept")
-}
-
-/// What each direct line comes to.
-fn figures(
-    business: &Business,
-    asked: &MoneyAsked,
-    taxes: &TaxCodes,
-    (exchange, rates_of): (&Exchange<'_>, Day),
-) -> Result<Vec<LineFigures>> {
-    let terms = Terms {
-        coin: Coin { decimals: currency::decimals(exchange.currency).unwrap_or(2), rounding: exchange.rounding },
-        rounding: business.settings.tax_rounding,
-        inclusive: true,
-        exchange: exchange.rate,
-        rates_of,
-        tolerance: business.settings.tax_override_tolerance.0,
-    };
-    let lines: Vec<Taxable<'_>> = asked
-        .lines
-        .iter()
-        .map(|line| Taxable {
-            amount: line.amount,
-            quantity: Quantity::from_units(1_000_000),
-            code: line.tax.code().and_then(|id| taxes.get(id)).map(|code| (code.id, code.components.0.as_slice())),
-            stated: line.stated_tax,
-        })
-        .collect();
-    let taxed = tax(&terms, &lines).map_err(|refused| match refused {
-        Refused::Stated(index, computed) => crate::resource::trade::stated_too_far(index, computed),
-        Refused::TooLarge | Refused::DiscountOf(_) | Refused::Negative => too_large(),
-    })?;
-    let line = |(line, taxed): (&Taxable<'_>, Taxed)| LineFigures {
-        gross: line.amount,
-        discount: Money::ZERO,
-        net: taxed.net,
-        tax: taxed.tax,
-        taxes: taxed.taxes,
-    };
-    Ok(lines.iter().zip(taxed).map(line).collect())
-}
-
-/// What of a line is kept back as tax.
-fn withheld(figures: &LineFigures) -> Option<Money> {
-    let kept = figures.taxes.iter().filter(|tax| tax.kind == TaxKind::Withholding);
-    kept.map(|tax| tax.amount).try_fold(Money::ZERO, Money::checked_add)
-}
-
-/// What settles something, or will: what moves, less what moves for the direct lines.
-fn for_party(asked: &MoneyAsked, figures: &[LineFigures]) -> Option<Money> {
-    let moves = |sum: Money, line: &LineFigures| sum.checked_add(line.gross)?.checked_sub(withheld(line)?);
-    let direct = figures.iter().try_fold(Money::ZERO, moves)?;
-    asked.amount.checked_sub(direct).filter(|rest| !rest.is_negative())
-}
-
-/// What a direct line tells of tax: on the side of its code, else of its account.
-fn tells(chart: &Chart, taxes: &TaxCodes, line: &DirectLineAsked) -> Tells {
-    if let Some(duty) = kept_as(chart, line.account) {
-        return Tells::Carry(duty);
-    }
-    let class = chart.account(line.account).map(|account| account.r#type.class());
-    let of_account = if class == Some(AccountClass::Income) { TaxSide::Sale } else { TaxSide::Purchase };
-    match line.tax.code().and_then(|id| taxes.get(id)).map(|code| code.direction) {
-        Some(TaxDirection::Sales) => Tells::Of(TaxSide::Sale),
-        Some(TaxDirection::Purchase) => Tells::Of(TaxSide::Purchase),
-        Some(TaxDirection::Both) => Tells::Of(of_account),
-        None if matches!(class, Some(AccountClass::Income | AccountClass::Expense)) => Tells::Of(of_account),
-        None => Tells::Nothing,
-    }
 }
 
 /// What is left to settle something with.

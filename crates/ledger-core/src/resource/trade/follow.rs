@@ -300,7 +300,12 @@ pub(super) fn take(
     let inclusive = asked.inclusive.unwrap_or(business.settings.prices_include_tax_default);
     let unsaid = derived::unsaid(direction, asked, inclusive, sources);
     let mut lines = std::mem::take(&mut asked.lines);
-    for line in &mut lines {
+    for (index, line) in lines.iter_mut().enumerate() {
+        if unsaid.iter().any(|(place, _)| *place == index) {
+            // The discount is shared by itself, so the price is the one before it.
+            let terms = line.source_line.and_then(|id| sources.terms(direction, asked, id));
+            line.price = terms.and_then(|(source, place)| source.content.asked.lines.get(place)?.price);
+        }
         take_line(direction, asked, inclusive, line, sources, taxes);
     }
     asked.lines = lines;
@@ -525,8 +530,16 @@ impl<'s> Following<'s> {
         Ok(following)
     }
 
+    /// The same, of invoices as well that it credits by what came back.
+    pub(super) fn with(mut self, asked: &TradeAsked, credited: impl Iterator<Item = RecordId>) -> Result<Self> {
+        for invoice in credited {
+            self.link(asked, invoice)?;
+        }
+        Ok(self)
+    }
+
     /// Notes what it has to do with a document.
-    pub(super) fn link(&mut self, asked: &TradeAsked, id: RecordId) -> Result<()> {
+    fn link(&mut self, asked: &TradeAsked, id: RecordId) -> Result<()> {
         let Some(Source { row, .. }) = self.sources.document(id) else { return Ok(()) };
         let relation = match self.direction {
             Direction::DeliveryNote | Direction::ReceiptNote if asked.is_return => Relation::Returns,

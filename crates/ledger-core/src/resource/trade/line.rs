@@ -98,7 +98,8 @@ pub struct TradeLineAsked {
     /// What was sent and not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rejected: Option<Quantity>,
-    /// Whether it says nothing of its own but a quantity: what it comes to is a share of the line that it credits.
+    /// Whether it says nothing of its own but a quantity: what it comes to, or what is taken off, is a share of the line
+    /// that it follows.
     #[serde(default, skip_serializing_if = "<&bool as std::ops::Not>::not")]
     pub(super) is_share: bool,
 }

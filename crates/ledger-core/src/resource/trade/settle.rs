@@ -112,10 +112,8 @@ pub(super) async fn settle(
         return Ok(settled);
     }
     settled.lines = traded(asked, &settled.figures);
-    let mut following = Following::new(direction, asked, &sources, business)?;
-    for invoice in worked.credits().filter_map(|line| sources.invoice_of(line)) {
-        following.link(asked, invoice)?;
-    }
+    let credited = worked.credits().filter_map(|line| sources.invoice_of(line));
+    let following = Following::new(direction, asked, &sources, business)?.with(asked, credited)?;
     if direction.is_order() {
         settled.progress = Some(order(asked, &items, following)?);
         return Ok(settled);

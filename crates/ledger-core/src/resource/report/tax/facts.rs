@@ -1,6 +1,7 @@
 //! The facts of some days, as they were known, summed by what tells them apart.
 
 use super::super::asked::Asked;
+use super::cash;
 use crate::books::balances::{last_known, sum};
 use crate::books::tables::{entries, entry_lines, tax_beginnings, tax_facts};
 use crate::cx::Cx;
@@ -49,6 +50,8 @@ impl Sum {
 pub(in super::super) struct Taxes {
     pub(super) sums: Vec<Sum>,
     pub(super) codes: HashMap<RecordId, String>,
+    /// What of documents on cash basis was written in these days, taken off, and what of them counts.
+    pub(super) by_cash: Vec<Sum>,
     /// What the ledger lines of these facts move, a debit positive.
     pub(super) posted: i64,
 }
@@ -85,7 +88,18 @@ impl Taxes {
             .into_model()
             .all(&cx.db)
             .await?;
-        Ok(Self { sums, codes: code_names(cx).await?, posted: posted(cx, asked).await? })
+        let mut by_cash = Vec::new();
+        if cash::is_asked(asked, &cx.business()?.settings) {
+            let (counted, written) = cash::counted(cx, asked).await?;
+            by_cash.extend(counted);
+            by_cash.extend(written);
+        }
+        Ok(Self { sums, by_cash, codes: code_names(cx).await?, posted: posted(cx, asked).await? })
+    }
+
+    /// All that counts in these days.
+    pub(super) fn counting(&self) -> impl Iterator<Item = &Sum> {
+        self.sums.iter().chain(&self.by_cash)
     }
 
     /// What the facts say that their ledger lines must move.
@@ -151,9 +165,8 @@ async fn posted(cx: &Cx<'_>, asked: &Asked) -> Result<i64> {
 
 /// Books of before there were facts of tax say nothing here of what was not taxed: they are named, and not silently empty.
 pub(super) async fn check_beginning(cx: &Cx<'_>, asked: &Asked) -> Result<()> {
-    let Some(beginning) = tax_beginnings::Entity::find_by_id(cx.business_id()?).one(&cx.db).await? else {
-        return Ok(());
-    };
+    let beginning = tax_beginnings::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
+    let Some(beginning) = beginning.filter(|row| row.entry_number > 0) else { return Ok(()) };
     let mut before = entries::Entity::find()
         .filter(entries::Column::BusinessId.eq(beginning.business_id))
         .filter(entries::Column::Number.lte(beginning.entry_number))

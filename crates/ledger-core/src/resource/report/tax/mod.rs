@@ -2,6 +2,7 @@
 //!
 //! All of it is summed from the facts of tax and from nothing else; what proves it is summed from ledger lines.
 
+mod cash;
 mod detail;
 mod facts;
 mod returns;

@@ -1,7 +1,7 @@
 //! Tax by the boxes of a return.
 
 use super::super::Report;
-use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, TO, TO_DATE};
+use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, TAX_BASIS, TO, TO_DATE};
 use super::super::form::{Example, Form, Holds};
 use super::super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::facts::Taxes;
@@ -19,7 +19,7 @@ impl Report for TaxReturn {
     const TITLE: &'static str = "Tax return";
     const ABOUT: &'static str = "What goes into each box of a tax return over some days, as the components of tax codes \
                                  say, in the company's currency. What no box takes is listed below `none`, code by code.";
-    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, TAX_BASIS, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
         columns: &[
             ("base", "Without tax", Holds::Amount),
@@ -53,7 +53,7 @@ impl Report for TaxReturn {
         let mut boxes: BTreeMap<&str, [i64; 2]> = BTreeMap::new();
         let mut outside: BTreeMap<(String, String), [i64; 2]> = BTreeMap::new();
         let (mut due, mut claim) = (0, 0);
-        for sum in taxes.sums.iter().filter(|sum| !sum.is_carry()) {
+        for sum in taxes.counting().filter(|sum| !sum.is_carry()) {
             match sum.duty {
                 TaxDuty::Owed => due += sum.tax,
                 TaxDuty::Claimed => claim += sum.tax,

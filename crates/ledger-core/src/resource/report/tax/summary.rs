@@ -1,7 +1,7 @@
 //! Tax by code and component.
 
 use super::super::Report;
-use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, TAX_CODE, TO, TO_DATE};
+use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, TAX_BASIS, TAX_CODE, TO, TO_DATE};
 use super::super::form::{Example, Form, Holds};
 use super::super::sheet::{Own, Row, RowType, Sheet};
 use super::facts::{Sum, Taxes};
@@ -54,7 +54,7 @@ impl Report for TaxSummary {
                                  component, with what it was computed on, in the company's currency. Lines without a \
                                  code stand below `none`; what moves accounts of tax without being tax stands below \
                                  `carry`, and is in no total.";
-    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, TAX_CODE, KNOWN_AT, FORMAT];
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, TAX_CODE, TAX_BASIS, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
         columns: &[
             ("salesBase", "Sales, without tax", Holds::Amount),
@@ -106,7 +106,7 @@ impl Report for TaxSummary {
         let mut codes: BTreeMap<(bool, String, String), OfCode> = BTreeMap::new();
         let mut carried: Option<Figures> = None;
         let mut total = Figures::default();
-        for sum in &taxes.sums {
+        for sum in taxes.counting() {
             if sum.is_carry() {
                 add(carried.get_or_insert_default(), figures(sum, false));
                 continue;
@@ -190,6 +190,7 @@ mod tests {
                 sum(None, None, Sale, Alone, [500, 0]),
                 follows(Sum { origin: TaxOrigin::Carry, ..sum(None, None, Sale, Owed, [0, -3_000]) }),
             ],
+            by_cash: Vec::new(),
             codes: named(&[(1, "VAT 20"), (2, "Compound"), (3, "Reverse"), (4, "Withheld")]),
             posted: posted * 100,
         };
