@@ -42,7 +42,8 @@ on_both_engines! {
             assert_eq!((&created["action"], &created["before"], &created["after"]), (&json!("created"), &Value::Null, &made.data));
             assert_eq!((&created["dialect"], &created["clientRequestId"]), (&json!(format!("{dialect:?}")), &json!(format!("audit-{resource}"))));
             assert_eq!(created["requestId"].as_str().unwrap().len(), 36, "the server's own");
-            assert_eq!(log(&company, &format!("&clientRequestId=audit-{resource}")).len(), 1);
+            let of_request = format!("&resource={resource}&resourceId={}&clientRequestId=audit-{resource}", made.id());
+            assert_eq!(log(&company, &of_request).len(), 1);
             assert_eq!((&created["actor"]["address"], &created["actor"]["userId"]), (&json!("127.0.0.1"), &made.data["createdBy"]));
             assert_eq!((&created["versionFrom"], &created["versionTo"]), (&Value::Null, &json!(1)));
             if !operations.verbs().any(|verb| verb == Verb::Update) {

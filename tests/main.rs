@@ -20,6 +20,7 @@ mod guesses;
 mod guessing;
 mod harness;
 mod journals;
+mod kernel_accounts;
 mod kernel_shares;
 mod kernel_stock;
 mod kernel_tax;

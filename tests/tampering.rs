@@ -7,6 +7,7 @@ use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, authorised};
 use crate::harness::{Dialect, Engine, Options, Request, Server};
 use crate::seals::{Place, chain_plainly_from, populated, start};
 use crate::signin::{PASSWORD, added, login_from, with_authenticator};
+use ledger_core::ids::BusinessId;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::process::Output;
@@ -142,6 +143,47 @@ fn the_chain_says_where_it_is_broken_on_sqlite() {
 #[test]
 fn the_chain_says_where_it_is_broken_on_postgres() {
     the_chain_says_where_it_is_broken(Engine::Postgres);
+}
+
+/// A head that was kept elsewhere tells of each thing that went back since.
+fn a_kept_head_tells_what_went_back(engine: Engine) {
+    let Some(server) = start(engine) else { return };
+    let company = server.company();
+    company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+    let place = Place::of(&server);
+    let business = BusinessId::parse(&company.id).unwrap();
+    let own =
+        if place.is_postgres() { format!("'{}'", company.id) } else { format!("X'{}'", company.id.replace('-', "")) };
+    let kept = place.runtime.block_on(place.ledger.heads(&[business])).unwrap().remove(0);
+    let found = || place.runtime.block_on(place.ledger.verify_head(&kept)).unwrap();
+    assert_eq!(found(), [""; 0]);
+    place.unguard();
+    place.keep("all");
+    for (statement, told) in [
+        (
+            "UPDATE books SET entry_number = entry_number - 1 WHERE business_id = {b}",
+            "the ledger went back from entry 1",
+        ),
+        ("UPDATE books SET audit_sequence = audit_sequence - 1 WHERE business_id = {b}", "the audit log went back"),
+        ("UPDATE audit_log SET hash = 'x' WHERE business_id = {b}", "is another than it was"),
+        ("DELETE FROM audit_log WHERE business_id = {b}", "of the audit log is gone"),
+        ("DELETE FROM books WHERE business_id = {b}", "the books of the company are gone"),
+    ] {
+        place.run(&statement.replace("{b}", &own));
+        let found = found();
+        assert!(found.len() == 1 && found[0].contains(told), "{statement}: {found:?}");
+        ["audit_log", "books"].iter().for_each(|table| place.put_back("all", table));
+    }
+}
+
+#[test]
+fn a_kept_head_tells_what_went_back_on_sqlite() {
+    a_kept_head_tells_what_went_back(Engine::Sqlite);
+}
+
+#[test]
+fn a_kept_head_tells_what_went_back_on_postgres() {
+    a_kept_head_tells_what_went_back(Engine::Postgres);
 }
 
 fn told(output: &Output) -> String {

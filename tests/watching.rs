@@ -158,7 +158,7 @@ on_both_engines! {
                 let id = format!("{id}-{dialect:?}");
                 server.send(&program.request(dialect, "GET", "parties", "").header("X-Request-Id", &id)).expect(200);
                 let log = server.log();
-                let line = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).find(|one| one["message"] == "request" && one["request_id"] == id).unwrap();
+                let line = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).find(|one| one["message"] == "request" && one["clientRequestId"] == id).unwrap();
                 assert_eq!((&line["business"], &line["key"], &line["user"]), (&json!(company.id), &key["id"], &key["userId"]));
             }
         }

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
-use crate::resource::account::table as accounts;
+use crate::resource::account::{Keeper, table as accounts};
 use crate::resource::lock::table as locks;
 use crate::resource::number_series::{gaps_of, table as series};
 use crate::stored::AsJson;
@@ -462,7 +462,7 @@ async fn control_accounts(cx: &Cx<'_>, lines: &Walk) -> Result<Check> {
         .all(&cx.db)
         .await?
         .into_iter()
-        .filter(|account| account.r#type.is_control())
+        .filter(|account| account.keeper == Keeper::OpenItems)
         .collect();
     let mut findings = Findings::default();
     let (mut by_account, mut by_party) = (0, 0);

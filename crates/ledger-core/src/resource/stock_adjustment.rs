@@ -2,7 +2,7 @@
 
 use crate::access::Business;
 use crate::books::balances::sum;
-use crate::books::chart::SystemRole;
+use crate::books::chart::Chart;
 use crate::books::periods::Module;
 use crate::books::stock::{self, Wanted as Movement};
 use crate::books::tables::documents::{self, Column};
@@ -13,7 +13,6 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
-use crate::resource::account::AccountType;
 use crate::resource::address::text;
 use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, TradedLine,
@@ -23,10 +22,11 @@ use crate::resource::item::{self, CostMethod, ItemType};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::payment_term::MasterStatus;
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
-use rules::posting::{Line, Posting, Subject};
+use rules::posting::{Line, Posting, Subject, Unposted, Valued};
+use rules::purpose::Purpose as For;
 use schemars::JsonSchema;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
@@ -343,7 +343,7 @@ impl Document for StockAdjustments {
 
     async fn complete(cx: &Cx<'_>, _: &Head, mut asked: AdjustmentAsked) -> Result<AdjustmentAsked> {
         if asked.account.is_none() {
-            asked.account = Some(cx.chart().await?.in_role(SystemRole::InventoryAdjustment)?.id);
+            asked.account = Some(cx.chart().await?.roles().inventory_adjustment.id());
         }
         Ok(asked)
     }
@@ -379,7 +379,7 @@ impl Document for StockAdjustments {
         if purpose == Purpose::Draft {
             return Ok(settled);
         }
-        let inventory = chart.in_role(SystemRole::Inventory)?.id;
+        let inventory = chart.roles().inventory.id();
         let mut movements = Vec::new();
         for ((line, delta), line_no) in asked.lines.iter().zip(&deltas).zip(1_usize..) {
             let says = *delta != Quantity::ZERO || line.standard.is_some();
@@ -424,8 +424,8 @@ impl Document for StockAdjustments {
         let value = moved.iter().try_fold(Money::ZERO, |sum, fact| sum.checked_add(fact.booked_stock));
         let value = value.ok_or_else(|| Error::field("lines", "come to more than can be kept"))?;
         (settled.total, settled.base_total) = (value, value);
-        let posting = posting(&business.base_currency, moved)
-            .map_err(|_| Error::field("lines", "come to more than can be kept"))?;
+        let lines = lines(&chart, &business.base_currency, moved).map_err(|why| why.at("accountId"))?;
+        let posting = Posting::balanced(lines).map_err(|_| Error::field("lines", "come to more than can be kept"))?;
         settled.lines = traded(asked, &deltas, moved, account);
         settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
         Ok(settled)
@@ -492,11 +492,7 @@ fn judge(
     purpose: Purpose,
     references: &mut References,
 ) {
-    references.account("accountId", asked.account, Wanted::Any);
-    let account = asked.account.and_then(|id| references.chart.account(id));
-    if account.is_some_and(|account| account.r#type.is_control() || account.r#type == AccountType::Inventory) {
-        references.faults.add("accountId", "must not be a receivable, payable or inventory account");
-    }
+    references.account("accountId", asked.account, For::AdjustmentSide);
     let mut counted = HashSet::new();
     for (index, line) in asked.lines.iter().enumerate() {
         let at = format!("lines[{index}].itemId");
@@ -549,23 +545,19 @@ async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Q
     Ok(asked.lines.iter().map(delta).collect())
 }
 
-fn posting(currency: &str, moved: &[stock_facts::Model]) -> Result<Posting, rules::posting::Unbalanced> {
-    let line = |account, amount: Money, quantity, item| Line {
-        account,
-        amount,
-        currency: currency.to_owned(),
-        currency_amount: amount,
-        subject: Subject { item: Some(item), quantity, tax: None },
-        ..Line::default()
-    };
-    let lines = moved.iter().flat_map(|moved| {
-        [
-            line(moved.inventory_account_id, moved.booked_stock, Some(moved.moves()), moved.item_id),
-            line(moved.cost_account_id, moved.booked_cost, None, moved.item_id),
-            line(moved.variance_account_id, moved.booked_variance, None, moved.item_id),
-        ]
-    });
-    Posting::balanced(lines.collect())
+fn lines(chart: &Chart, currency: &str, moved: &[stock_facts::Model]) -> Result<Vec<Line>, Unposted> {
+    let mut lines = Vec::new();
+    for moved in moved {
+        let goods = Subject { item: Some(moved.item_id), quantity: Some(moved.moves()), tax: None };
+        let other = Subject { quantity: None, ..goods.clone() };
+        let inventory = chart.standing(moved.inventory_account_id)?;
+        lines.push(Line::on(inventory, Valued::in_base(moved.booked_stock, currency), goods.into())?);
+        let side = chart.free(moved.cost_account_id, For::AdjustmentSide)?;
+        lines.push(Line::on(side, Valued::in_base(moved.booked_cost, currency), other.clone().into())?);
+        let variance = chart.standing(moved.variance_account_id)?;
+        lines.push(Line::on(variance, Valued::in_base(moved.booked_variance, currency), other.into())?);
+    }
+    Ok(lines)
 }
 
 fn traded(

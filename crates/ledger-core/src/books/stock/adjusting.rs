@@ -13,7 +13,8 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use rules::posting::{Line, Posting, Subject};
+use rules::posting::{Line, Posting, Subject, Valued};
+use rules::refusal::Refusal;
 use rules::stock::add;
 use std::collections::BTreeMap;
 
@@ -79,15 +80,14 @@ pub(super) async fn post(cx: &Cx<'_>, row: &documents::Model, rest: Vec<Rest>, w
             cx.keep(|desk| desk.move_stock(now, moved))?;
         }
         let currency = cx.business()?.base_currency.clone();
-        let line = |(account, amount): (RecordId, Money)| Line {
-            account,
-            amount,
-            currency: currency.clone(),
-            currency_amount: amount,
-            subject: Subject { item: Some(item), ..Subject::default() },
-            ..Line::default()
+        let chart = cx.chart().await?;
+        let line = |(account, amount): (RecordId, Money)| {
+            let subject = Subject { item: Some(item), ..Subject::default() };
+            Line::on(chart.standing(account)?, Valued::in_base(amount, &currency), subject.into())
         };
-        let posting = Posting::balanced(sums.into_iter().map(line).collect())
+        let lines: Result<Vec<Line>, Refusal> = sums.into_iter().map(line).collect();
+        let lines = lines.map_err(|why| Error::internal(format!("a correction of stock {why}")))?;
+        let posting = Posting::balanced(lines)
             .map_err(|fault| Error::internal(format!("an adjustment of stock does not balance: {fault:?}")))?;
         if posting.is_empty() {
             continue;

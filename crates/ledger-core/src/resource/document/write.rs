@@ -34,7 +34,7 @@ use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
 use crate::stored::AsJson;
-use rules::posting::{Line, Subject, TaxTag};
+use rules::posting::{About, Line, Subject, TaxTag, Valued};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 use serde::Serialize;
@@ -653,12 +653,8 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
 }
 
 pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
-    Line {
-        account: line.account_id,
+    let about = About {
         party: line.party_id,
-        amount: line.amount,
-        currency: line.currency.clone(),
-        currency_amount: line.currency_amount,
         description: line.description.clone(),
         due_date: line.due_date,
         subject: Subject {
@@ -670,8 +666,9 @@ pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
                 base: line.tax_base,
             }),
         },
-        facts: Vec::new(),
-    }
+    };
+    let amount = Valued { base: line.amount, currency: line.currency.clone(), own: line.currency_amount };
+    Line::posted(line.account_id, amount, about)
 }
 
 /// The parts of the books that a document in them belongs to: its own, and stock where it moves any.

@@ -35,7 +35,7 @@ pub(super) async fn complete(
     follow::take(direction, &mut asked, &sources, &taxes, business);
     if direction == Direction::CreditNote && asked.note_kind == Some(NoteKind::WriteOff) {
         // What is owed and will not be paid is a loss, and takes nothing off what was earned.
-        let loss = chart.in_role(SystemRole::BadDebt)?.id;
+        let loss = chart.roles().bad_debt.id();
         for (line, _) in asked.lines.iter_mut().zip(said).filter(|(line, said)| !said && !line.is_text()) {
             line.account = Some(loss);
         }
@@ -70,7 +70,7 @@ pub(super) async fn complete(
     let items = items_of(cx, &asked.lines).await?;
     if asked.control_account.is_none() && direction.bills() {
         let role = if direction.is_sale() { SystemRole::Receivable } else { SystemRole::Payable };
-        asked.control_account = Some(chart.in_role(role)?.id);
+        asked.control_account = Some(chart.roles().id(role));
     }
     // What a supplier lets off is taken off what his goods cost.
     let lets_off = direction == Direction::DebitNote && asked.note_kind == Some(NoteKind::PriceAdjustment);
@@ -180,7 +180,7 @@ fn complete_line(
         line.tax = of_item.or(of_party).map_or(TaxChoice::None, TaxChoice::Code);
     }
     if line.account.is_none() {
-        let in_role = |role| chart.in_role(role).ok().map(|account| account.id);
+        let in_role = |role| Some(chart.roles().id(role));
         line.account = if sale {
             let own = item.and_then(|item| item.income_account_id).or(party.and_then(|party| party.sales_account_id));
             own.or_else(|| in_role(SystemRole::Income))

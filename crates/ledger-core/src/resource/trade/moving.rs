@@ -19,13 +19,13 @@ use rules::tax::exact::Coin;
 use std::sync::Arc;
 
 /// Where goods wait for their invoice; nowhere if what is delivered costs at once.
-pub(super) fn waiting_account(business: &Business, direction: Direction, chart: &Chart) -> Result<Option<RecordId>> {
+pub(super) fn waiting_account(business: &Business, direction: Direction, chart: &Chart) -> Option<RecordId> {
     let role = match (direction.is_sale(), business.settings.cogs_timing) {
-        (true, CogsTiming::Delivery) => return Ok(None),
+        (true, CogsTiming::Delivery) => return None,
         (true, CogsTiming::Invoice) => SystemRole::GoodsDeliveredNotInvoiced,
         (false, _) => SystemRole::GoodsReceivedNotInvoiced,
     };
-    Ok(Some(chart.in_role(role)?.id))
+    Some(chart.roles().id(role))
 }
 
 pub(super) fn goods_of<'i>(items: &'i Items, line: &TradeLineAsked) -> Option<&'i Arc<item::table::Model>> {
@@ -49,25 +49,25 @@ pub(super) struct Moving<'w> {
 }
 
 impl Moving<'_> {
-    fn in_role(&self, role: SystemRole) -> Result<RecordId> {
-        Ok(self.chart.in_role(role)?.id)
+    fn in_role(&self, role: SystemRole) -> RecordId {
+        self.chart.roles().id(role)
     }
 
     fn accounts(&self, item: &item::table::Model, waits: Option<RecordId>) -> Result<Accounts> {
         let inventory = match item.inventory_account_id {
             Some(account) => account,
-            None => self.in_role(SystemRole::Inventory)?,
+            None => self.in_role(SystemRole::Inventory),
         };
-        let variance = self.in_role(SystemRole::PurchasePriceVariance)?;
+        let variance = self.in_role(SystemRole::PurchasePriceVariance);
         if !self.direction.is_sale() {
             return Ok(Accounts { inventory, cost: variance, variance, waits });
         }
         let cost = match item.cogs_account_id {
             Some(account) => account,
-            None => self.in_role(SystemRole::CostOfSales)?,
+            None => self.in_role(SystemRole::CostOfSales),
         };
         // What comes back at standard cost, and left with another, is not what was paid for it.
-        Ok(Accounts { inventory, cost, variance: self.in_role(SystemRole::InventoryAdjustment)?, waits })
+        Ok(Accounts { inventory, cost, variance: self.in_role(SystemRole::InventoryAdjustment), waits })
     }
 
     /// Whether a line credits a line of an invoice and its goods move by that.
@@ -123,7 +123,7 @@ impl Moving<'_> {
     /// What a line says that goods cost more which were received earlier. What is to come stands where it will wait.
     fn dearer(&self, index: usize, line: &TradeLineAsked, facts: &mut Vec<Wanted>) -> Result<()> {
         let (about, paid) = ((self.direction, self.asked, self.sources), self.paid(index)?);
-        let waits = Some(self.in_role(SystemRole::GoodsReceivedNotInvoiced)?);
+        let waits = Some(self.in_role(SystemRole::GoodsReceivedNotInvoiced));
         let coin = Coin { decimals: self.exchange.decimals, rounding: self.exchange.rounding };
         for (receipt, amount) in self.received.shares(about, line, paid, coin).map_err(too_large)? {
             facts.push(Wanted {

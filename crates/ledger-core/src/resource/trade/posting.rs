@@ -1,12 +1,16 @@
 //! What a trade document posts: rules without a database, tested by tables.
 
 use super::{Direction, TradeAsked};
+use crate::books::chart::Chart;
 use crate::books::tables::{FactKind, stock_facts};
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::resource::tax_code::TaxKind;
-use rules::posting::{Line, Subject, TaxTag};
-use rules::tax::facts::LineOfTax;
+use rules::postable::Postable;
+use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
+use rules::purpose::{Purpose, Side};
+use rules::refusal::Refusal;
+use rules::tax::facts::{LineOfTax, TaxFact};
 use rules::tax::figures::{LineFigures, TooLarge, Totals, minus, plus, sum};
 pub(super) use rules::tax::home::Exchange;
 use rules::tax::home::{InHome, Withholding, claimed};
@@ -14,13 +18,18 @@ use std::collections::BTreeMap;
 
 /// The accounts that a document posts to, where its lines do not say.
 #[derive(Debug, Clone)]
-pub(super) struct Accounts {
+pub(super) struct Accounts<'c> {
+    pub(super) chart: &'c Chart,
     pub(super) control: RecordId,
-    pub(super) rounding: RecordId,
-    /// Of what goods that wait are worth at another rate.
-    pub(super) exchange: RecordId,
-    /// Where an opening document has its other side.
-    pub(super) opening: Option<RecordId>,
+    /// Whether its other side is that of opening balances.
+    pub(super) is_opening: bool,
+}
+
+impl Accounts<'_> {
+    /// Where an opening document has its other side, and any other has this.
+    fn or_opening(&self, other: impl FnOnce(&Chart) -> Result<Postable, Refusal>) -> Result<Postable, Refusal> {
+        if self.is_opening { Ok(self.chart.roles().opening_balance_equity.clone().into()) } else { other(self.chart) }
+    }
 }
 
 /// What the parts of a document come to in the company's currency. They add up to `total`.
@@ -53,6 +62,13 @@ pub(super) struct Amounts<'a> {
     pub(super) base: &'a InBase,
 }
 
+/// What a line says beside its amount, and what it tells of tax.
+#[derive(Default)]
+struct Says {
+    about: About,
+    facts: Vec<TaxFact>,
+}
+
 /// One side of the posting in the making: amounts are positive where an invoice debits.
 struct Sheet<'s> {
     exchange: &'s Exchange<'s>,
@@ -65,42 +81,40 @@ impl Sheet<'_> {
         money.units().checked_mul(self.sign).map(Money::from_units).ok_or(TooLarge)
     }
 
-    fn add(&mut self, account: RecordId, base: Money, own: Money, what: Line) -> Result<(), TooLarge> {
-        self.lines.push(Line {
-            account,
-            amount: self.signed(base)?,
-            currency: self.exchange.currency.to_owned(),
-            currency_amount: self.signed(own)?,
-            ..what
-        });
+    fn add(&mut self, to: impl Into<Postable>, base: Money, own: Money, what: Says) -> Result<(), Unposted> {
+        let (base, own) = (self.signed(base)?, self.signed(own)?);
+        let amount = Valued { base, currency: self.exchange.currency.to_owned(), own };
+        self.lines.push(Line::on(to, amount, what.about)?.telling(what.facts));
         Ok(())
     }
 
     /// What goods are worth, and where the other side of that stands.
-    fn add_goods(&mut self, fact: &stock_facts::Model) {
+    fn add_goods(&mut self, chart: &Chart, fact: &stock_facts::Model) -> Result<(), Unposted> {
         let subject = Subject { item: Some(fact.item_id), ..Subject::default() };
         let quantity = Some(fact.moves()).filter(|_| fact.is_movement());
-        self.add_base(fact.inventory_account_id, fact.booked_stock, Subject { quantity, ..subject.clone() });
+        let stock = chart.standing(fact.inventory_account_id)?;
+        self.add_base(stock, fact.booked_stock, Subject { quantity, ..subject.clone() })?;
         for (account, amount) in [
             (fact.waits_account_id, fact.booked_waits),
             (Some(fact.cost_account_id), fact.booked_cost),
             (Some(fact.variance_account_id), fact.booked_variance),
         ] {
             if let Some(account) = account.filter(|_| amount != Money::ZERO) {
-                self.add_base(account, amount, subject.clone());
+                self.add_base(chart.standing(account)?, amount, subject.clone())?;
             }
         }
+        Ok(())
     }
 
     /// What goods are worth that are paid for by a document in its own currency: the line that says so stands where they
     /// wait, or lie. What another rate than that of their note makes of it is a difference of exchange.
     fn add_paid(
         &mut self,
+        chart: &Chart,
         facts: &[&stock_facts::Model],
         (net, own): (Money, Money),
-        about: Line,
-        exchange: RecordId,
-    ) -> Result<(), TooLarge> {
+        mut says: Says,
+    ) -> Result<(), Unposted> {
         let Some(lead) = facts.first() else { return Ok(()) };
         let waits = matches!(lead.kind, FactKind::Bill | FactKind::Credit) || lead.booked_stock == Money::ZERO;
         let on = lead.waits_account_id.filter(|_| waits);
@@ -115,8 +129,8 @@ impl Sheet<'_> {
             (true, None) => (net, own),
         };
         let quantity = Some(lead.moves()).filter(|_| on.is_none() && lead.is_movement());
-        let subject = Subject { quantity, ..about.subject.clone() };
-        self.add(account, said, in_own, Line { subject, ..about })?;
+        says.about.subject.quantity = quantity;
+        self.add(chart.standing(account)?, said, in_own, says)?;
         let mut sums: BTreeMap<RecordId, Money> = BTreeMap::new();
         let mut rest = self.signed(net)?;
         for fact in facts {
@@ -135,22 +149,15 @@ impl Sheet<'_> {
         let sum = sums.entry(account).or_default();
         *sum = minus(*sum, self.signed(said)?)?;
         for (to, amount) in sums {
-            self.add_base(to, amount, Subject { item: Some(lead.item_id), ..Subject::default() });
+            self.add_base(chart.standing(to)?, amount, Subject { item: Some(lead.item_id), ..Subject::default() })?;
         }
-        self.add_base(exchange, rest, Subject::default());
-        Ok(())
+        self.add_base(chart.roles().realised_exchange.clone(), rest, Subject::default())
     }
 
     /// An amount that is in the company's currency alone, with the sign that it has.
-    fn add_base(&mut self, account: RecordId, amount: Money, subject: Subject) {
-        self.lines.push(Line {
-            account,
-            amount,
-            currency: self.exchange.base.to_owned(),
-            currency_amount: amount,
-            subject,
-            ..Line::default()
-        });
+    fn add_base(&mut self, to: impl Into<Postable>, amount: Money, subject: Subject) -> Result<(), Unposted> {
+        self.lines.push(Line::on(to, Valued::in_base(amount, self.exchange.base), subject.into())?);
+        Ok(())
     }
 }
 
@@ -175,62 +182,83 @@ pub(super) fn cost_of(
 pub(super) fn lines(
     direction: Direction,
     asked: &TradeAsked,
-    accounts: &Accounts,
+    accounts: &Accounts<'_>,
     exchange: &Exchange<'_>,
     amounts: &Amounts<'_>,
     mut taxes: Vec<LineOfTax>,
     stock: &[stock_facts::Model],
-) -> Result<Vec<Line>, TooLarge> {
+) -> Result<Vec<Line>, Unposted> {
+    let chart = accounts.chart;
     let Amounts { totals, base } = *amounts;
     let is_sale = direction.is_sale();
     // A sale credits what it earns; a purchase debits what it costs; a note does the opposite.
     let sign = if is_sale == direction.credits() { 1 } else { -1 };
     let mut sheet = Sheet { exchange, sign, lines: Vec::new() };
     for (index, line) in asked.lines.iter().enumerate() {
-        let facts: Vec<&stock_facts::Model> = stock.iter().filter(|fact| Some(fact.line_id) == line.id).collect();
-        let account = accounts.opening.or(line.account).unwrap_or_default();
+        let goods: Vec<&stock_facts::Model> = stock.iter().filter(|fact| Some(fact.line_id) == line.id).collect();
         let mut tax = std::mem::take(&mut taxes[index]);
         let (net, own) = (tax.cost, tax.own_cost);
-        let about = Line {
+        let facts = std::mem::take(&mut tax.bare);
+        let about = About {
             description: line.description.clone(),
             subject: Subject {
                 item: line.item,
                 quantity: None,
                 tax: line.tax.code().map(|code| TaxTag { code, component: None, base: None }),
             },
-            ..Line::default()
+            ..About::default()
         };
-        let about = tax.with_bare(about);
-        match facts.as_slice() {
-            [] => sheet.add(account, net, own, about)?,
-            facts if is_sale => {
-                sheet.add(account, net, own, about)?;
-                facts.iter().for_each(|fact| sheet.add_goods(fact));
+        let says = Says { about, facts };
+        // A text trades nothing, and its line is dropped.
+        let own_account = || {
+            accounts.or_opening(|chart| match line.account {
+                Some(own) => {
+                    let purpose = if is_sale { Purpose::SaleLine } else { Purpose::PurchaseLine };
+                    chart.free(own, purpose).map(Into::into)
+                }
+                None => Ok(chart.roles().purchase_price_variance.clone().into()),
+            })
+        };
+        match goods.as_slice() {
+            [] => sheet.add(own_account()?, net, own, says)?,
+            goods if is_sale => {
+                sheet.add(own_account()?, net, own, says)?;
+                for fact in goods {
+                    sheet.add_goods(chart, fact)?;
+                }
             }
-            facts => sheet.add_paid(facts, (net, own), about, accounts.exchange)?,
+            goods => sheet.add_paid(chart, goods, (net, own), says)?,
         }
-        let of_item =
-            |line_of_tax: Line| Line { subject: Subject { item: line.item, ..line_of_tax.subject }, ..line_of_tax };
+        let of_item = |of_tax: Line| {
+            let subject = Subject { item: line.item, ..of_tax.subject().clone() };
+            of_tax.on_subject(subject)
+        };
         sheet.lines.extend(tax.lines.into_iter().map(of_item));
     }
-    sheet.add(accounts.opening.unwrap_or(accounts.rounding), base.rounding, totals.rounding, Line::default())?;
-    let opposite = |money: Money| Money::from_units(money.units().saturating_neg());
-    sheet.add(
-        accounts.control,
-        opposite(base.total),
-        opposite(totals.total),
-        Line { party: Some(asked.party), due_date: asked.due_date, ..Line::default() },
-    )?;
+    let rounding = accounts.or_opening(|chart| Ok(chart.roles().rounding.clone().into()))?;
+    sheet.add(rounding, base.rounding, totals.rounding, Says::default())?;
+    let side = if is_sale { Side::Receivable } else { Side::Payable };
+    let control = chart.control(accounts.control, side, exchange.currency)?.of(asked.party);
+    let opposite = |money: Money| minus(Money::ZERO, money);
+    let about = About { due_date: asked.due_date, ..About::default() };
+    sheet.add(control, opposite(base.total)?, opposite(totals.total)?, Says { about, facts: Vec::new() })?;
     Ok(sheet.lines)
 }
 
 /// The lines of the entry of a note of goods: what they cost goes to where they wait, or is a cost at once.
-pub(super) fn goods_lines(asked: &TradeAsked, exchange: &Exchange<'_>, stock: &[stock_facts::Model]) -> Vec<Line> {
+pub(super) fn goods_lines(
+    asked: &TradeAsked,
+    exchange: &Exchange<'_>,
+    chart: &Chart,
+    stock: &[stock_facts::Model],
+) -> Result<Vec<Line>, Unposted> {
     let mut sheet = Sheet { exchange, sign: 1, lines: Vec::new() };
     for line in &asked.lines {
-        stock.iter().filter(|fact| Some(fact.line_id) == line.id).for_each(|fact| sheet.add_goods(fact));
+        for fact in stock.iter().filter(|fact| Some(fact.line_id) == line.id) {
+            sheet.add_goods(chart, fact)?;
+        }
     }
-    sheet.lines
+    Ok(sheet.lines)
 }
 
 #[cfg(test)]
@@ -243,7 +271,7 @@ mod tests {
     use crate::ids::BusinessId;
     use crate::money::{Percent, Quantity, Rate, Rounding, UnitPrice};
     use rules::posting::Posting;
-    use rules::tax::facts::{Code, Common, Computed, Keepers, TaxOrigin, TaxSide};
+    use rules::tax::facts::{Code, Common, Computed, TaxOrigin, TaxSide};
     use rules::tax::figures::{Priced, Rules, compute};
     use rules::tax::{TaxBoxes, TaxComponent, TaxDirection, TaxRounding};
     use std::collections::BTreeMap;
@@ -251,10 +279,6 @@ mod tests {
     /// An account by its code in the general chart.
     fn account(code: u128) -> RecordId {
         RecordId(uuid::Uuid::from_u128(code))
-    }
-
-    fn accounts() -> Accounts {
-        Accounts { control: account(1), rounding: account(6900), exchange: account(7000), opening: None }
     }
 
     struct Case {
@@ -340,18 +364,14 @@ mod tests {
         let (figures, totals) = compute(&rules, &priced, None).unwrap();
         let base = InBase::of(&figures, &totals, &exchange).unwrap();
         let facts: Vec<_> = case.goods.map(fact).into_iter().collect();
-        let accounts = Accounts { opening: case.opening.then(|| account(3900)), ..accounts() };
+        let chart = crate::books::chart::sample();
+        let control = account(if case.direction.is_sale() { 1200 } else { 2100 });
+        let accounts = Accounts { chart: &chart, control, is_opening: case.opening };
         let common = Common {
             exchange: &exchange,
-            keepers: Keepers {
-                output: account(2200),
-                input: account(1400),
-                withheld_from_us: account(1410),
-                withheld_by_us: account(2210),
-                opening: accounts.opening,
-            },
+            chart: &chart,
             withholding: Withholding::Shown,
-            origin: TaxOrigin::Document,
+            origin: if case.opening { TaxOrigin::Opening } else { TaxOrigin::Document },
             date: rules.rates_of,
             party: None,
             party_tax_number: None,
@@ -415,12 +435,13 @@ mod tests {
         [(1300, stock), (1350, waits), (5000, cost), (5200, "0")]
     }
 
-    /// What balanced lines come to, account by account.
+    /// What balanced lines come to, account by account; the party's is 1.
     fn summed(lines: Vec<Line>) -> String {
         let posting = Posting::balanced(lines).unwrap();
         let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
         for line in posting.lines() {
-            *sums.entry(line.account.0.as_u128()).or_default() += line.amount.units();
+            let code = line.account().0.as_u128();
+            *sums.entry(if [1200, 2100].contains(&code) { 1 } else { code }).or_default() += line.amount().units();
         }
         let shown = sums.into_iter().filter(|(_, sum)| *sum != 0);
         shown.map(|(code, sum)| format!("{code} {}", Money::from_units(sum))).collect::<Vec<_>>().join("; ")
@@ -563,7 +584,7 @@ mod tests {
                 lines: &[("10", "8", "0", 2150)],
                 rate: "0.95",
                 goods: Some((FactKind::Bill, bought("0", "72", "0"))),
-                posts: "1 -76; 2150 72; 7000 4",
+                posts: "1 -76; 2150 72; 4900 4",
                 ..PLAIN
             },
             Case {
@@ -585,7 +606,8 @@ mod tests {
             let asked = TradeAsked { lines: vec![line], ..TradeAsked::default() };
             let exchange =
                 Exchange { base: "EUR", currency: "EUR", rate: Rate::ONE, decimals: 2, rounding: Rounding::HalfUp };
-            summed(goods_lines(&asked, &exchange, &[fact((kind, goods))]))
+            let chart = crate::books::chart::sample();
+            summed(goods_lines(&asked, &exchange, &chart, &[fact((kind, goods))]).unwrap())
         };
         for (name, kind, goods, wanted) in [
             ("E15, the note", FactKind::Issue, sold("-30", "30", "0"), "1300 -30; 1350 30"),
@@ -656,10 +678,10 @@ mod tests {
             },
             Case {
                 name: "T9, tax abroad is converted with the rest",
-                lines: &[("1", "10.01", "0", 4000), ("1", "10.02", "0", 4001)],
+                lines: &[("1", "10.01", "0", 4000), ("1", "10.02", "0", 4100)],
                 tax: VAT_20,
                 rate: "0.3333",
-                posts: "1 8.01; 2200 -1.33; 4000 -3.34; 4001 -3.34",
+                posts: "1 8.01; 2200 -1.33; 4000 -3.34; 4100 -3.34",
                 ..PLAIN
             },
         ]);

@@ -26,8 +26,8 @@ use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
 use crate::resource::tax_code::TaxCodes;
-use rules::posting::{Line, Posting};
-use rules::tax::facts::{Common, Computed, Keepers, LineOfTax, TaxOrigin, TaxSide};
+use rules::posting::{Line, Posting, Unposted};
+use rules::tax::facts::{Common, Computed, LineOfTax, TaxOrigin, TaxSide};
 use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
 use rules::tax::home::Withholding;
 use std::collections::{HashMap, HashSet};
@@ -86,7 +86,7 @@ pub(super) async fn settle(
     };
     let base = worked.in_base(&exchange).map_err(|_| too_large(TooLarge))?;
     let kept = kept(&worked, &base).map_err(too_large)?;
-    let accounts = accounts(&chart, direction, asked)?;
+    let accounts = accounts(&chart, direction, asked);
     let mut settled = Settled {
         subkind: subkind(direction, asked),
         party: Some(asked.party),
@@ -203,7 +203,7 @@ struct Trading<'t> {
     cx: &'t Cx<'t>,
     business: &'t Business,
     line_figures: &'t [LineFigures],
-    accounts: &'t Accounts,
+    accounts: &'t Accounts<'t>,
     party: &'t Party,
     moving: Moving<'t>,
 }
@@ -236,7 +236,7 @@ impl Trading<'_> {
         let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
         let taxes = self.taxes(head, taxes)?;
         let amounts = Amounts { totals: &settled.figures.totals, base };
-        lines(direction, asked, self.accounts, exchange, &amounts, taxes, facts).map_err(too_large)
+        lines(direction, asked, self.accounts, exchange, &amounts, taxes, facts).map_err(unposted)
     }
 
     /// The tax of each line, as it comes into the books.
@@ -244,7 +244,7 @@ impl Trading<'_> {
         let Moving { direction, asked, exchange, base, chart, .. } = self.moving;
         let common = Common {
             exchange,
-            keepers: keepers(chart, self.accounts.opening)?,
+            chart,
             withholding: Withholding::Shown,
             origin: if asked.is_opening { TaxOrigin::Opening } else { TaxOrigin::Document },
             date: asked.tax_date.unwrap_or(head.date),
@@ -263,7 +263,7 @@ impl Trading<'_> {
                 home_taxes: &base.taxes[index],
                 code: line.tax.code().and_then(|id| Some((id, codes.code(id)?))),
             };
-            let mut of_line = common.line(&computed).map_err(too_large)?;
+            let mut of_line = common.line(&computed).map_err(unposted)?;
             if line.is_text() {
                 of_line.bare.clear();
             }
@@ -281,7 +281,7 @@ impl Trading<'_> {
     ) -> Result<Vec<Line>> {
         let Moving { direction, asked, exchange, .. } = self.moving;
         let mut waits: Vec<Option<RecordId>> = vec![None; asked.lines.len()];
-        let account = waiting_account(self.business, direction, self.moving.chart)?;
+        let account = waiting_account(self.business, direction, self.moving.chart);
         for (index, line) in self.lines() {
             let is_goods = goods_of(self.moving.items, line).is_some();
             waits[index] = following.goods((index, line), asked.is_return, account, is_goods)?;
@@ -289,7 +289,7 @@ impl Trading<'_> {
         settled.progress = Some(following.finish()?);
         settled.stock = stock::plan(self.cx, head.date, self.moving.facts(&waits)?).await?;
         let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
-        Ok(goods_lines(asked, exchange, facts))
+        goods_lines(asked, exchange, self.moving.chart, facts).map_err(unposted)
     }
 }
 
@@ -300,6 +300,11 @@ fn subkind(direction: Direction, asked: &TradeAsked) -> Option<String> {
     }
     let closed = (direction.is_order() && asked.closed == Some(true)).then(|| CLOSED.to_owned());
     closed.or_else(|| (direction.is_goods() && asked.is_return).then(|| RETURN.to_owned()))
+}
+
+/// Accounts were judged with their fields; what is refused here was changed meanwhile.
+fn unposted(why: Unposted) -> Error {
+    why.at("lines")
 }
 
 pub(super) fn too_large(_: TooLarge) -> Error {
@@ -338,28 +343,13 @@ fn priced<'t>(line: &TradeLineAsked, taxes: &'t TaxCodes) -> Priced<'t> {
 
 // ── What follows ──
 
-fn accounts(chart: &Chart, direction: Direction, asked: &TradeAsked) -> Result<Accounts> {
+fn accounts<'c>(chart: &'c Chart, direction: Direction, asked: &TradeAsked) -> Accounts<'c> {
     let control = if direction.is_sale() { SystemRole::Receivable } else { SystemRole::Payable };
-    Ok(Accounts {
-        control: match asked.control_account {
-            Some(account) => account,
-            None => chart.in_role(control)?.id,
-        },
-        rounding: chart.in_role(SystemRole::Rounding)?.id,
-        exchange: chart.in_role(SystemRole::RealisedExchange)?.id,
-        opening: if asked.is_opening { Some(chart.in_role(SystemRole::OpeningBalanceEquity)?.id) } else { None },
-    })
-}
-
-/// The accounts of tax, where its components do not say.
-pub(crate) fn keepers(chart: &Chart, opening: Option<RecordId>) -> Result<Keepers> {
-    Ok(Keepers {
-        output: chart.in_role(SystemRole::OutputTax)?.id,
-        input: chart.in_role(SystemRole::InputTax)?.id,
-        withheld_from_us: chart.in_role(SystemRole::WithholdingReceivable)?.id,
-        withheld_by_us: chart.in_role(SystemRole::WithholdingPayable)?.id,
-        opening,
-    })
+    Accounts {
+        chart,
+        control: asked.control_account.unwrap_or_else(|| chart.roles().id(control)),
+        is_opening: asked.is_opening,
+    }
 }
 
 /// The country that a party is in.
@@ -399,7 +389,13 @@ fn summary(lines: &[LineKept], base: &InBase, exchange: &Exchange<'_>) -> Result
     Ok(summary)
 }
 
-fn open(direction: Direction, head: &Head, asked: &TradeAsked, accounts: &Accounts, figures: &TradeFigures) -> NewOpen {
+fn open(
+    direction: Direction,
+    head: &Head,
+    asked: &TradeAsked,
+    accounts: &Accounts<'_>,
+    figures: &TradeFigures,
+) -> NewOpen {
     let signed = |money: Money| {
         if direction.debits_control() { money } else { Money::from_units(money.units().saturating_neg()) }
     };
