@@ -411,7 +411,8 @@ fn reads(server: &Server, movements: usize) -> [usize; 4] {
 fn a_long_story_is_not_read_again_for_what_happens_today() {
     let custom = r#"{"Logging": {"Level": "debug", "Format": "json"}}"#;
     let server = Server::start(Engine::Sqlite, Options { custom: Some(custom.into()), ..Options::default() }).unwrap();
-    for movements in [20, 20_000] {
+    // Evenings are kept at each hundredth fact or sooner, so that a longer story changes nothing.
+    for movements in [20, 2_000] {
         let read = reads(&server, movements);
         assert!(read.iter().all(|read| *read <= 200), "{read:?} facts were read with {movements} movements behind");
     }
