@@ -149,7 +149,7 @@ on_both_engines! {
         assert_eq!((account["balance"].to_string(), account["baseBalance"].to_string()), ("100.00".into(), "90.00".into()));
         assert_eq!(company.balance("4000", ""), "90.00");
         let wrong = company.journal_body("2026-03-05", &[("1020", "100"), ("4000", "-100")]);
-        assert_eq!(company.post_journal(&wrong).expect(400).fields(), ["lines[0].currency"]);
+        assert_eq!(company.post_journal(&wrong).expect(400).fields(), ["lines[0].accountId"]);
         let body = json!({"code": "6001", "name": "N", "type": "expense", "currency": "USD"});
         assert_eq!(company.ask(Dialect::A, "POST", "accounts", "", Some(&body)).expect(400).fields(), ["currency"]);
     }

@@ -40,7 +40,10 @@ on_both_engines! {
             };
             let created = of_record(1);
             assert_eq!((&created["action"], &created["before"], &created["after"]), (&json!("created"), &Value::Null, &made.data));
-            assert_eq!((&created["dialect"], &created["requestId"]), (&json!(format!("{dialect:?}")), &json!(format!("audit-{resource}"))));
+            assert_eq!((&created["dialect"], &created["clientRequestId"]), (&json!(format!("{dialect:?}")), &json!(format!("audit-{resource}"))));
+            assert_eq!(created["requestId"].as_str().unwrap().len(), 36, "the server's own");
+            let of_request = format!("&resource={resource}&resourceId={}&clientRequestId=audit-{resource}", made.id());
+            assert_eq!(log(&company, &of_request).len(), 1);
             assert_eq!((&created["actor"]["address"], &created["actor"]["userId"]), (&json!("127.0.0.1"), &made.data["createdBy"]));
             assert_eq!((&created["versionFrom"], &created["versionTo"]), (&Value::Null, &json!(1)));
             if !operations.verbs().any(|verb| verb == Verb::Update) {
@@ -127,8 +130,16 @@ on_both_engines! {
 
 /// Takes the guards off, so that a hand behind the server's back can do its worst.
 fn unguarded(engine: Engine) -> Vec<String> {
-    let tables =
-        ["entries", "entry_lines", "audit_log", "open_item_moves", "stock_moves", "progress_moves", "tax_facts"];
+    let tables = [
+        "entries",
+        "entry_lines",
+        "audit_log",
+        "open_item_moves",
+        "stock_facts",
+        "stock_moves",
+        "progress_moves",
+        "tax_facts",
+    ];
     match engine {
         Engine::Postgres => tables.map(|table| format!("ALTER TABLE {table} DISABLE TRIGGER ALL")).to_vec(),
         Engine::Sqlite => tables
@@ -229,14 +240,26 @@ const CORRUPTIONS_OF_TRADE: &[(&str, &str, &[&str])] = &[
     ("an allocation without its entry", "UPDATE allocations SET entry = NULL", &["V11"]),
     ("a quantity in stock", "UPDATE stock SET quantity = quantity + 1000000", &["V4e"]),
     ("a value of the stock", "UPDATE stock SET value = value + 100", &["V4e"]),
-    ("what a movement cost", "UPDATE stock_lines SET cost = cost - 100", &["V4e"]),
-    ("a movement of another day", "UPDATE stock_moves SET date = '2026-01-01' WHERE quantity < 0", &["V3c"]),
-    ("a movement that is gone", "DELETE FROM stock_moves WHERE quantity < 0", &["V3c", "V4e"]),
+    ("what a movement cost", "UPDATE stock_lines SET cost = cost - 100", &["S2"]),
+    ("a movement of another day", "UPDATE stock_moves SET date = '2026-01-01' WHERE quantity < 0", &["V3c", "S1"]),
+    ("a movement that is gone", "DELETE FROM stock_moves WHERE quantity < 0", &["V3c", "V4e", "S1"]),
+    (
+        "what goods were said to cost",
+        "UPDATE stock_facts SET amount = amount + 100 WHERE kind = 'receipt'",
+        &["S1", "S2", "S4"],
+    ),
+    ("a fact that is gone", "DELETE FROM stock_facts WHERE kind = 'issue'", &["S1", "S2", "S4"]),
+    ("a fact of another day", "UPDATE stock_facts SET date = '2026-03-01' WHERE kind = 'receipt'", &["S1"]),
     ("a count of documents", "UPDATE document_counts SET count = count + 1", &["V4f"]),
     ("a tax of more", "UPDATE tax_facts SET home_tax = home_tax + 100 WHERE duty = 'owed'", &["T1"]),
     ("a tax that is gone", "DELETE FROM tax_facts WHERE duty = 'owed'", &["T1", "T2"]),
     ("a turnover of less", "UPDATE tax_facts SET home_base = home_base - 100 WHERE leads", &["T2"]),
     ("another rate", "UPDATE tax_facts SET rate = 7000000 WHERE duty = 'owed'", &["T4"]),
+    (
+        "a credit of more than was sold",
+        r#"UPDATE documents SET content = replace(content, '"quantity":1,"stated"', '"quantity":4,"stated"') WHERE kind = 'creditNote'"#,
+        &["L1"],
+    ),
 ];
 
 /// Goods bought and sold abroad, and paid at another rate.
@@ -256,6 +279,8 @@ fn books_of_trade(server: &Server) -> Company<'_> {
     receipt["allocations"] = json!([{"targetId": sold["id"], "amount": 150}]);
     shop.make("receipts", &receipt);
     shop.sale("2026-03-21", json!([{"unitPrice": 100, "taxCodeId": shop.vat("20")}]));
+    let piece = json!({"date": "2026-03-21", "lines": [{"lineId": sold["lines"][0]["id"], "quantity": 1}]});
+    shop.act("POST", "salesInvoices", &sold, "credit-notes", Some(&piece)).expect(201);
     shop.company
 }
 
@@ -268,7 +293,13 @@ const CORRUPTIONS_OF_GOODS: &[(&str, &str, &[&str])] = &[
     ),
     ("what a note invoiced", "UPDATE progress SET invoiced = 0 WHERE kind = 'deliveryNote'", &["V4g", "V5b"]),
     ("what came back", "UPDATE progress SET returned = 1 WHERE kind = 'receiptNote'", &["V4g", "V5b"]),
-    ("what goods that wait are worth", "UPDATE progress SET value = value + 100 WHERE kind = 'deliveryNote'", &["V4g"]),
+    (
+        "what goods that wait are worth",
+        "UPDATE progress SET value = value + 100 WHERE kind = 'deliveryNote'",
+        &["V4g", "A2"],
+    ),
+    ("what is to be billed", "UPDATE progress SET value = value + 100 WHERE kind = 'receiptNote'", &["V4g", "A1"]),
+    ("an invoice that its goods do not know", "DELETE FROM stock_facts WHERE kind = 'invoice'", &["A2"]),
     ("a line of an order that is gone", "DELETE FROM progress WHERE kind = 'salesOrder'", &["V4g", "V5b"]),
     ("a line of a note that is gone", "DELETE FROM progress WHERE kind = 'deliveryNote'", &["V4g", "V5b"]),
     ("a step of another day", "UPDATE progress_moves SET date = '2026-01-01' WHERE value <> 0", &["V3d"]),

@@ -2,8 +2,9 @@
 //!
 //! Each test has a server of its own: guesses of one network are counted together.
 
+use crate::harness::books::behind_the_back;
 use crate::harness::people::{ACCEPT, fresh_email};
-use crate::harness::server::{DIALECTS, OWNER_EMAIL, OWNER_PASSWORD, Said, authorised};
+use crate::harness::server::{Company, DIALECTS, OWNER_EMAIL, OWNER_PASSWORD, Said, authorised};
 use crate::harness::{Dialect, Engine, Options, Request, Server, on_both_engines};
 use crate::signin::{PASSWORD, added};
 use serde_json::{Value, json};
@@ -71,6 +72,39 @@ on_both_engines! {
         let told: Vec<u16> = (0..19).map(strange).collect();
         assert_eq!((told, log_in("10.41.0.1", &email, PASSWORD)), (vec![401; 19], 200));
         assert_eq!([strange(20), strange(21)], [401, 429]);
+        // Until a quarter of an hour is over.
+        behind_the_back(server, &["UPDATE login_failures SET failed_at = failed_at - 901000000".into()]).unwrap();
+        assert_eq!(strange(22), 401);
+    }
+
+    fn who_is_disabled_logs_in_no_more_than_a_stranger(server) {
+        let server = &trusting(server.engine);
+        let email = added(server, &[]);
+        let log_in = |password: &str| {
+            let request = Request::new("POST", "/b/api/auth/login").json(&json!({"email": email, "password": password}));
+            let answer = server.send(&request);
+            (answer.status, answer.header("x-error-code").map(str::to_owned))
+        };
+        assert_eq!(log_in(PASSWORD).0, 200);
+        assert!(server.command(&["user", "disable", &email], "").status.success());
+        assert_eq!((log_in(PASSWORD).0, log_in(PASSWORD)), (401, log_in("not the password")));
+    }
+
+    fn codes_and_keys_end_when_they_say(server) {
+        let server = &trusting(server.engine);
+        let company = server.company();
+        let code = company.invite(Dialect::B, &fresh_email("invited"), &company.permission("sales")).expect(201).data;
+        let key = |name: &str| {
+            let made = company.ask(Dialect::B, "POST", "apiKeys", "", Some(&json!({"name": name}))).expect(201).data;
+            Company { token: made["secret"].as_str().unwrap().to_owned(), ..company.clone() }
+        };
+        let (good, ended) = (key("Good"), key("Ended"));
+        let end = ["UPDATE invitations SET expires_at = created_at", "UPDATE api_keys SET expires_at = 1 WHERE name = 'Ended'"];
+        behind_the_back(server, &end.map(str::to_owned)).unwrap();
+        for dialect in DIALECTS {
+            assert_eq!(server.accept(dialect, code["invitationCode"].as_str().unwrap(), PASSWORD).status, 401);
+            assert_eq!([&good, &ended].map(|key| key.ask(dialect, "GET", "parties", "", None).status), [200, 401]);
+        }
     }
 
     fn codes_and_confirmations_wait_for_strangers_too(server) {

@@ -368,6 +368,18 @@ on_both_engines! {
         assert_eq!(company.failed_checks(), [""; 0]);
     }
 
+    // More lines together than any question may come to.
+    fn many_long_entries_are_proved_in_portions(server) {
+        let company = server.company();
+        let mut body = company.journal_body("2026-03-05", &[("6200", "0.01"), ("1010", "-0.01")]);
+        let pair = body["lines"].as_array().unwrap().clone();
+        body["lines"] = json!(pair.iter().cycle().take(1_000).cloned().collect::<Vec<Value>>());
+        for _ in 0..21 {
+            company.post_journal(&body).expect(201);
+        }
+        assert_eq!(company.failed_checks(), [""; 0]);
+    }
+
     fn actions_keep_to_versions_and_keys(server) {
         let company = server.company();
         let journal = company.journal("2026-03-05", &[("6200", "1"), ("1010", "-1")]);

@@ -370,6 +370,20 @@ on_both_engines! {
         }
     }
 
+    fn a_fee_for_what_comes_back_is_taken_off_the_share(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let vat = shop.vat("20");
+            let invoice = shop.sold("2026-03-10", json!({"lines": [{"description": "Thing", "quantity": 3, "unitPrice": 10, "taxCodeId": vat}]}));
+            let credit = shop.credit("2026-03-11", &invoice, json!([
+                {"sourceLineId": invoice["lines"][0]["id"], "quantity": 1}, {"description": "Handling", "unitPrice": -2, "taxCodeId": vat}
+            ]));
+            assert_eq!(shown(&credit, &["0.netAmount", "1.netAmount", "1.taxAmount", "total"]), "10.00 -2.00 -0.40 9.60");
+            assert_eq!(shop.posted(&credit), ["1200 -9.60", "2200 1.60", "4000 8.00"]);
+            shop.proves();
+        }
+    }
+
     fn a_price_adjustment_leaves_the_pieces(server) {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);

@@ -5,8 +5,9 @@ use crate::harness::people::code;
 use crate::harness::process::eventually;
 use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, authorised};
 use crate::harness::{Dialect, Engine, Options, Request, Server};
-use crate::seals::{Place, populated, start};
+use crate::seals::{Place, chain_plainly_from, populated, start};
 use crate::signin::{PASSWORD, added, login_from, with_authenticator};
+use ledger_core::ids::BusinessId;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::process::Output;
@@ -78,6 +79,111 @@ fn what_is_written_over_is_still_seen_on_sqlite() {
 #[test]
 fn what_is_written_over_is_still_seen_on_postgres() {
     what_is_written_over_is_still_seen(Engine::Postgres);
+}
+
+/// The chain of a log says for itself where it is broken, whatever else would have noticed.
+fn the_chain_says_where_it_is_broken(engine: Engine) {
+    let Some(server) = start(engine) else { return };
+    let company = server.company();
+    for name in ["One", "Two", "Three"] {
+        company.party(json!({"name": name}));
+    }
+    let place = Place::of(&server);
+    let own =
+        if place.is_postgres() { format!("'{}'", company.id) } else { format!("X'{}'", company.id.replace('-', "")) };
+    let text = |sql: String| place.texts(&sql).remove(0);
+    let last: usize =
+        text(format!("SELECT CAST(MAX(sequence) AS TEXT) AS text FROM audit_log WHERE business_id = {own}"))
+            .parse()
+            .unwrap();
+    let hash = |sequence: usize| {
+        text(format!("SELECT hash AS text FROM audit_log WHERE business_id = {own} AND sequence = {sequence}"))
+    };
+    assert!(last > 3 && place.findings(&company, "V7").is_empty());
+    place.unguard();
+    place.keep("all");
+    let run = |sql: &str| place.run(&sql.replace("{b}", &own).replace("{last}", &last.to_string()));
+    let cases: [(&str, &dyn Fn()); 8] = [
+        ("is missing: records were cut off the end", &|| {
+            run("DELETE FROM audit_log WHERE business_id = {b} AND sequence = {last}")
+        }),
+        ("2 is missing", &|| run("DELETE FROM audit_log WHERE business_id = {b} AND sequence = 2")),
+        ("is not what was written", &|| {
+            run("UPDATE audit_log SET address = 'x' WHERE business_id = {b} AND sequence = 2")
+        }),
+        ("does not follow from the record before it", &|| {
+            run("UPDATE audit_log SET previous_hash = '' WHERE business_id = {b} AND sequence = 2")
+        }),
+        ("is not the record that the chain ended with", &|| {
+            run("UPDATE books SET audit_hash = 'x' WHERE business_id = {b}")
+        }),
+        ("and that is not signed", &|| run("UPDATE books SET signature = '' WHERE business_id = {b}")),
+        ("is not under the key, and the one before it is", &|| {
+            chain_plainly_from(&place, &own, last..=last, hash(last - 1));
+        }),
+        ("is not under the key", &|| {
+            let head = chain_plainly_from(&place, &own, 1..=last, String::new());
+            run(&format!("UPDATE books SET audit_hash = '{head}' WHERE business_id = {{b}}"));
+        }),
+    ];
+    for (told, hand) in cases {
+        hand();
+        let found = place.findings(&company, "V7");
+        assert!(found.iter().any(|one| one.ends_with(told)), "{told}: {found:?}");
+        ["audit_log", "books"].iter().for_each(|table| place.put_back("all", table));
+    }
+    assert!(place.findings(&company, "V7").is_empty());
+}
+
+#[test]
+fn the_chain_says_where_it_is_broken_on_sqlite() {
+    the_chain_says_where_it_is_broken(Engine::Sqlite);
+}
+
+#[test]
+fn the_chain_says_where_it_is_broken_on_postgres() {
+    the_chain_says_where_it_is_broken(Engine::Postgres);
+}
+
+/// A head that was kept elsewhere tells of each thing that went back since.
+fn a_kept_head_tells_what_went_back(engine: Engine) {
+    let Some(server) = start(engine) else { return };
+    let company = server.company();
+    company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+    let place = Place::of(&server);
+    let business = BusinessId::parse(&company.id).unwrap();
+    let own =
+        if place.is_postgres() { format!("'{}'", company.id) } else { format!("X'{}'", company.id.replace('-', "")) };
+    let kept = place.runtime.block_on(place.ledger.heads(&[business])).unwrap().remove(0);
+    let found = || place.runtime.block_on(place.ledger.verify_head(&kept)).unwrap();
+    assert_eq!(found(), [""; 0]);
+    place.unguard();
+    place.keep("all");
+    for (statement, told) in [
+        (
+            "UPDATE books SET entry_number = entry_number - 1 WHERE business_id = {b}",
+            "the ledger went back from entry 1",
+        ),
+        ("UPDATE books SET audit_sequence = audit_sequence - 1 WHERE business_id = {b}", "the audit log went back"),
+        ("UPDATE audit_log SET hash = 'x' WHERE business_id = {b}", "is another than it was"),
+        ("DELETE FROM audit_log WHERE business_id = {b}", "of the audit log is gone"),
+        ("DELETE FROM books WHERE business_id = {b}", "the books of the company are gone"),
+    ] {
+        place.run(&statement.replace("{b}", &own));
+        let found = found();
+        assert!(found.len() == 1 && found[0].contains(told), "{statement}: {found:?}");
+        ["audit_log", "books"].iter().for_each(|table| place.put_back("all", table));
+    }
+}
+
+#[test]
+fn a_kept_head_tells_what_went_back_on_sqlite() {
+    a_kept_head_tells_what_went_back(Engine::Sqlite);
+}
+
+#[test]
+fn a_kept_head_tells_what_went_back_on_postgres() {
+    a_kept_head_tells_what_went_back(Engine::Postgres);
 }
 
 fn told(output: &Output) -> String {

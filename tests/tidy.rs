@@ -62,6 +62,36 @@ fn rules_ask_nobody() {
 }
 
 #[test]
+fn accounts_are_judged_by_the_chart_alone() {
+    let of_accounts =
+        [".archived", ".is_group", "allow_manual_posting", "allow_manual", "holds_money()", "r#type.is_control()"];
+    // What an account is, and what reports sort it by. Series have a switch of that name; revaluations look for debts.
+    let own = ["resource/account/", "resource/report/", "number_series.rs", "revaluation.rs", "fiscal_year/closing.rs"];
+    absent("crates/ledger-core/src/resource", &of_accounts, &own);
+}
+
+#[test]
+fn what_is_kept_is_posted_to_by_its_keeper() {
+    let core = "crates/ledger-core/src";
+    // Who follows rows of its own that name an account.
+    let keepers = [
+        "books/stock.rs",
+        "trade/posting.rs",
+        "resource/stock_adjustment.rs",
+        "resource/revaluation.rs",
+        "journal/posting.rs",
+    ];
+    absent(core, &["chart.standing("], &keepers);
+    absent(core, &[".standing_debt("], &["settlement/relief.rs"]);
+    absent(core, &["chart.control("], &["/trade/judge.rs", "/trade/posting.rs", "resource/settlement/"]);
+    absent(core, &["_revaluation.clone()"], &["resource/revaluation.rs"]);
+    absent(core, &["_tax.clone()", "chart.tax("], &["settlement/taxes.rs"]);
+    absent(core, &["_not_invoiced.clone()", ".inventory.clone()", "_advances.clone()"], &[]);
+    // What is read again from the books to be taken back.
+    absent(core, &["Line::posted("], &["document/write.rs"]);
+}
+
+#[test]
 fn a_dialect_names_neither_the_database_nor_the_other() {
     absent("crates/dialect-a/src", &["sea_orm", "sqlx", "dialect_b", "DialectB"], &[]);
     absent("crates/dialect-b/src", &["sea_orm", "sqlx", "dialect_a", "DialectA"], &[]);

@@ -13,7 +13,7 @@ const PASSWORD: &str = "a person with a password";
 fn told(server: &Server, request_id: &str) -> Vec<Value> {
     let lines = server.log();
     let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
-    records.filter(|one| one["target"] == "security" && one["request_id"] == request_id).collect()
+    records.filter(|one| one["target"] == "security" && one["clientRequestId"] == request_id).collect()
 }
 
 /// The one event that a request told of.
@@ -158,7 +158,7 @@ on_both_engines! {
                 let id = format!("{id}-{dialect:?}");
                 server.send(&program.request(dialect, "GET", "parties", "").header("X-Request-Id", &id)).expect(200);
                 let log = server.log();
-                let line = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).find(|one| one["message"] == "request" && one["request_id"] == id).unwrap();
+                let line = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).find(|one| one["message"] == "request" && one["clientRequestId"] == id).unwrap();
                 assert_eq!((&line["business"], &line["key"], &line["user"]), (&json!(company.id), &key["id"], &key["userId"]));
             }
         }
@@ -227,4 +227,40 @@ fn made_by(server: &Server, email: &str) -> Value {
 
 fn member_id(profile: &Value) -> Value {
     profile["id"].clone()
+}
+
+on_both_engines! {
+    fn nobody_writes_lines_of_others_requests(server) {
+        let arguments = ["--set", "Logging:Format=json"].map(str::to_owned).to_vec();
+        let server = &Server::start(server.engine, Options { arguments, ..Options::default() }).unwrap();
+        let company = server.company();
+        let lines = |client: &str| -> Vec<Value> {
+            let log = server.log();
+            let records = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+            records.filter(|one| one["clientRequestId"] == client).collect()
+        };
+        let plain = server.send(&company.request(Dialect::A, "GET", "parties", "")).expect(200);
+        let victim = plain.header("x-request-id").unwrap().to_owned();
+        // Somebody calls their requests by the server's name of another.
+        let wild = format!("{}{}", r#"evil" level="error"#, "x".repeat(200));
+        for (client, shown) in [(victim.as_str(), victim.as_str()), ("import-7", "import-7"), (&wild, &format!("{}\u{2026}", &wild[..64]))] {
+            for dialect in DIALECTS {
+                let request = company.request(dialect, "POST", "parties", "").header("X-Request-Id", client);
+                let answer = server.send(&request.json(&json!({"name": "Elbe Books", "isCustomer": true}))).expect(201);
+                let told = answer.header("x-request-id").unwrap();
+                assert!(told == client || told.len() == 36 && client == wild, "{told}");
+                let party = crate::harness::server::Said::of(dialect, answer);
+                let record = company.ask(dialect, "GET", "auditLog", &format!("?resourceId={}", party.id()), None).expect(200).data["items"][0].clone();
+                assert_eq!(record["clientRequestId"], shown);
+                let own = record["requestId"].as_str().unwrap();
+                assert!(own.len() == 36 && own != victim, "{own}");
+                assert!(lines(shown).iter().any(|line| line["request_id"] == own && line["status"] == 201));
+            }
+        }
+        // The name that only the server gives leads to one request.
+        let log = server.log();
+        let of_victim = log.lines().filter(|line| serde_json::from_str::<Value>(line).unwrap()["request_id"] == victim.as_str());
+        assert_eq!(of_victim.count(), 1);
+        assert_eq!(company.ask(Dialect::B, "GET", "auditLog", &format!("?requestId={victim}"), None).expect(200).data["pagination"]["totalCount"], 0);
+    }
 }

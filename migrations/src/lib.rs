@@ -29,8 +29,12 @@ mod m0019_sign_in;
 mod m0021_running_time;
 mod m0023_seals;
 mod m0024_no_replacing;
+mod m0025_client_requests;
 mod m0027_what_rows_were;
+mod m0028_keepers;
 mod m0029_tax_facts;
+mod m0031_stock_facts;
+mod m0032_stock_snapshots;
 mod m0033_years;
 mod noting;
 pub mod schema;
@@ -61,9 +65,13 @@ impl MigratorTrait for Migrator {
             Box::new(m0021_running_time::Migration),
             Box::new(m0023_seals::Migration),
             Box::new(m0024_no_replacing::Migration),
-            Box::new(m0033_years::Migration),
+            Box::new(m0025_client_requests::Migration),
             Box::new(m0027_what_rows_were::Migration),
+            Box::new(m0028_keepers::Migration),
             Box::new(m0029_tax_facts::Migration),
+            Box::new(m0031_stock_facts::Migration),
+            Box::new(m0032_stock_snapshots::Migration),
+            Box::new(m0033_years::Migration),
         ]
     }
 }
@@ -201,8 +209,29 @@ mod tests {
             );
             database.execute_unprepared(&seal).await.unwrap();
         }
+        for statement in [
+            "INSERT INTO accounts (business_id, id, code, name, name_key, type, class, is_group, allow_manual_posting, \
+             status, tags, search, version, created_at, created_by, updated_at, updated_by) VALUES \
+             (X'01', X'019A0000000000000000000000000A11', '2160', 'Goods', 'g', 'currentLiability', 'liability', 0, 1, \
+              'active', '[]', 'g', 1, 0, X'09', 0, X'09')",
+            "UPDATE businesses SET system_accounts = \
+             '{\"goodsReceivedNotInvoiced\":\"019a0000-0000-0000-0000-000000000a11\"}'",
+        ] {
+            database.execute_unprepared(statement).await.unwrap();
+        }
         Migrator::up(&database, None).await.unwrap();
         assert_eq!(number(&database, "SELECT COUNT(*) FROM open_items").await, 1);
+        let keepers = |keeper, code| {
+            format!(
+                "SELECT COUNT(*) FROM accounts WHERE keeper = '{keeper}' AND code = '{code}' AND NOT allow_manual_posting"
+            )
+        };
+        assert_eq!(number(&database, &keepers("accruals", "2160")).await, 1);
+        assert_eq!(
+            number(&database, "SELECT COUNT(*) FROM accounts WHERE keeper = 'openItems' AND code = '1200'").await,
+            1
+        );
+        assert_eq!(number(&database, "SELECT COUNT(*) FROM accounts WHERE keeper = 'none' AND code = '4000'").await, 1);
         assert_eq!(number(&database, "SELECT base_open FROM open_items").await, 200_000);
         assert_eq!(number(&database, "SELECT SUM(base) FROM open_item_moves").await, 200_000);
         assert_eq!(number(&database, "SELECT COUNT(*) FROM open_item_moves").await, 3);

@@ -177,6 +177,7 @@ impl Rows {
             address: Some("127.0.0.1".into()),
             dialect: Some("B".into()),
             request_id: Some(document.to_string()),
+            client_request_id: None,
             action: "created".into(),
             resource: "journals".into(),
             resource_id: document,

@@ -80,7 +80,7 @@ pub enum Latitude<'t> {
 }
 
 /// What two answers differ in by their nature once each side has made something of its own.
-const BY_NATURE: [&str; 6] = ["dialect", "requestId", "secret", "hint", "uri", "invitationCode"];
+const BY_NATURE: [&str; 7] = ["dialect", "requestId", "clientRequestId", "secret", "hint", "uri", "invitationCode"];
 
 /// Between the same request to one side and to the other.
 const A_MOMENT: TimeDelta = TimeDelta::minutes(5);

@@ -320,7 +320,7 @@ impl Pair {
         let posted = Neutral::of("entriesList").asking("numberFrom", &next).asking("pageSize", "500");
         let ids = [&compared.left, &compared.right]
             .map(|exchange| exchange.request.header("x-request-id").unwrap_or_default().to_owned());
-        let logged = |id: &str| Neutral::of("auditLogList").asking("requestId", id).asking("pageSize", "500");
+        let logged = |id: &str| Neutral::of("auditLogList").asking("clientRequestId", id).asking("pageSize", "500");
         let asked = [("effects.entries", posted.clone(), posted), ("effects.audit", logged(&ids[0]), logged(&ids[1]))];
         for (path, of_left, of_right) in asked {
             if self.left.dialect.operation(&of_left.operation).is_err() {

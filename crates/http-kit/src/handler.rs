@@ -168,7 +168,8 @@ pub fn failed_plainly(arrival: &Arrival, failure: Failure) -> Response {
 fn failure_response(arrival: Option<&Arrival>, body: String, failure: Failure) -> Response {
     if let Some(detail) = &failure.detail {
         let (request_id, path) = arrival.map(|at| (at.request_id.as_str(), at.path.as_str())).unwrap_or_default();
-        tracing::error!(request_id, path, detail, "a request failed on our side");
+        let client = arrival.and_then(|at| at.client_request_id.as_deref());
+        tracing::error!(request_id, clientRequestId = client, path, detail, "a request failed on our side");
     }
     let mut response = json(failure.status, body);
     response.headers_mut().insert(request::ERROR_CODE, HeaderValue::from_static(failure.code));
@@ -487,6 +488,7 @@ fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
         address: arrival.map(|arrival| arrival.address),
         dialect: Some(D::LETTER),
         request_id: arrival.map(|arrival| arrival.request_id.clone()),
+        client_request_id: arrival.and_then(|arrival| arrival.client_request_id.clone()),
     }
 }
 

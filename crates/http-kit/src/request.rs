@@ -28,7 +28,10 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub struct Arrival {
     /// The path as the client wrote it, prefix included.
     pub path: String,
+    /// The server's own name for the request: nobody else chooses it.
     pub request_id: String,
+    /// What the client calls it, as much of it as is quoted.
+    pub client_request_id: Option<String>,
     /// The client, seen through the proxies we trust.
     pub address: IpAddr,
 }

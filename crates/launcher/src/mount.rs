@@ -23,6 +23,7 @@ use http_kit::request::{
     RATE_LIMIT_RESET, REQUEST_ID,
 };
 use ledger_core::error::{Error, Unavailable};
+use ledger_core::quoting::quoted;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tower::ServiceExt;
@@ -120,7 +121,12 @@ impl Site {
 
     fn arrival(&self, request: &Request, peer: IpAddr) -> Arrival {
         let path = request.uri().path().to_owned();
-        Arrival { path, request_id: request_id(request), address: self.client(request, peer) }
+        Arrival {
+            path,
+            request_id: ledger_core::ids::request_id(),
+            client_request_id: client_request_id(request),
+            address: self.client(request, peer),
+        }
     }
 
     fn told(response: Response, method: &Method, arrival: &Arrival) -> Response {
@@ -130,7 +136,8 @@ impl Site {
             method = %method, path = arrival.path, status = response.status().as_u16(),
             user = user.map(tracing::field::display), key = key.map(tracing::field::display),
             business = business.map(tracing::field::display),
-            request_id = arrival.request_id, address = %arrival.address, "request"
+            request_id = arrival.request_id, clientRequestId = arrival.client_request_id.as_deref(),
+            address = %arrival.address, "request"
         );
         response
     }
@@ -270,13 +277,19 @@ fn names_one_host(request: &Request) -> bool {
     given == 1 || given == 0 && request.version() != Version::HTTP_11
 }
 
-/// The client's own, where it is harmless to write into a log; else a new one.
-fn request_id(request: &Request) -> String {
-    let sane = |id: &str| {
-        (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-    };
-    let given = request.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok()).filter(|id| sane(id));
-    given.map_or_else(ledger_core::ids::request_id, str::to_owned)
+/// What the client calls the request. It is quoted, and never taken for a name of ours.
+fn client_request_id(request: &Request) -> Option<String> {
+    let given = request.headers().get(REQUEST_ID)?;
+    let text = String::from_utf8_lossy(given.as_bytes());
+    let plain: String = text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
+    Some(quoted(&plain).into_owned()).filter(|id| !id.is_empty())
+}
+
+/// What the answer is called by: as the client called it, where that can be said back; else as we do.
+fn called(arrival: &Arrival) -> &str {
+    let sane =
+        |id: &&str| id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    arrival.client_request_id.as_deref().filter(sane).unwrap_or(&arrival.request_id)
 }
 
 fn finish(mut response: Response, method: &Method, arrival: &Arrival) -> Response {
@@ -287,7 +300,7 @@ fn finish(mut response: Response, method: &Method, arrival: &Arrival) -> Respons
         response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
     }
     let headers = response.headers_mut();
-    if let Ok(id) = HeaderValue::from_str(&arrival.request_id) {
+    if let Ok(id) = HeaderValue::from_str(called(arrival)) {
         headers.insert(REQUEST_ID, id);
     }
     // Pages bring their own policy; an API answer opened in a browser may do nothing at all.

@@ -225,7 +225,7 @@ impl Reloading {
             }
             match config::load(source) {
                 Err(error) => {
-                    tracing::error!(code = "config_reload_failed", %error, "the configuration stays as it was")
+                    tracing::error!(code = "config_reload_failed", %error, "the configuration stays as it was");
                 }
                 Ok(new) => {
                     for key in config::restart_needed(running, &new) {

@@ -11,6 +11,7 @@ use crate::books::limits::{self, Tally};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::{Asker, Periods};
 use crate::books::seal::Seals;
+use crate::books::stock::Replaced;
 use crate::books::tables::{EntryRef, documents};
 use crate::clock::{Clock, Instant};
 use crate::database::{Db, Reads, Session};
@@ -66,6 +67,8 @@ pub struct Cx<'a> {
     pace: Option<&'a Pace>,
     /// What was posted so far.
     moved: Tally,
+    /// What of stock a new version replaces.
+    replaced: Replaced,
 }
 
 /// What a context is made of besides its connection.
@@ -118,6 +121,7 @@ impl<'a> Cx<'a> {
             desk,
             pace: None,
             moved: Tally::default(),
+            replaced: Replaced::default(),
         }
     }
 
@@ -259,6 +263,10 @@ impl<'a> Cx<'a> {
     pub(crate) fn keep_document(&self, document: documents::Model) -> Result<()> {
         self.desk()?.keep_document(document);
         Ok(())
+    }
+
+    pub(crate) fn replaced(&self) -> &Replaced {
+        &self.replaced
     }
 
     /// Puts a row of a sub-ledger on the desk, beside the entries that it belongs to.

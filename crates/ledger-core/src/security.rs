@@ -210,6 +210,7 @@ impl Event {
             address = address.as_deref(),
             dialect = origin.dialect,
             request_id = origin.request_id.as_deref(),
+            clientRequestId = origin.client_request_id.as_deref(),
             "security"
         );
     }

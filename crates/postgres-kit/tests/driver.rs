@@ -185,6 +185,17 @@ async fn a_read_that_nobody_waits_for_ends_inside_the_server_and_its_connection_
 /// A BEGIN that was cancelled once left its session inside a transaction which the driver did not know of; what was
 /// written on it later was acknowledged and gone.
 #[tokio::test]
+async fn a_connection_that_missed_its_deadline_is_never_asked_again() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let patience = Duration::from_millis(300);
+    let link = Link::open(&Target::of(&url, PATIENCE).unwrap(), patience).await.unwrap();
+    let late = link.query(asked("SELECT pg_sleep(60)::text AS late", [])).await.unwrap_err();
+    assert!(late.to_string().contains("does not answer"), "{late}");
+    assert!(link.is_spent().is_some());
+    assert!(link.query(asked("SELECT 1 AS one", [])).await.is_err());
+}
+
+#[tokio::test]
 async fn a_cancelled_begin_loses_no_later_write() {
     let Some(url) = postgres::fresh_database() else { return };
     let (server, other) = (server(&url, 2).await, link(&url).await);
@@ -274,10 +285,14 @@ async fn a_commit_that_hangs_is_told_by_what_it_hangs_on() {
     let late = "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON waiting DEFERRABLE INITIALLY DEFERRED \
                 FOR EACH ROW EXECUTE FUNCTION waits()";
     other.batch(late).await.unwrap();
-    let committing = async |table: &str| {
-        let lease = server.writes.begin().await.unwrap();
-        lease.execute_unprepared(&format!("INSERT INTO {table} VALUES (1)")).await.unwrap();
-        lease
+    // Who looks may still be at a look that began while all was silent.
+    let committing = async |table: &str| loop {
+        if let Ok(lease) = server.writes.begin().await
+            && lease.execute_unprepared(&format!("INSERT INTO {table} VALUES (1)")).await.is_ok()
+        {
+            return lease;
+        }
+        tokio::task::yield_now().await;
     };
 
     // A lock that another holds.

@@ -1,8 +1,10 @@
 //! The chart of accounts as postings are judged by it, and the charts that new companies begin with.
 
 use crate::account::AccountType;
+use crate::keeper::Keeper;
+use crate::roles::Roles;
 use std::collections::{BTreeMap, HashMap};
-use words::error::{Error, Result};
+use std::sync::Arc;
 use words::ids::RecordId;
 use words::wire_enum;
 
@@ -56,13 +58,15 @@ wire_enum! {
 }
 
 /// An account, as far as postings are judged by it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub id: RecordId,
     pub code: String,
     pub name: String,
     pub r#type: AccountType,
+    pub keeper: Keeper,
     pub is_group: bool,
+    /// Its own, where it is kept in another than the company's.
     pub currency: Option<String>,
     pub allow_manual_posting: bool,
     pub archived: bool,
@@ -72,46 +76,47 @@ impl Account {
     pub fn currency_or<'c>(&'c self, base: &'c String) -> &'c String {
         self.currency.as_ref().unwrap_or(base)
     }
+
+    /// Whether it holds goods that journals follow and no item does.
+    pub(crate) fn is_inventory_by_hand(&self) -> bool {
+        self.r#type == AccountType::Inventory && self.keeper == Keeper::None
+    }
 }
 
 /// All accounts of a company.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Chart {
-    accounts: HashMap<RecordId, Account>,
-    roles: BTreeMap<SystemRole, RecordId>,
+    pub(crate) accounts: HashMap<RecordId, Arc<Account>>,
+    pub(crate) roles: Roles,
 }
 
 impl Chart {
+    /// Every company has an account in each role. One that was made before there were charts names them first: the role
+    /// that nobody has is told.
+    pub fn new(
+        accounts: impl IntoIterator<Item = Account>,
+        held: &BTreeMap<SystemRole, RecordId>,
+    ) -> Result<Self, SystemRole> {
+        let accounts: HashMap<RecordId, Arc<Account>> =
+            accounts.into_iter().map(|account| (account.id, Arc::new(account))).collect();
+        let roles = Roles::of(|role| accounts.get(held.get(&role)?).cloned())?;
+        Ok(Self { accounts, roles })
+    }
+
     pub fn count(&self) -> usize {
         self.accounts.len()
     }
 
-    /// Whether goods wait there for their invoice, so that only the documents post to it that move them.
-    pub fn is_kept_by_notes(&self, account: &Account) -> bool {
-        let waits = self.roles.iter().any(|(role, id)| role.waits_for_invoice() && *id == account.id);
-        waits && !account.allow_manual_posting
-    }
-
-    pub fn new(accounts: impl IntoIterator<Item = Account>, roles: BTreeMap<SystemRole, RecordId>) -> Self {
-        Self { accounts: accounts.into_iter().map(|account| (account.id, account)).collect(), roles }
-    }
-
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
-        self.accounts.values()
+        self.accounts.values().map(AsRef::as_ref)
     }
 
     pub fn account(&self, id: RecordId) -> Option<&Account> {
-        self.accounts.get(&id)
+        self.accounts.get(&id).map(AsRef::as_ref)
     }
 
-    /// The account in a role. Every company has one, unless it was made before there were charts.
-    pub fn in_role(&self, role: SystemRole) -> Result<&Account> {
-        self.roles.get(&role).and_then(|id| self.accounts.get(id)).ok_or_else(|| {
-            Error::conflict(
-                "invalid_state",
-                format!("No account has the role {role}; name one in the company's systemAccounts"),
-            )
-        })
+    pub fn roles(&self) -> &Roles {
+        &self.roles
     }
 }
 
@@ -126,17 +131,15 @@ pub struct Blueprint {
     pub role: Option<SystemRole>,
 }
 
-impl SystemRole {
-    /// Whether goods stand there until they are invoiced.
-    pub fn waits_for_invoice(self) -> bool {
-        matches!(self, Self::GoodsReceivedNotInvoiced | Self::GoodsDeliveredNotInvoiced)
-    }
-}
-
 impl Blueprint {
     /// The account that a role has from the start.
     pub fn of(role: SystemRole) -> Option<&'static Self> {
         SYSTEM.iter().find(|blueprint| blueprint.role == Some(role))
+    }
+
+    /// The sub-ledger that keeps the account.
+    pub fn keeper(&self) -> Keeper {
+        if self.is_group { Keeper::None } else { Keeper::of(self.r#type, false, self.role.as_slice(), false) }
     }
 
     /// Whether an account of a type can stand in for this one.

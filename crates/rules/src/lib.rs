@@ -4,7 +4,12 @@
 
 pub mod account;
 pub mod chart;
+pub mod keeper;
 pub mod left;
+pub mod postable;
 pub mod posting;
+pub mod purpose;
+pub mod refusal;
+pub mod roles;
 pub mod stock;
 pub mod tax;

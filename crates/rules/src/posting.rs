@@ -1,25 +1,168 @@
 //! A posting: lines whose debits equal their credits. No other kind can be built.
 
+use crate::postable::Postable;
+use crate::refusal::Refusal;
 use crate::tax::facts::TaxFact;
+use crate::tax::figures::TooLarge;
 use words::day::Day;
+use words::error::Error;
 use words::ids::RecordId;
 use words::money::{Money, Quantity};
 
-/// One line of the ledger. Amounts are signed: a debit is positive.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// One line of the ledger, on an account that was judged. Amounts are signed: a debit is positive.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    pub account: RecordId,
-    pub party: Option<RecordId>,
+    account: RecordId,
+    amount: Valued,
+    about: About,
+    /// What it tells of tax. Those that have an account are what the line is the sum of.
+    facts: Vec<TaxFact>,
+}
+
+/// An amount and what it is worth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Valued {
     /// In the company's currency.
-    pub amount: Money,
+    pub base: Money,
     pub currency: String,
     /// In the line's own currency.
-    pub currency_amount: Money,
+    pub own: Money,
+}
+
+impl Valued {
+    /// An amount that is in the company's currency alone.
+    pub fn in_base(amount: Money, currency: &str) -> Self {
+        Self { base: amount, currency: currency.to_owned(), own: amount }
+    }
+}
+
+/// What a line says beside its account and its amount.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct About {
+    /// Whom it is about; on an account of debts it is the one whose debt it is.
+    pub party: Option<RecordId>,
     pub description: Option<String>,
     pub due_date: Option<Day>,
     pub subject: Subject,
-    /// What it tells of tax. Those that have an account are what the line is the sum of.
-    pub facts: Vec<TaxFact>,
+}
+
+impl From<Subject> for About {
+    fn from(subject: Subject) -> Self {
+        Self { subject, ..Self::default() }
+    }
+}
+
+impl Line {
+    /// An account meets an amount: one that is kept in a currency of its own takes no other.
+    pub fn on(to: impl Into<Postable>, amount: Valued, about: About) -> Result<Self, Refusal> {
+        let Postable(to) = to.into();
+        to.account.takes_currency(&amount.currency)?;
+        let about = About { party: to.party.or(about.party), ..about };
+        Ok(Self { account: to.account.id, amount, about, facts: Vec::new() })
+    }
+
+    /// A line that stands in the books, read again: what was posted can always be taken back.
+    pub const fn posted(account: RecordId, amount: Valued, about: About) -> Self {
+        Self { account, amount, about, facts: Vec::new() }
+    }
+
+    /// The same line, with what it tells of tax.
+    #[must_use]
+    pub fn telling(self, facts: Vec<TaxFact>) -> Self {
+        Self { facts, ..self }
+    }
+
+    /// Tells one thing more of tax.
+    pub fn tell(&mut self, fact: TaxFact) {
+        self.facts.push(fact);
+    }
+
+    /// Comes to less, of an amount that is in the company's currency alone.
+    pub fn take_off(&mut self, amount: Money) -> Result<(), TooLarge> {
+        self.amount.base = self.amount.base.checked_sub(amount).ok_or(TooLarge)?;
+        self.amount.own = self.amount.own.checked_sub(amount).ok_or(TooLarge)?;
+        Ok(())
+    }
+
+    /// The same line, about something.
+    #[must_use]
+    pub fn on_subject(mut self, subject: Subject) -> Self {
+        self.about.subject = subject;
+        self
+    }
+
+    pub const fn account(&self) -> RecordId {
+        self.account
+    }
+
+    pub const fn party(&self) -> Option<RecordId> {
+        self.about.party
+    }
+
+    /// In the company's currency.
+    pub const fn amount(&self) -> Money {
+        self.amount.base
+    }
+
+    pub fn currency(&self) -> &str {
+        &self.amount.currency
+    }
+
+    /// In the line's own currency.
+    pub const fn currency_amount(&self) -> Money {
+        self.amount.own
+    }
+
+    pub fn description(&self) -> Option<&str> {
+        self.about.description.as_deref()
+    }
+
+    pub const fn due_date(&self) -> Option<Day> {
+        self.about.due_date
+    }
+
+    pub const fn subject(&self) -> &Subject {
+        &self.about.subject
+    }
+
+    pub fn facts(&self) -> &[TaxFact] {
+        &self.facts
+    }
+
+    const fn is_nothing(&self) -> bool {
+        self.amount.base.units() == 0 && self.amount.own.units() == 0
+    }
+}
+
+/// Why lines could not be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unposted {
+    /// They come to more than the books can hold.
+    TooLarge,
+    /// On this account. Whoever asked was told so with the field; this is the last door.
+    Refused(Refusal),
+}
+
+impl From<TooLarge> for Unposted {
+    fn from(_: TooLarge) -> Self {
+        Self::TooLarge
+    }
+}
+
+impl From<Refusal> for Unposted {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Unposted {
+    /// As a fault of the field whose amounts or accounts these are.
+    pub fn at(&self, field: &str) -> Error {
+        match self {
+            Self::TooLarge => Error::field(field, "come to more than can be kept"),
+            Self::Refused(refusal) => refusal.at(field),
+        }
+    }
 }
 
 /// What a line is about, beside its account.
@@ -71,7 +214,7 @@ impl Posting {
     pub fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
         let (mut kept, mut facts) = (Vec::with_capacity(lines.len()), Vec::new());
         for mut line in lines {
-            let says = line.amount != Money::ZERO || line.currency_amount != Money::ZERO;
+            let says = !line.is_nothing();
             let place = Some(kept.len()).filter(|_| says);
             let told = line.facts.drain(..).map(|fact| Told { place: place.filter(|_| fact.account.is_some()), fact });
             facts.extend(told);
@@ -90,10 +233,14 @@ impl Posting {
     #[must_use]
     pub fn reversed(&self, of: Day, on: Day) -> Self {
         let mirror = |line: &Line| Line {
-            amount: negated(line.amount),
-            currency_amount: negated(line.currency_amount),
-            subject: line.subject.reversed(),
-            ..line.clone()
+            account: line.account,
+            amount: Valued {
+                base: negated(line.amount.base),
+                currency: line.amount.currency.clone(),
+                own: negated(line.amount.own),
+            },
+            about: About { subject: line.about.subject.reversed(), ..line.about.clone() },
+            facts: line.facts.clone(),
         };
         let told = |told: &Told| Told { fact: told.fact.reversed(of, on), place: told.place };
         Self { lines: self.lines.iter().map(mirror).collect(), facts: self.facts.iter().map(told).collect() }
@@ -120,10 +267,10 @@ impl Posting {
 
 fn sides(lines: &[Line]) -> Option<(Money, Money)> {
     lines.iter().try_fold((Money::ZERO, Money::ZERO), |(debit, credit), line| {
-        if line.amount.is_negative() {
-            Some((debit, credit.checked_sub(line.amount)?))
+        if line.amount().is_negative() {
+            Some((debit, credit.checked_sub(line.amount())?))
         } else {
-            Some((debit.checked_add(line.amount)?, credit))
+            Some((debit.checked_add(line.amount())?, credit))
         }
     })
 }
@@ -147,7 +294,7 @@ mod tests {
 
     fn line(amount: &str) -> Line {
         let amount = Money::parse(amount).unwrap();
-        Line { amount, currency: "EUR".into(), currency_amount: amount, ..Line::default() }
+        Line::posted(RecordId::default(), Valued::in_base(amount, "EUR"), About::default())
     }
 
     #[test]
@@ -168,7 +315,7 @@ mod tests {
             .lines()
             .iter()
             .zip(reversed.lines())
-            .map(|(line, mirror)| line.amount.units() + mirror.amount.units())
+            .map(|(line, mirror)| line.amount().units() + mirror.amount().units())
             .collect();
         assert_eq!(sums, [0, 0, 0]);
         assert_eq!(reversed.total(), posting.total());
@@ -182,8 +329,8 @@ mod tests {
             home_base: Money::parse("5").unwrap(),
             ..TaxFact::default()
         };
-        let of_nothing = Line { facts: vec![on(Some(1), "2026-03-31")], ..line("0") };
-        let taxed = Line { facts: vec![on(None, "2026-03-31"), on(Some(1), "2026-03-31")], ..line("10") };
+        let of_nothing = line("0").telling(vec![on(Some(1), "2026-03-31")]);
+        let taxed = line("10").telling(vec![on(None, "2026-03-31"), on(Some(1), "2026-03-31")]);
         let posting = Posting::balanced(vec![of_nothing, taxed, line("-10")]).unwrap();
         let places: Vec<Option<usize>> = posting.facts().iter().map(|told| told.place).collect();
         assert_eq!(places, [None, None, Some(0)]);

@@ -15,7 +15,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::ResourceKey;
 use crate::wire_enum;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use std::net::IpAddr;
 
@@ -45,7 +45,10 @@ pub struct Origin {
     pub address: Option<IpAddr>,
     /// `A` or `B`.
     pub dialect: Option<&'static str>,
+    /// The server's own name for the request.
     pub request_id: Option<String>,
+    /// What the client calls it.
+    pub client_request_id: Option<String>,
 }
 
 /// One change of one record.
@@ -91,6 +94,7 @@ pub(crate) fn row(
         address: origin.address.map(|address| address.to_string()),
         dialect: origin.dialect.map(str::to_owned),
         request_id: origin.request_id.clone(),
+        client_request_id: origin.client_request_id.clone(),
         action: change.action.as_str().to_owned(),
         resource: change.resource.stem().to_owned(),
         resource_id: change.id,
@@ -104,6 +108,12 @@ pub(crate) fn row(
     };
     row.hash = hash(seals, &row);
     row
+}
+
+/// Appends a record by itself. What a batch records waits on the desk instead.
+pub(crate) async fn append(connection: &impl ConnectionTrait, record: audit_log::Model) -> Result<()> {
+    audit_log::Entity::insert(record.into_active_model()).exec_without_returning(connection).await?;
+    Ok(())
 }
 
 /// What links a record to the chain.
@@ -136,6 +146,10 @@ fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Option<&str>)) {
     feed(row.version_to.map(|version| version.to_string()).as_deref());
     feed(row.before.as_deref());
     feed(row.after.as_deref());
+    // Records from before there was this column, and those of clients that call their requests nothing, have one part less.
+    if let Some(client) = &row.client_request_id {
+        feed(Some(client));
+    }
 }
 
 /// What a walk along the chain came to.

@@ -21,7 +21,8 @@ use crate::books::seal::{Seals, heads};
 use crate::books::tables::{
     DocumentKind, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log, books,
     document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves, open_items,
-    party_balances, progress, progress_moves, stock, stock_lines, stock_moves, tax_beginnings, tax_facts,
+    party_balances, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves, stock_snapshots,
+    tax_beginnings, tax_facts,
 };
 use crate::clock::Instant;
 use crate::day::Day;
@@ -124,6 +125,7 @@ struct Pending {
     open_items: Vec<open_items::Model>,
     open_item_moves: Vec<open_item_moves::Model>,
     allocations: Vec<allocations::Model>,
+    stock_facts: Vec<stock_facts::Model>,
     stock_lines: Vec<stock_lines::Model>,
     stock_moves: Vec<stock_moves::Model>,
     progress_moves: Vec<progress_moves::Model>,
@@ -143,6 +145,8 @@ pub(crate) enum Standing {
     Progress(progress::Model),
     /// The stock of an item.
     Stock(stock::Model),
+    /// The stock of an item on an evening.
+    Snapshot(stock_snapshots::Model),
     /// What a movement of stock cost after all.
     Cost { business: BusinessId, item: RecordId, date: Day, sequence: i64, cost: Money },
 }
@@ -150,7 +154,7 @@ pub(crate) enum Standing {
 /// Where the desk stood before a command, to return to when it fails.
 pub(crate) struct Mark {
     company: Option<(BusinessId, Head, bool)>,
-    lengths: [usize; 15],
+    lengths: [usize; 16],
     flushes: u64,
 }
 
@@ -393,7 +397,7 @@ impl Desk {
     pub(crate) fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
         // What was pending then may be written by now; what is pending since is the command's own.
-        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 15] };
+        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 16] };
         inner.pending.truncate(lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)
@@ -435,6 +439,13 @@ impl Desk {
 
     pub(crate) fn keep_stock_line(&self, line: stock_lines::Model) {
         self.inner().pending.stock_lines.push(line);
+    }
+
+    /// What happened to stock. It is recorded when the entry beside it is.
+    pub(crate) fn keep_stock_fact(&self, now: Instant, fact: stock_facts::Model) {
+        let mut inner = self.inner();
+        let recorded_at = inner.recorded_at(fact.business_id, now);
+        inner.pending.stock_facts.push(stock_facts::Model { recorded_at, ..fact });
     }
 
     pub(crate) fn stands(&self, standing: Standing) {
@@ -746,19 +757,19 @@ fn line_row(business: BusinessId, entry: EntryRef, position: i64, line: &Line) -
         business_id: business,
         entry_number: entry.number,
         position,
-        account_id: line.account,
-        party_id: line.party,
+        account_id: line.account(),
+        party_id: line.party(),
         date: entry.date,
-        amount: line.amount,
-        currency: line.currency.clone(),
-        currency_amount: line.currency_amount,
-        description: line.description.clone(),
-        due_date: line.due_date,
-        item_id: line.subject.item,
-        quantity: line.subject.quantity,
-        tax_code_id: line.subject.tax.as_ref().map(|tax| tax.code),
-        tax_component: line.subject.tax.as_ref().and_then(|tax| tax.component.clone()),
-        tax_base: line.subject.tax.as_ref().and_then(|tax| tax.base),
+        amount: line.amount(),
+        currency: line.currency().to_owned(),
+        currency_amount: line.currency_amount(),
+        description: line.description().map(str::to_owned),
+        due_date: line.due_date(),
+        item_id: line.subject().item,
+        quantity: line.subject().quantity,
+        tax_code_id: line.subject().tax.as_ref().map(|tax| tax.code),
+        tax_component: line.subject().tax.as_ref().and_then(|tax| tax.component.clone()),
+        tax_base: line.subject().tax.as_ref().and_then(|tax| tax.base),
     }
 }
 
@@ -794,7 +805,7 @@ impl Inner {
 }
 
 impl Pending {
-    fn lengths(&self) -> [usize; 15] {
+    fn lengths(&self) -> [usize; 16] {
         [
             self.documents.len(),
             self.entries.len(),
@@ -806,6 +817,7 @@ impl Pending {
             self.open_items.len(),
             self.open_item_moves.len(),
             self.allocations.len(),
+            self.stock_facts.len(),
             self.stock_lines.len(),
             self.stock_moves.len(),
             self.progress_moves.len(),
@@ -814,7 +826,7 @@ impl Pending {
         ]
     }
 
-    fn truncate(&mut self, lengths: [usize; 15]) {
+    fn truncate(&mut self, lengths: [usize; 16]) {
         let [
             documents,
             entries,
@@ -826,6 +838,7 @@ impl Pending {
             open,
             moves,
             allocations,
+            facts,
             stock,
             stock_moves,
             progress,
@@ -842,6 +855,7 @@ impl Pending {
         self.open_items.truncate(open);
         self.open_item_moves.truncate(moves);
         self.allocations.truncate(allocations);
+        self.stock_facts.truncate(facts);
         self.stock_lines.truncate(stock);
         self.stock_moves.truncate(stock_moves);
         self.progress_moves.truncate(progress);
@@ -868,6 +882,7 @@ impl Pending {
         insert_all::<open_items::Entity>(connection, (seals, moved), self.open_items, Refuse).await?;
         insert_all::<open_item_moves::Entity>(connection, (seals, moved), self.open_item_moves, Refuse).await?;
         insert_all::<allocations::Entity>(connection, (seals, moved), self.allocations, Refuse).await?;
+        insert_all::<stock_facts::Entity>(connection, (seals, moved), self.stock_facts, Refuse).await?;
         insert_all::<stock_lines::Entity>(connection, (seals, moved), self.stock_lines, Refuse).await?;
         insert_all::<stock_moves::Entity>(connection, (seals, moved), self.stock_moves, Refuse).await?;
         insert_all::<progress_moves::Entity>(connection, (seals, moved), self.progress_moves, Refuse).await?;
@@ -915,6 +930,10 @@ impl Standing {
             }
             Self::Stock(state) => {
                 insert_all::<stock::Entity>(connection, (seals, moved), vec![state], There::Replace).await?;
+            }
+            Self::Snapshot(snapshot) => {
+                insert_all::<stock_snapshots::Entity>(connection, (seals, moved), vec![snapshot], There::Replace)
+                    .await?;
             }
             Self::Cost { business, item, date, sequence, cost } => {
                 stock_lines::Entity::update_many()

@@ -126,8 +126,8 @@ fn too_much() -> Error {
 async fn moved(cx: &Cx<'_>, entry: &NewEntry) -> Result<Option<Money>> {
     let (mut debits, mut credits, mut rates) = (Money::ZERO, Money::ZERO, HashMap::new());
     for line in entry.posting.lines() {
-        let known = at_known_rate(cx, &mut rates, entry.date, (&line.currency, line.currency_amount)).await?;
-        let Some(counts) = larger(line.amount, known.unwrap_or_default()) else { return Ok(None) };
+        let known = at_known_rate(cx, &mut rates, entry.date, (line.currency(), line.currency_amount())).await?;
+        let Some(counts) = larger(line.amount(), known.unwrap_or_default()) else { return Ok(None) };
         let side = if is_debit(line) { &mut debits } else { &mut credits };
         let Some(sum) = side.checked_add(counts) else { return Ok(None) };
         *side = sum;
@@ -136,7 +136,7 @@ async fn moved(cx: &Cx<'_>, entry: &NewEntry) -> Result<Option<Money>> {
 }
 
 fn is_debit(line: &Line) -> bool {
-    if line.amount == Money::ZERO { !line.currency_amount.is_negative() } else { !line.amount.is_negative() }
+    if line.amount() == Money::ZERO { !line.currency_amount().is_negative() } else { !line.amount().is_negative() }
 }
 
 /// The larger of two amounts, whatever their signs.

@@ -98,6 +98,18 @@ impl Periods {
         }
         day
     }
+
+    /// The day itself if it is open for all of these, else the first such day after it.
+    pub(crate) fn first_open_for_all(&self, modules: &[Module], day: Day, asker: Asker) -> Day {
+        let mut day = day;
+        loop {
+            let open = modules.iter().fold(day, |day, module| self.first_open(*module, day, asker));
+            if open == day {
+                return day;
+            }
+            day = open;
+        }
+    }
 }
 
 #[cfg(test)]

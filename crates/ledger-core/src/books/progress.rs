@@ -11,7 +11,7 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, Rounding};
+use crate::money::{Money, Quantity};
 use crate::resource::document::Leaving;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
@@ -146,7 +146,8 @@ impl Plan {
                 fulfilled: old.fulfilled,
                 invoiced: old.invoiced,
                 returned: old.returned,
-                begun: line.value,
+                // What it is carried at follows from the facts of stock.
+                value: old.value,
                 ..line.clone()
             };
             if self.closes {
@@ -168,30 +169,6 @@ impl Plan {
     pub(crate) fn line<'p>(&'p self, line: &'p Line) -> &'p Line {
         self.steps.get(&line.line_id).map_or(line, |(moved, _)| moved)
     }
-}
-
-/// What the value of goods on their account moves by when `moved` of them come or go. What comes, or goes beyond what is
-/// there, does so at its `cost`; what goes takes its share, and the last of it takes the rest.
-pub(crate) fn carry(
-    (open, value): (Quantity, Money),
-    moved: Quantity,
-    cost: Money,
-    (rounding, decimals): (Rounding, u32),
-) -> Result<Money> {
-    if open == Quantity::ZERO || open.is_negative() == moved.is_negative() {
-        return Ok(cost);
-    }
-    let part = |whole: Money, of: i64, all: i64| {
-        let (of, all) = (Quantity::from_units(of).decimal(), Quantity::from_units(all).decimal());
-        let exact = whole.decimal().checked_mul(of).and_then(|product| product.checked_div(all));
-        rounding.money(exact.unwrap_or_default(), decimals).map_err(|_| Error::too_large())
-    };
-    let (there, goes) = (open.units().saturating_abs(), moved.units().saturating_abs());
-    if goes < there {
-        return back(part(value, goes, there)?);
-    }
-    let beyond = if goes == there { Money::ZERO } else { part(cost, goes - there, goes)? };
-    beyond.checked_sub(value).ok_or_else(Error::too_large)
 }
 
 /// The lines of a document, and those of the notes that follow an order.
@@ -401,7 +378,7 @@ pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before
             party_id: row.party_id.unwrap_or_default(),
             ..line
         };
-        let step = Step { cancelled: line.cancelled, value: line.value, ..Step::default() };
+        let step = Step { cancelled: line.cancelled, ..Step::default() };
         note(cx, row, row.date, &line, (line.quantity, step), false)?;
         cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
     }
@@ -440,13 +417,45 @@ pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> 
     Ok(chain.stage(closes))
 }
 
-/// What goods that wait cost more or less than was booked.
-pub(crate) fn correct(cx: &Cx<'_>, by: &documents::Model, date: Day, line: &mut Line, value: Money) -> Result<()> {
-    let step = Step { value, ..Step::default() };
-    *line = line.clone().moved(step)?;
-    note(cx, by, date, line, (Quantity::ZERO, step), true)?;
-    let line = line.clone();
-    cx.keep(|desk| desk.stands(Standing::Progress(line)))
+/// By how much what is carried of a line moves on a day.
+pub(crate) struct Waited {
+    pub(crate) line: RecordId,
+    pub(crate) date: Day,
+    pub(crate) account: RecordId,
+    pub(crate) value: Money,
+}
+
+/// Notes what goods that wait are carried at. It follows from the facts of stock, and goes with them.
+pub(crate) async fn wait(cx: &Cx<'_>, by: &documents::Model, moved: Vec<Waited>) -> Result<()> {
+    let mut lines = of_lines(cx, moved.iter().map(|one| one.line)).await?;
+    for one in moved {
+        let row = progress_moves::Model {
+            business_id: by.business_id,
+            id: RecordId(cx.new_id()),
+            line_id: one.line,
+            date: one.date,
+            recorded_at: cx.now,
+            document_id: by.id,
+            kind: by.kind,
+            is_correction: true,
+            quantity: Quantity::ZERO,
+            fulfilled: Quantity::ZERO,
+            invoiced: Quantity::ZERO,
+            returned: Quantity::ZERO,
+            cancelled: Quantity::ZERO,
+            account_id: Some(one.account),
+            value: one.value,
+        };
+        let now = cx.now;
+        cx.keep(|desk: &Desk| desk.move_progress(now, row))?;
+        if let Some(line) = lines.get_mut(&one.line) {
+            *line = line.clone().moved(Step { value: one.value, ..Step::default() })?;
+        }
+    }
+    for line in lines.into_values() {
+        cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+    }
+    Ok(())
 }
 
 /// Undoes what a document did to the lines that it follows, and takes its own lines out. These are answered, and so are
@@ -497,7 +506,7 @@ pub(crate) async fn take_back(
         cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
     }
     for line in &own {
-        let step = Step { cancelled: negated(line.cancelled), value: back(line.value)?, ..Step::default() };
+        let step = Step { cancelled: negated(line.cancelled), ..Step::default() };
         note(cx, row, date, line, (negated(line.quantity), step), false)?;
     }
     progress::Entity::delete_many()
@@ -519,31 +528,6 @@ mod tests {
 
     fn quantity(text: &str) -> Quantity {
         Quantity::parse(text).unwrap()
-    }
-
-    #[test]
-    fn what_waits_is_carried_without_a_residue() {
-        for (open, value, moved, cost, comes_to) in [
-            // Goods come at their cost.
-            ("0", "0", "5", "30", "30"),
-            ("5", "30", "5", "31", "31"),
-            ("0", "0", "10", "-80", "-80"),
-            // What goes takes its share; the last takes the rest.
-            ("5", "30", "-2", "0", "-12"),
-            ("3", "10", "-1", "0", "-3.33"),
-            ("2", "6.67", "-1", "0", "-3.34"),
-            ("1", "3.33", "-1", "0", "-3.33"),
-            ("10", "-80", "-10", "0", "80"),
-            // What comes back of what was invoiced waits for its credit.
-            ("0", "0", "-2", "-12", "-12"),
-            ("1", "6", "-3", "-18", "-18"),
-            ("1", "6.01", "-3", "-18", "-18.01"),
-            ("-2", "-12", "2", "0", "12"),
-        ] {
-            let [value, cost, comes_to] = [value, cost, comes_to].map(|text| Money::parse(text).unwrap());
-            let found = carry((quantity(open), value), quantity(moved), cost, (Rounding::HalfUp, 2)).unwrap();
-            assert_eq!(found, comes_to, "{open} worth {value}, {moved} at {cost}");
-        }
     }
 
     /// Quantity, fulfilled, invoiced, returned, cancelled, and whether it is goods.

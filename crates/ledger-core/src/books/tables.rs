@@ -3,7 +3,7 @@
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::{Money, Percent, Quantity};
+use crate::money::{Money, Percent, Quantity, UnitPrice};
 use crate::stored::AsJson;
 use crate::wire_enum;
 use rules::tax::TaxKind;
@@ -112,12 +112,48 @@ wire_enum! {
     }
 }
 
-/// Goods that came in together and are still there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Layer {
-    pub quantity: Quantity,
-    pub value: Money,
+wire_enum! {
+    /// What a fact of stock is.
+    pub enum FactKind {
+        /// Goods come in.
+        #[default]
+        Receipt = "receipt",
+        /// Goods go out.
+        Issue = "issue",
+        /// Goods of an issue come back.
+        CustomerReturn = "customerReturn",
+        /// Goods of a receipt go back.
+        SupplierReturn = "supplierReturn",
+        /// What came in earlier cost so much more.
+        CostChange = "costChange",
+        /// What was received is billed.
+        Bill = "bill",
+        /// What was delivered is invoiced.
+        Invoice = "invoice",
+        /// What came or went back is credited.
+        Credit = "credit",
+        /// What a unit is worth from now on.
+        Standard = "standard",
+        /// A fact never was, from this day on.
+        Cancellation = "cancellation",
+    }
 }
+
+wire_enum! {
+    /// Where the other side of a movement stands.
+    pub enum FactSide {
+        /// A document says the amount.
+        #[default]
+        Document = "document",
+        /// Where goods wait for their invoice.
+        Waits = "waits",
+        /// On the account of the cost.
+        Cost = "cost",
+    }
+}
+
+/// Goods that came in together and are still there.
+pub use rules::stock::Layer;
 
 /// An entry that a document stands for at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,8 +169,8 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use super::{
-                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, Instant, Layer, Money, Percent,
-                Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UserId,
+                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money,
+                Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
 
@@ -385,6 +421,60 @@ table! {
         /// What was known last of its cost: so many cost so much.
         pub known_cost: Option<AsJson<Layer>>,
         pub layers: AsJson<Vec<Layer>>,
+        /// What a unit is worth at standard cost.
+        pub standard_cost: Option<UnitPrice>,
+    }
+}
+
+table! {
+    /// What happened to the stock of items, by the day it counts for. It grows only.
+    stock_facts = "stock_facts" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub item_id: RecordId,
+        pub date: Day,
+        /// The order within the day.
+        pub place: i64,
+        pub document_id: RecordId,
+        pub line_id: RecordId,
+        pub kind: FactKind,
+        pub side: FactSide,
+        /// Never negative.
+        pub quantity: Quantity,
+        /// What the document says of it.
+        pub amount: Money,
+        pub standard: Option<UnitPrice>,
+        /// The line that it comes back from, bills, invoices, credits, or whose cost it changes.
+        pub of_line_id: Option<RecordId>,
+        /// The fact that never was, from this day on.
+        pub cancels_id: Option<RecordId>,
+        pub inventory_account_id: RecordId,
+        pub cost_account_id: RecordId,
+        pub variance_account_id: RecordId,
+        pub waits_account_id: Option<RecordId>,
+        /// What the entry of its own document posted of it, account by account.
+        pub booked_stock: Money,
+        pub booked_waits: Money,
+        pub booked_cost: Money,
+        pub booked_variance: Money,
+        pub recorded_at: Instant,
+    }
+}
+
+table! {
+    /// Where the stock of an item stood on an evening. It may be dropped.
+    stock_snapshots = "stock_snapshots" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub item_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub date: Day,
+        /// How many facts there were by then, those of other days included.
+        pub place: i64,
+        pub state: AsJson<rules::stock::State>,
     }
 }
 
@@ -639,6 +729,7 @@ table! {
         pub address: Option<String>,
         pub dialect: Option<String>,
         pub request_id: Option<String>,
+        pub client_request_id: Option<String>,
         pub action: String,
         pub resource: String,
         pub resource_id: RecordId,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
 use crate::resource::document::posted_line;
-use rules::posting::{Line, Posting};
+use rules::posting::Posting;
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
@@ -119,7 +119,7 @@ pub(crate) async fn postings(cx: &Cx<'_>, entries: &[EntryRef]) -> Result<Vec<Po
                 // What has no line of its own goes with the first.
                 row.position.map_or(index == 0, |position| position == line.position)
             });
-            Line { facts: told.map(fact).collect(), ..posted_line(line) }
+            posted_line(line).telling(told.map(fact).collect())
         };
         Posting::balanced(own.enumerate().map(of_line).collect())
             .map_err(|_| Error::internal("an entry in the books does not balance"))

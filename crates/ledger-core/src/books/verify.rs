@@ -3,6 +3,7 @@
 //! Each check has two figures that must be equal, and says where they are not. The ledger is read once, in
 //! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
 
+mod goods;
 mod progress;
 mod seals;
 mod shares;
@@ -24,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::idempotency;
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
-use crate::resource::account::table as accounts;
+use crate::resource::account::{Keeper, table as accounts};
 use crate::resource::lock::table as locks;
 use crate::resource::number_series::{gaps_of, table as series};
 use crate::stored::AsJson;
@@ -461,7 +462,7 @@ async fn control_accounts(cx: &Cx<'_>, lines: &Walk) -> Result<Check> {
         .all(&cx.db)
         .await?
         .into_iter()
-        .filter(|account| account.r#type.is_control())
+        .filter(|account| account.keeper == Keeper::OpenItems)
         .collect();
     let mut findings = Findings::default();
     let (mut by_account, mut by_party) = (0, 0);

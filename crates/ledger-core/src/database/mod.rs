@@ -88,7 +88,7 @@ pub enum Session {
     #[doc(hidden)]
     SqliteSnapshot(sqlite::Snapshot),
     #[doc(hidden)]
-    Postgres(postgres::Session),
+    Postgres(Box<postgres::Session>),
 }
 
 /// What a lane writes through. It owns the health of its connection.
@@ -287,7 +287,7 @@ impl Reads {
     pub(crate) async fn snapshot(&self) -> Result<Session, DbErr> {
         match self {
             Self::Sqlite(reads) => reads.snapshot().await.map(Session::SqliteSnapshot),
-            Self::Postgres(reads) => reads.snapshot().await.map(Session::Postgres),
+            Self::Postgres(reads) => reads.snapshot().await.map(|session| Session::Postgres(Box::new(session))),
         }
     }
 }
@@ -336,14 +336,14 @@ impl Writer {
     pub async fn begin(&mut self) -> Result<Session, DbErr> {
         match self {
             Self::Sqlite(writer) => writer.begin().map(Session::Sqlite),
-            Self::Postgres(writer) => writer.begin().await.map(Session::Postgres),
+            Self::Postgres(writer) => writer.begin().await.map(|session| Session::Postgres(Box::new(session))),
         }
     }
 
     pub async fn commit(&mut self, session: Session) -> Committing {
         match (self, session) {
             (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.commit(transaction),
-            (Self::Postgres(writer), Session::Postgres(session)) => writer.commit(session).await,
+            (Self::Postgres(writer), Session::Postgres(session)) => writer.commit(*session).await,
             _ => Committing::Refused(of_another()),
         }
     }
@@ -359,7 +359,7 @@ impl Writer {
     pub async fn roll_back(&mut self, session: Session) -> Result<(), DbErr> {
         match (self, session) {
             (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.roll_back(transaction),
-            (Self::Postgres(writer), Session::Postgres(session)) => writer.roll_back(session).await,
+            (Self::Postgres(writer), Session::Postgres(session)) => writer.roll_back(*session).await,
             _ => Err(of_another()),
         }
     }

@@ -11,7 +11,7 @@ use crate::books::audit::{self, AuditAction, Change, Origin};
 use crate::books::seal::sums::Sums;
 use crate::books::seal::tables::{TABLES, Table, Whose, table};
 use crate::books::seal::{Seals, heads, writing};
-use crate::books::tables::{audit_log, books};
+use crate::books::tables::books;
 use crate::clock::Instant;
 use crate::database::Session;
 use crate::error::{Error, Result};
@@ -20,10 +20,7 @@ use crate::installation;
 use crate::keys::Keys;
 use crate::resource::ResourceKey;
 use sea_orm::sea_query::Expr;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect,
-    Statement,
-};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Statement};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -182,7 +179,7 @@ impl Resealing {
             let place = (row.audit_sequence, row.recorded_at, row.audit_hash.as_str());
             let record = audit::row(&self.seals, business, id, place, &Origin::default(), change);
             row.audit_hash.clone_from(&record.hash);
-            audit_log::Entity::insert(record.into_active_model()).exec_without_returning(transaction).await?;
+            audit::append(transaction, record).await?;
         }
         row.signature = heads::signature(&self.seals, &row);
         if heads::write(transaction, row).await? {

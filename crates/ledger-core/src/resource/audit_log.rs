@@ -70,8 +70,11 @@ pub struct AuditRecord {
     actor: AuditActor,
     /// The dialect it was asked for in, `A` or `B`; null for the command line.
     dialect: Option<String>,
-    /// The `X-Request-Id` of the request: the client's own word for it, where it sent one, and proof of nothing.
+    /// The server's own name for the request: the log of the server has it too, and no client chooses it.
     request_id: Option<String>,
+    /// The `X-Request-Id` that the client sent, if it sent one, at most 64 characters of it: its own word, and proof of
+    /// nothing.
+    client_request_id: Option<String>,
     /// What was done.
     action: AuditAction,
     /// The kind of record, such as `journals`.
@@ -123,6 +126,7 @@ pub(crate) fn record(row: table::Model) -> Result<AuditRecord> {
         actor: AuditActor { user_id: row.user_id, address: row.address },
         dialect: row.dialect,
         request_id: row.request_id,
+        client_request_id: row.client_request_id,
         action: row.action.parse().map_err(Error::internal)?,
         resource: row.resource,
         resource_id: row.resource_id,
@@ -143,6 +147,7 @@ pub(crate) fn example() -> serde_json::Value {
         "actor": { "userId": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03", "address": "192.0.2.7" },
         "dialect": "A",
         "requestId": "4c1f6d0e-8d0b-4a55-9b1c-2f1d3a5b7c90",
+        "clientRequestId": "import-2026-11-20.7",
         "action": "updated",
         "resource": "parties",
         "resourceId": "019a9f6e-6c00-7d64-9e10-5a7c9b1d3f04",
@@ -280,6 +285,12 @@ impl Rows for AuditLog {
             Filter::equal("action", "These changes.", Reads::AnyOf(AuditAction::TEXTS), Column::Action),
             Filter::equal("userId", "Changes by this user.", Reads::Identifier, Column::UserId),
             Filter::equal("requestId", "Changes by this request.", Reads::Text, Column::RequestId),
+            Filter::equal(
+                "clientRequestId",
+                "Changes by requests that clients call so.",
+                Reads::Text,
+                Column::ClientRequestId,
+            ),
             Filter::at_least("from", "Changes at or after this time.", Reads::Time, Column::At),
             Filter::at_most("to", "Changes at or before this time.", Reads::Time, Column::At),
         ]

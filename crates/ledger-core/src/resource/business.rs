@@ -4,7 +4,7 @@
 
 use crate::access::{Business, Role, Seat, membership};
 use crate::auth::invitation;
-use crate::books::chart::{Blueprint, Chart, ChartTemplate, SystemRole};
+use crate::books::chart::{ChartTemplate, SystemRole, load_with};
 use crate::books::tables::{documents, number_counters};
 use crate::clock::Instant;
 use crate::currency::{CountryCode, CurrencyCode};
@@ -14,6 +14,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Money, Percent, Rounding};
+use crate::resource::account::keepers::{Claim, check_claims, settle};
 use crate::resource::address::{self, Address, AddressInput, ruled, text};
 use crate::resource::item::CostMethod;
 use crate::resource::list::Reads;
@@ -25,6 +26,7 @@ use crate::resource::{
 };
 use crate::stored::AsJson;
 use crate::wire_enum;
+use rules::purpose::Purpose;
 use rules::tax::TaxBasis;
 use rules::tax::TaxRounding;
 use schemars::JsonSchema;
@@ -33,7 +35,7 @@ use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub struct Businesses;
 
@@ -584,7 +586,7 @@ fn check_settings(
                 valid_from: faults.required("validFrom", input.valid_from),
                 basis: faults.required("basis", input.basis),
             });
-            let days: std::collections::HashSet<Day> = basis.iter().map(|from| from.valid_from).collect();
+            let days: HashSet<Day> = basis.iter().map(|from| from.valid_from).collect();
             if days.len() < basis.len() || basis.len() > 50 {
                 faults.add("taxBasis", "must be at most 50, each from a day of its own");
             }
@@ -697,7 +699,21 @@ impl Master for Businesses {
         draft.replace(Column::ChartTemplate, row.chart_template);
         let mut held = row.system_accounts.0.clone();
         held.extend(named.clone());
-        check_suitable(&crate::books::chart::load(&cx.db, row.id).await?, &named)?;
+        // One that was made before there were charts is judged by the roles that it is given.
+        let chart = match load_with(&cx.db, row.id, &row.system_accounts.0).await {
+            Err(Error::Conflict(_)) => load_with(&cx.db, row.id, &held).await?,
+            known => known?,
+        };
+        let claims: Vec<Claim> = named
+            .into_iter()
+            .map(|(role, account)| Claim {
+                field: format!("systemAccounts.{role}"),
+                account,
+                purpose: Purpose::Role(role),
+                keeper: role.keeper(),
+            })
+            .collect();
+        check_claims(cx, row.id, &chart, &claims).await?;
         draft.replace(Column::SystemAccounts, AsJson(held));
         Ok(())
     }
@@ -735,6 +751,15 @@ impl Master for Businesses {
             }
         }
         Ok(())
+    }
+
+    async fn changed(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+        let mut moved = row.system_accounts.0.clone();
+        let now = named_accounts(draft)?;
+        moved.retain(|role, account| now.get(role) != Some(account));
+        let moved: HashSet<RecordId> =
+            moved.iter().flat_map(|(role, account)| [Some(*account), now.get(role).copied()]).flatten().collect();
+        settle(cx, row.id, moved).await
     }
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
@@ -794,26 +819,14 @@ fn named_accounts(draft: &Columns<Column>) -> Result<BTreeMap<SystemRole, Record
     }
 }
 
-fn check_suitable(chart: &Chart, named: &BTreeMap<SystemRole, RecordId>) -> Result<()> {
-    let mut faults = FieldErrors::default();
-    for (role, id) in named {
-        let field = format!("systemAccounts.{role}");
-        match chart.account(*id) {
-            None => faults.add(field, "names no account"),
-            Some(account) if account.is_group => faults.add(field, "names a group"),
-            Some(account) if account.archived => faults.add(field, "names an account that is archived"),
-            Some(account) if Blueprint::of(*role).is_some_and(|blueprint| !blueprint.suits(account.r#type)) => {
-                faults.add(field, format!("names an account of the type {}, which does not suit", account.r#type));
-            }
-            Some(_) => {}
-        }
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults.into()) }
-}
-
 /// The accounts of the company in scope by role, as they are now.
 pub(crate) async fn system_accounts(cx: &Cx<'_>) -> Result<BTreeMap<SystemRole, RecordId>> {
-    let held: Option<AsJson<BTreeMap<SystemRole, RecordId>>> = table::Entity::find_by_id(cx.business_id()?)
+    system_accounts_of(cx, cx.business_id()?).await
+}
+
+/// The accounts of a company by role, as they are now.
+pub(crate) async fn system_accounts_of(cx: &Cx<'_>, business: BusinessId) -> Result<BTreeMap<SystemRole, RecordId>> {
+    let held: Option<AsJson<BTreeMap<SystemRole, RecordId>>> = table::Entity::find_by_id(business)
         .select_only()
         .column(Column::SystemAccounts)
         .into_tuple()

@@ -5,7 +5,7 @@
 
 use crate::access::Business;
 use crate::books::balances::carried;
-use crate::books::chart::{Account, Chart, SystemRole};
+use crate::books::chart::{Account, Chart};
 use crate::books::periods::Module;
 use crate::books::tables::documents::{self, Column};
 use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind};
@@ -24,7 +24,10 @@ use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
-use rules::posting::{Line, Posting};
+use rules::postable::{Free, Postable};
+use rules::posting::{About as Detail, Line, Posting, Valued};
+use rules::purpose::Purpose as For;
+use rules::refusal::Refusal;
 use rust_decimal::Decimal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -267,7 +270,7 @@ impl Document for ContraEntries {
     async fn settle(cx: &Cx<'_>, head: &Head, asked: &ContraAsked, purpose: Purpose) -> Result<Settled<ContraFigures>> {
         let business = cx.business()?;
         let chart = cx.chart().await?;
-        let accounts = judge(business, &chart, asked, purpose)?;
+        let accounts = judge(business, &chart, asked)?;
         let base = &business.base_currency;
         let (from_currency, to_currency) = (accounts.from.currency_or(base), accounts.to.currency_or(base));
         let to_amount = asked.to_amount.unwrap_or(asked.amount);
@@ -290,7 +293,7 @@ impl Document for ContraEntries {
             from_currency: from_currency.clone(),
             to_currency: to_currency.clone(),
             to_amount,
-            fee_account: accounts.fee.map(|account| account.id),
+            fee_account: accounts.fee.as_ref().map(Free::id),
             gain,
             base_total: relieved,
         };
@@ -300,7 +303,7 @@ impl Document for ContraEntries {
                 kind: EntryKind::Normal,
                 date: head.date,
                 field: "date",
-                posting: posting(business, &chart, asked, &figures, (relieved, arrived, fee_in_base))?,
+                posting: posting(business, (&chart, accounts.fee), asked, &figures, (relieved, arrived, fee_in_base))?,
             }],
         };
         Ok(Settled {
@@ -352,36 +355,25 @@ impl Document for ContraEntries {
 struct Accounts<'c> {
     from: &'c Account,
     to: &'c Account,
-    fee: Option<&'c Account>,
+    fee: Option<Free>,
 }
 
-fn judge<'c>(business: &Business, chart: &'c Chart, asked: &ContraAsked, purpose: Purpose) -> Result<Accounts<'c>> {
+fn judge<'c>(business: &Business, chart: &'c Chart, asked: &ContraAsked) -> Result<Accounts<'c>> {
     let mut faults = FieldErrors::default();
-    let mut find = |field: &str, id: RecordId, needs_money: bool| {
-        let account = chart.account(id);
-        match account {
-            None => faults.add(field, "names no account"),
-            Some(account) if account.is_group => faults.add(field, format!("names the group {}", account.code)),
-            Some(account) if needs_money && !account.r#type.holds_money() => {
-                faults.add(field, format!("names the account {}, which is neither cash, bank nor card", account.code));
-            }
-            Some(account) if purpose == Purpose::Posting && account.archived => {
-                faults.add(field, format!("names the account {}, which is archived", account.code));
-            }
-            Some(_) => {}
+    let mut note = |field: &str, refusal: &Refusal| faults.add(field, refusal.to_string());
+    let mut find = |field: &str, id: RecordId| {
+        if let Err(refusal) = chart.judge(id, For::MoneyMoved) {
+            note(field, &refusal);
         }
-        account
+        chart.account(id)
     };
-    let from = find("fromAccountId", asked.from, true);
-    let to = find("toAccountId", asked.to, true);
+    let from = find("fromAccountId", asked.from);
+    let to = find("toAccountId", asked.to);
     let fee = match (asked.fee == Money::ZERO, asked.fee_account) {
         (true, _) => None,
-        (false, Some(id)) => find("feeAccountId", id, false),
-        (false, None) => Some(chart.in_role(SystemRole::BankFees)?),
+        (false, None) => Some(chart.roles().bank_fees.clone()),
+        (false, Some(id)) => chart.free(id, For::Fee).inspect_err(|refusal| note("feeAccountId", refusal)).ok(),
     };
-    if fee.is_some_and(|account| account.r#type.is_control()) {
-        faults.add("feeAccountId", "must not be a control account");
-    }
     let (Some(from), Some(to)) = (from, to) else { return Err(faults.into()) };
     let base = &business.base_currency;
     let (from_currency, to_currency) = (from.currency_or(base), to.currency_or(base));
@@ -444,33 +436,32 @@ fn share(business: &Business, whole: Money, part: Money, of: Money) -> Result<Mo
 
 fn posting(
     business: &Business,
-    chart: &Chart,
+    (chart, fee_account): (&Chart, Option<Free>),
     asked: &ContraAsked,
     figures: &ContraFigures,
     (relieved, arrived, fee): (Money, Money, Money),
 ) -> Result<Posting> {
     let minus = |left: Money, right: Money| left.checked_sub(right).ok_or_else(|| too_large("amount"));
-    let line = |account: RecordId, amount: Money, currency: &String, currency_amount: Money| Line {
-        account,
-        party: None,
-        amount,
-        currency: currency.clone(),
-        currency_amount,
-        description: None,
-        due_date: None,
-        ..Line::default()
+    let line = |field: &str, to: Postable, base: Money, currency: &str, own: Money| {
+        let amount = Valued { base, currency: currency.to_owned(), own };
+        Line::on(to, amount, Detail::default()).map_err(|refusal| refusal.at(field))
     };
-    let base = &business.base_currency;
-    let mut lines = vec![
-        line(asked.to, minus(arrived, fee)?, &figures.to_currency, minus(figures.to_amount, asked.fee)?),
-        line(asked.from, minus(Money::ZERO, relieved)?, &figures.from_currency, minus(Money::ZERO, asked.amount)?),
-    ];
-    if let Some(account) = figures.fee_account {
-        lines.insert(1, line(account, fee, &figures.to_currency, asked.fee));
+    let money = |field: &str, id: RecordId, currency: &str| {
+        chart.money(id, currency).map(Postable::from).map_err(|refusal| refusal.at(field))
+    };
+    let to = money("toAccountId", asked.to, &figures.to_currency)?;
+    let from = money("fromAccountId", asked.from, &figures.from_currency)?;
+    let arrives = minus(figures.to_amount, asked.fee)?;
+    let mut lines = vec![line("toAccountId", to, minus(arrived, fee)?, &figures.to_currency, arrives)?];
+    if let Some(account) = fee_account {
+        lines.push(line("feeAccountId", account.into(), fee, &figures.to_currency, asked.fee)?);
     }
+    let leaves = minus(Money::ZERO, asked.amount)?;
+    lines.push(line("fromAccountId", from, minus(Money::ZERO, relieved)?, &figures.from_currency, leaves)?);
     if figures.gain != Money::ZERO {
         let gain = minus(Money::ZERO, figures.gain)?;
-        lines.push(line(chart.in_role(SystemRole::RealisedExchange)?.id, gain, base, gain));
+        let exchange = chart.roles().realised_exchange.clone();
+        lines.push(line("amount", exchange.into(), gain, &business.base_currency, gain)?);
     }
     Posting::balanced(lines).map_err(|_| too_large("amount"))
 }

@@ -11,17 +11,17 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Amount, Money, Quantity, UnitPrice};
-use crate::resource::account::{AccountClass, AccountType};
 use crate::resource::address::{self, search_text, text};
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::payment_term::MasterStatus;
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::tax_code::TaxDirection;
 use crate::resource::{About, Resource, ResourceKey, Scope, document};
 use crate::stored::AsJson;
 use crate::wire_enum;
+use rules::purpose::Purpose;
 use rust_decimal::Decimal;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, Value};
@@ -471,14 +471,13 @@ impl Master for Items {
 
     async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         let mut references = References::of(cx).await?;
-        let expense = Wanted::Class(AccountClass::Expense);
-        for (field, column, wanted) in [
-            ("incomeAccountId", Column::IncomeAccountId, Wanted::Class(AccountClass::Income)),
-            ("expenseAccountId", Column::ExpenseAccountId, Wanted::Any),
-            ("inventoryAccountId", Column::InventoryAccountId, Wanted::Type(AccountType::Inventory)),
-            ("cogsAccountId", Column::CogsAccountId, expense),
+        for (field, column, purpose) in [
+            ("incomeAccountId", Column::IncomeAccountId, Purpose::Income),
+            ("expenseAccountId", Column::ExpenseAccountId, Purpose::Expense),
+            ("inventoryAccountId", Column::InventoryAccountId, Purpose::ItemStock),
+            ("cogsAccountId", Column::CogsAccountId, Purpose::Cost),
         ] {
-            references.account(field, draft.record(column), wanted);
+            references.account(field, draft.record(column), purpose);
         }
         references.tax_code("salesTaxCodeId", draft.record(Column::SalesTaxCodeId), TaxDirection::Sales);
         references.tax_code("purchaseTaxCodeId", draft.record(Column::PurchaseTaxCodeId), TaxDirection::Purchase);
@@ -496,6 +495,17 @@ impl Master for Items {
         .filter_map(|(field, changed)| changed.then_some(field))
         .collect();
         let moved = stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some();
+        let restated = said(Column::StandardCost) != Some(row.standard_cost.into());
+        if moved && row.cost_method == CostMethod::Standard && restated && changed.is_empty() {
+            let why = "cannot change, since stock of the item was moved; a stock adjustment with standardCost says what \
+                       one is worth from a day on";
+            let errors = FieldErrors::one("standardCost", why.to_owned());
+            return Err(Error::Conflict(Conflict {
+                code: "in_use",
+                title: "Stock of the item was moved".into(),
+                errors,
+            }));
+        }
         if changed.is_empty() || !moved {
             return Ok(());
         }

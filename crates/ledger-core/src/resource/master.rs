@@ -108,8 +108,18 @@ pub(crate) trait Master:
         async { Ok(()) }
     }
 
+    /// What else is written with a change.
+    fn changed(_cx: &Cx<'_>, _row: &Row<Self>, _draft: &Draft<Self>) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
     /// Refuses while others need the record; removes what lives and dies with it.
     fn release(_cx: &Cx<'_>, _row: &Row<Self>) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
+    /// What else is written once a record is gone.
+    fn removed(_cx: &Cx<'_>, _row: &Row<Self>) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
     }
 }
@@ -191,6 +201,7 @@ pub(crate) async fn update<M: Master>(cx: &Cx<'_>, id: RecordId, draft: &Draft<M
     if update.exec(&cx.db).await?.rows_affected != 1 {
         return Err(Error::PreconditionFailed);
     }
+    M::changed(cx, &row, &draft).await?;
     let view = get::<M>(cx, id).await?;
     note::<M>(cx, AuditAction::Updated, id, Some(&before), Some(&view))?;
     Ok(view)
@@ -203,6 +214,7 @@ pub(crate) async fn delete<M: Master>(cx: &Cx<'_>, id: RecordId) -> Result<()> {
     let reach = M::reach(cx)?;
     M::release(cx, &row).await?;
     M::Entity::delete_many().filter(M::ID.eq(id)).filter(reach).exec(&cx.db).await?;
+    M::removed(cx, &row).await?;
     note::<M>(cx, AuditAction::Deleted, id, Some(&before), None)
 }
 

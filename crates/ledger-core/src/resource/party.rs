@@ -14,18 +14,19 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Amount, Money, Percent};
-use crate::resource::account::{AccountClass, AccountType, table as accounts};
+use crate::resource::account::{AccountType, table as accounts};
 use crate::resource::address::{self, Address, AddressInput, text};
 use crate::resource::bank::{self, BankDetails, BankDetailsInput};
 use crate::resource::extra::Extra;
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::tax_code::TaxDirection;
 use crate::resource::{About, Resource, ResourceKey, Scope, document};
 use crate::stored::AsJson;
 use crate::wire_enum;
+use rules::purpose::{Purpose, Side};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
@@ -610,13 +611,13 @@ impl Master for Parties {
     async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         let mut references = References::of(cx).await?;
         references.term("paymentTermId", draft.record(Column::PaymentTermId));
-        for (field, column, wanted) in [
-            ("receivableAccountId", Column::ReceivableAccountId, Wanted::Type(AccountType::Receivable)),
-            ("payableAccountId", Column::PayableAccountId, Wanted::Type(AccountType::Payable)),
-            ("salesAccountId", Column::SalesAccountId, Wanted::Class(AccountClass::Income)),
-            ("purchaseAccountId", Column::PurchaseAccountId, Wanted::Any),
+        for (field, column, purpose) in [
+            ("receivableAccountId", Column::ReceivableAccountId, Purpose::Control(Side::Receivable)),
+            ("payableAccountId", Column::PayableAccountId, Purpose::Control(Side::Payable)),
+            ("salesAccountId", Column::SalesAccountId, Purpose::Income),
+            ("purchaseAccountId", Column::PurchaseAccountId, Purpose::Expense),
         ] {
-            references.account(field, draft.record(column), wanted);
+            references.account(field, draft.record(column), purpose);
         }
         references.tax_code("salesTaxCodeId", draft.record(Column::SalesTaxCodeId), TaxDirection::Sales);
         references.tax_code("purchaseTaxCodeId", draft.record(Column::PurchaseTaxCodeId), TaxDirection::Purchase);

@@ -4,10 +4,11 @@ use crate::books::chart::Chart;
 use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::resource::account::{AccountClass, AccountType};
 use crate::resource::payment_term::{MasterStatus, Terms};
 use crate::resource::tax_code::{TaxCodes, TaxDirection};
 use crate::resource::{item, party};
+use rules::purpose::Purpose;
+use rules::refusal::Refusal;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
 use std::sync::Arc;
 
@@ -32,37 +33,6 @@ pub(crate) async fn names_account(cx: &Cx<'_>, account: RecordId) -> Result<bool
     Ok(codes.name_account(account) || items.count(&cx.db).await? > 0 || parties.count(&cx.db).await? > 0)
 }
 
-/// What an account must be to stand in a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    Any,
-    Type(AccountType),
-    Class(AccountClass),
-    /// Money in hand or at the bank.
-    Cash,
-}
-
-impl Wanted {
-    fn suits(self, r#type: AccountType) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Type(wanted) => r#type == wanted,
-            Self::Class(wanted) => r#type.class() == wanted && !r#type.is_control(),
-            Self::Cash => r#type.holds_money(),
-        }
-    }
-
-    fn words(self) -> String {
-        match self {
-            Self::Any => "any account".into(),
-            Self::Type(wanted) => format!("an account of type {wanted}"),
-            Self::Class(AccountClass::Income) => "an income account".into(),
-            Self::Class(wanted) => format!("an account of class {wanted}"),
-            Self::Cash => "a bank, cash or credit card account".into(),
-        }
-    }
-}
-
 /// Looks references up, and gathers the faults of a body.
 pub(crate) struct References {
     pub(crate) chart: Arc<Chart>,
@@ -81,19 +51,18 @@ impl References {
         })
     }
 
-    pub(crate) fn account(&mut self, field: &str, id: Option<RecordId>, wanted: Wanted) {
+    /// Judges an account by what a field names it for.
+    pub(crate) fn account(&mut self, field: &str, id: Option<RecordId>, purpose: Purpose) {
         let Some(id) = id else { return };
-        let fault = match self.chart.account(id) {
-            None => "names no account".into(),
-            Some(account) if account.is_group => format!("names the group {}; name an account in it", account.code),
-            Some(account) if !wanted.suits(account.r#type) => format!("must name {}", wanted.words()),
-            Some(account) if self.chart.is_kept_by_notes(account) => {
-                format!("names the account {}, which only the documents post to that move goods", account.code)
-            }
-            Some(account) if account.archived => format!("names the account {}, which is archived", account.code),
-            Some(_) => return,
-        };
-        self.faults.add(field, fault);
+        let answer = self.chart.judge(id, purpose).map(drop);
+        self.note(field, answer);
+    }
+
+    /// Notes what the chart refuses.
+    pub(crate) fn note<T>(&mut self, field: &str, answer: Result<T, Refusal>) {
+        if let Err(refusal) = answer {
+            self.faults.add(field, refusal.to_string());
+        }
     }
 
     pub(crate) fn tax_code(&mut self, field: &str, id: Option<RecordId>, direction: TaxDirection) {

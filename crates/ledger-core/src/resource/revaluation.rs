@@ -5,7 +5,7 @@
 
 use crate::access::Business;
 use crate::books::balances::balances;
-use crate::books::chart::{Chart, SystemRole};
+use crate::books::chart::Chart;
 use crate::books::periods::Module;
 use crate::books::tables::documents::{self, Column};
 use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind};
@@ -25,7 +25,9 @@ use crate::resource::exchange_rate;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
-use rules::posting::{Line, Posting};
+use rules::postable::Postable;
+use rules::posting::{About as Detail, Line, Posting, Valued};
+use rules::refusal::Refusal;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
@@ -404,32 +406,27 @@ fn revalued(
 
 fn entries(chart: &Chart, business: &Business, head: &Head, figures: &RevaluationFigures) -> Result<Vec<SettledEntry>> {
     let base = &business.base_currency;
-    let in_base = |account: RecordId, amount: Money| Line {
-        account,
-        amount,
-        currency: base.clone(),
-        currency_amount: amount,
-        ..Line::default()
-    };
-    let unrealised = chart.in_role(SystemRole::UnrealisedExchange)?.id;
+    let too_large = || Error::field("rates", "make more of it than can be kept");
+    let refused = |refusal: Refusal| refusal.at("rates");
+    let in_base =
+        |to: Postable, amount: Money| Line::on(to, Valued::in_base(amount, base), Detail::default()).map_err(refused);
+    let roles = chart.roles();
     let mut lines = Vec::new();
     for line in &figures.lines {
         let kind = chart.account(line.account).map(|account| account.r#type);
         lines.push(match kind {
-            Some(AccountType::Receivable) => {
-                in_base(chart.in_role(SystemRole::ReceivableRevaluation)?.id, line.difference)
-            }
-            Some(AccountType::Payable) => in_base(chart.in_role(SystemRole::PayableRevaluation)?.id, line.difference),
+            Some(AccountType::Receivable) => in_base(roles.receivable_revaluation.clone().into(), line.difference)?,
+            Some(AccountType::Payable) => in_base(roles.payable_revaluation.clone().into(), line.difference)?,
             // Money is worth more or less itself; there is not more of it.
-            _ => Line {
-                currency: line.currency.clone(),
-                currency_amount: Money::ZERO,
-                ..in_base(line.account, line.difference)
-            },
+            _ => {
+                let worth = Valued { base: line.difference, currency: line.currency.clone(), own: Money::ZERO };
+                Line::on(chart.standing(line.account).map_err(refused)?, worth, Detail::default()).map_err(refused)?
+            }
         });
-        lines.push(in_base(unrealised, Money::from_units(line.difference.units().saturating_neg())));
+        let back = line.difference.checked_neg().ok_or_else(too_large)?;
+        lines.push(in_base(roles.unrealised_exchange.clone().into(), back)?);
     }
-    let posting = Posting::balanced(lines).map_err(|_| Error::field("rates", "make more of it than can be kept"))?;
+    let posting = Posting::balanced(lines).map_err(|_| too_large())?;
     let back = SettledEntry {
         kind: EntryKind::AutoReversal,
         date: head.date.next(),

@@ -1,32 +1,34 @@
 //! Stock adjustments: what was found, lost, broken or counted.
 
 use crate::access::Business;
-use crate::books::chart::SystemRole;
+use crate::books::balances::sum;
+use crate::books::chart::Chart;
 use crate::books::periods::Module;
 use crate::books::stock::{self, Wanted as Movement};
 use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, EntryKind, StockKind, stock_lines};
+use crate::books::tables::{DocumentKind, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
-use crate::resource::account::AccountType;
 use crate::resource::address::text;
 use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, TradedLine,
     document_operations, document_rows,
 };
-use crate::resource::item::{self, ItemType};
+use crate::resource::item::{self, CostMethod, ItemType};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::payment_term::MasterStatus;
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
-use rules::posting::{Line, Posting, Subject};
+use rules::posting::{Line, Posting, Subject, Unposted, Valued};
+use rules::purpose::Purpose as For;
 use schemars::JsonSchema;
+use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -81,6 +83,9 @@ pub struct StockAdjustmentLineInput {
     counted_quantity: Maybe<Quantity>,
     /// What one unit cost of what was found; what such things cost now when absent.
     unit_cost: Maybe<UnitPrice>,
+    /// What one unit is worth from this day on, of an item at standard cost. What is there is revalued before anything
+    /// else moves it that day. Not beside a quantity.
+    standard_cost: Maybe<UnitPrice>,
     /// What the line is about.
     description: Maybe<Text<1000>>,
 }
@@ -99,6 +104,8 @@ struct AdjustmentLineAsked {
     delta: Option<Quantity>,
     counted: Option<Quantity>,
     unit_cost: Option<UnitPrice>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    standard: Option<UnitPrice>,
     description: Option<String>,
 }
 
@@ -147,6 +154,8 @@ pub struct StockAdjustmentLineView {
     counted_quantity: Option<Quantity>,
     /// What one unit cost of what was found.
     unit_cost: Option<UnitPrice>,
+    /// What one unit is worth from this day on.
+    standard_cost: Option<UnitPrice>,
     /// What the line is about.
     description: Option<String>,
     /// By how much the stock was adjusted.
@@ -191,7 +200,7 @@ impl Resource for StockAdjustments {
             "tags": [],
             "lines": [{
                 "itemId": "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21", "quantityDelta": 10, "countedQuantity": null,
-                "unitCost": 9.25, "description": "Found behind the shelf"
+                "unitCost": 9.25, "standardCost": null, "description": "Found behind the shelf"
             }]
         })
     }
@@ -206,8 +215,8 @@ impl Resource for StockAdjustments {
             "allowedActions": ["edit", "void", "copy"],
             "lines": [{
                 "id": "019a9f6e-6c00-7b2b-841a-f617380b942b", "lineNo": 1, "itemId": "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
-                "quantityDelta": 10, "countedQuantity": null, "unitCost": 9.25, "description": "Found behind the shelf",
-                "adjustedQuantity": 10, "value": 92.5
+                "quantityDelta": 10, "countedQuantity": null, "unitCost": 9.25, "standardCost": null,
+                "description": "Found behind the shelf", "adjustedQuantity": 10, "value": 92.5
             }],
             "totalValue": 92.5
         })
@@ -254,11 +263,19 @@ fn check_lines(faults: &mut Faults, field: Field<Vec<Field<StockAdjustmentLineIn
     };
     faults.each("lines", field, |faults, input| {
         let malformed = matches!(input.quantity_delta, Field::Malformed(_))
-            || matches!(input.counted_quantity, Field::Malformed(_));
+            || matches!(input.counted_quantity, Field::Malformed(_))
+            || matches!(input.standard_cost, Field::Malformed(_));
         let delta = faults.optional("quantityDelta", input.quantity_delta);
         let counted = faults.optional("countedQuantity", input.counted_quantity);
-        if !malformed && delta.is_some() == counted.is_some() {
-            faults.add("quantityDelta", "exactly one of quantityDelta and countedQuantity is required");
+        let standard = faults.optional("standardCost", input.standard_cost);
+        if !malformed
+            && [delta.is_some(), counted.is_some(), standard.is_some()].into_iter().filter(|is| *is).count() != 1
+        {
+            let why = "exactly one of quantityDelta, countedQuantity and standardCost is required";
+            faults.add("quantityDelta", why);
+        }
+        if standard.is_some_and(UnitPrice::is_negative) {
+            faults.add("standardCost", "must not be negative");
         }
         if delta == Some(Quantity::ZERO) {
             faults.add("quantityDelta", "must not be 0");
@@ -276,6 +293,7 @@ fn check_lines(faults: &mut Faults, field: Field<Vec<Field<StockAdjustmentLineIn
             delta,
             counted,
             unit_cost,
+            standard,
             description: text(faults, "description", input.description),
         }
     })
@@ -325,7 +343,7 @@ impl Document for StockAdjustments {
 
     async fn complete(cx: &Cx<'_>, _: &Head, mut asked: AdjustmentAsked) -> Result<AdjustmentAsked> {
         if asked.account.is_none() {
-            asked.account = Some(cx.chart().await?.in_role(SystemRole::InventoryAdjustment)?.id);
+            asked.account = Some(cx.chart().await?.roles().inventory_adjustment.id());
         }
         Ok(asked)
     }
@@ -361,41 +379,53 @@ impl Document for StockAdjustments {
         if purpose == Purpose::Draft {
             return Ok(settled);
         }
-        let inventory = chart.in_role(SystemRole::Inventory)?.id;
+        let inventory = chart.roles().inventory.id();
         let mut movements = Vec::new();
-        for ((line, delta), line_no) in asked.lines.iter().zip(&deltas).zip(1..) {
-            let Some(item) = items.get(&line.item).filter(|_| *delta != Quantity::ZERO) else { continue };
-            let cost = line.unit_cost.map(|cost| cost.decimal().checked_mul(delta.decimal()).unwrap_or_default());
+        for ((line, delta), line_no) in asked.lines.iter().zip(&deltas).zip(1_usize..) {
+            let says = *delta != Quantity::ZERO || line.standard.is_some();
+            let Some(item) = items.get(&line.item).filter(|_| says) else { continue };
+            let cost =
+                line.unit_cost.map(|cost| cost.decimal().checked_mul(delta.decimal()).ok_or_else(Error::too_large));
+            let cost = cost.transpose()?;
             let rounding = business.settings.rounding_mode.rounding();
             movements.push(Movement {
                 line: line.id.unwrap_or_default(),
-                line_no,
                 item: item.clone(),
+                standard: line.standard,
                 kind: match (delta.is_negative(), line.unit_cost) {
-                    (true, _) => StockKind::Issue,
-                    (false, Some(_)) => StockKind::Receipt,
-                    (false, None) => StockKind::Return,
+                    _ if line.standard.is_some() => FactKind::Standard,
+                    (true, _) => FactKind::Issue,
+                    (false, Some(_)) => FactKind::Receipt,
+                    (false, None) => FactKind::CustomerReturn,
                 },
-                quantity: *delta,
-                cost: match cost.filter(|_| !delta.is_negative()) {
+                side: FactSide::Cost,
+                quantity: if delta.is_negative() {
+                    Quantity::from_units(delta.units().checked_neg().ok_or_else(Error::too_large)?)
+                } else {
+                    *delta
+                },
+                amount: match cost.filter(|_| !delta.is_negative()) {
                     Some(cost) => rounding.money(cost, business.currency_decimals).map_err(|_| {
                         Error::field(&format!("lines[{}].unitCost", line_no - 1), "comes to more than can be kept")
                     })?,
                     None => Money::ZERO,
                 },
-                asked_cost: None,
-                returns: None,
-                inventory: item.inventory_account_id.unwrap_or(inventory),
-                cost_account: account,
+                of: None,
+                accounts: stock::Accounts {
+                    inventory: item.inventory_account_id.unwrap_or(inventory),
+                    cost: account,
+                    variance: account,
+                    waits: None,
+                },
             });
         }
         settled.stock = stock::plan(cx, head.date, movements).await?;
-        let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
-        let value = moved.iter().try_fold(Money::ZERO, |sum, line| sum.checked_add(line.cost));
+        let moved: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
+        let value = moved.iter().try_fold(Money::ZERO, |sum, fact| sum.checked_add(fact.booked_stock));
         let value = value.ok_or_else(|| Error::field("lines", "come to more than can be kept"))?;
         (settled.total, settled.base_total) = (value, value);
-        let posting = posting(&business.base_currency, moved)
-            .map_err(|_| Error::field("lines", "come to more than can be kept"))?;
+        let lines = lines(&chart, &business.base_currency, moved).map_err(|why| why.at("accountId"))?;
+        let posting = Posting::balanced(lines).map_err(|_| Error::field("lines", "come to more than can be kept"))?;
         settled.lines = traded(asked, &deltas, moved, account);
         settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
         Ok(settled)
@@ -415,8 +445,7 @@ impl Document for StockAdjustments {
     }
 
     fn fresh(settled: &Settled<AdjustmentFigures>) -> Self::Live {
-        let lines = settled.stock.iter().flat_map(|plan| &plan.lines);
-        lines.map(|line| (line.line_id, line.cost)).collect()
+        settled.stock.iter().flat_map(stock::Plan::costs).collect()
     }
 
     fn view(
@@ -436,6 +465,7 @@ impl Document for StockAdjustments {
                 quantity_delta: line.delta,
                 counted_quantity: line.counted,
                 unit_cost: line.unit_cost,
+                standard_cost: line.standard,
                 description: line.description.clone(),
                 adjusted_quantity: *delta,
                 value: base(line.id.and_then(|id| live.get(&id).copied()).unwrap_or_default()),
@@ -462,11 +492,7 @@ fn judge(
     purpose: Purpose,
     references: &mut References,
 ) {
-    references.account("accountId", asked.account, Wanted::Any);
-    let account = asked.account.and_then(|id| references.chart.account(id));
-    if account.is_some_and(|account| account.r#type.is_control() || account.r#type == AccountType::Inventory) {
-        references.faults.add("accountId", "must not be a receivable, payable or inventory account");
-    }
+    references.account("accountId", asked.account, For::AdjustmentSide);
     let mut counted = HashSet::new();
     for (index, line) in asked.lines.iter().enumerate() {
         let at = format!("lines[{index}].itemId");
@@ -477,6 +503,9 @@ fn judge(
             }
             Some(item) if item.status == MasterStatus::Archived && purpose == Purpose::Posting => {
                 references.faults.add(at, format!("names {}, which is archived", item.name));
+            }
+            Some(item) if line.standard.is_some() && item.cost_method != CostMethod::Standard => {
+                references.faults.add(format!("lines[{index}].standardCost"), "is for items at standard cost");
             }
             Some(_) if !counted.insert(line.item) && line.counted.is_some() => {
                 references.faults.add(at, "stands here already: an item is counted once");
@@ -493,16 +522,17 @@ async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Q
     let mut there: HashMap<RecordId, i64> = HashMap::new();
     if !counted.is_empty() {
         cx.flush().await?;
-        let lines = stock_lines::Entity::find()
-            .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(stock_lines::Column::ItemId.is_in(counted))
-            .filter(stock_lines::Column::Date.lte(date))
-            .all(&cx.db)
-            .await?;
-        for line in lines {
-            let sum = there.entry(line.item_id).or_default();
-            *sum = sum.saturating_add(line.quantity.units());
-        }
+        // What was voided on a later day was there on this one.
+        let rows = stock_moves::Entity::find()
+            .select_only()
+            .column(stock_moves::Column::ItemId)
+            .column_as(sum(cx, Expr::col(stock_moves::Column::Quantity)), "quantity")
+            .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_moves::Column::ItemId.is_in(counted))
+            .filter(stock_moves::Column::Date.lte(date))
+            .group_by(stock_moves::Column::ItemId);
+        let rows: Vec<(RecordId, i64)> = rows.into_tuple().all(&cx.db).await?;
+        there.extend(rows);
     }
     let delta = |line: &AdjustmentLineAsked| match (line.delta, line.counted) {
         (Some(delta), _) => delta,
@@ -515,34 +545,30 @@ async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Q
     Ok(asked.lines.iter().map(delta).collect())
 }
 
-fn posting(currency: &str, moved: &[stock_lines::Model]) -> Result<Posting, rules::posting::Unbalanced> {
-    let line = |account, amount: Money, quantity, item| Line {
-        account,
-        amount,
-        currency: currency.to_owned(),
-        currency_amount: amount,
-        subject: Subject { item: Some(item), quantity, tax: None },
-        ..Line::default()
-    };
-    let lines = moved.iter().flat_map(|moved| {
-        let back = Money::from_units(moved.cost.units().saturating_neg());
-        [
-            line(moved.inventory_account_id, moved.cost, Some(moved.quantity), moved.item_id),
-            line(moved.cost_account_id, back, None, moved.item_id),
-        ]
-    });
-    Posting::balanced(lines.collect())
+fn lines(chart: &Chart, currency: &str, moved: &[stock_facts::Model]) -> Result<Vec<Line>, Unposted> {
+    let mut lines = Vec::new();
+    for moved in moved {
+        let goods = Subject { item: Some(moved.item_id), quantity: Some(moved.moves()), tax: None };
+        let other = Subject { quantity: None, ..goods.clone() };
+        let inventory = chart.standing(moved.inventory_account_id)?;
+        lines.push(Line::on(inventory, Valued::in_base(moved.booked_stock, currency), goods.into())?);
+        let side = chart.free(moved.cost_account_id, For::AdjustmentSide)?;
+        lines.push(Line::on(side, Valued::in_base(moved.booked_cost, currency), other.clone().into())?);
+        let variance = chart.standing(moved.variance_account_id)?;
+        lines.push(Line::on(variance, Valued::in_base(moved.booked_variance, currency), other.into())?);
+    }
+    Ok(lines)
 }
 
 fn traded(
     asked: &AdjustmentAsked,
     deltas: &[Quantity],
-    moved: &[stock_lines::Model],
+    moved: &[stock_facts::Model],
     account: RecordId,
 ) -> Vec<TradedLine> {
     let value = |id: Option<RecordId>| {
         let line = moved.iter().find(|line| Some(line.line_id) == id);
-        line.map_or(Money::ZERO, |line| line.cost)
+        line.map_or(Money::ZERO, |line| line.booked_stock)
     };
     let lines = asked.lines.iter().zip(deltas);
     lines

@@ -3,7 +3,7 @@
 //! Rates are versioned by date: a new rate is added from a day on, and what was used is never rewritten.
 
 use crate::access::Business;
-use crate::books::chart::{Chart, SystemRole};
+use crate::books::chart::Chart;
 use crate::books::tables::{document_lines, tax_facts};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -12,16 +12,18 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Percent;
-use crate::resource::account::{AccountClass, AccountType};
+use crate::resource::account::keepers::{Claim, check_claims, settle};
+use crate::resource::account::{AccountClass, Keeper};
 use crate::resource::address::{search_text, text};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::payment_term::MasterStatus;
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, document, item, party};
 use crate::stored::AsJson;
 
+use rules::purpose::Purpose;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
@@ -427,6 +429,7 @@ impl Master for TaxCodeRecords {
         let mut components: Vec<TaxComponent> = draft.json(Column::Components)?;
         let known: Vec<RecordId> = row.iter().flat_map(|row| &row.components.0).map(|one| one.id).collect();
         let mut references = References::of(cx).await?;
+        let mut claims = Vec::new();
         for (index, component) in components.iter_mut().enumerate() {
             let at = format!("components[{index}]");
             if component.id == RecordId::default() {
@@ -434,18 +437,17 @@ impl Master for TaxCodeRecords {
             } else if !known.contains(&component.id) {
                 references.faults.add(format!("{at}.id"), "names no component of this tax code");
             }
-            references.account(
-                &format!("{at}.payableAccountId"),
-                component.payable_account_id,
-                Wanted::Class(AccountClass::Liability),
-            );
-            references.account(
-                &format!("{at}.receivableAccountId"),
-                component.receivable_account_id,
-                Wanted::Class(AccountClass::Asset),
-            );
+            for (field, account, purpose) in [
+                ("payableAccountId", component.payable_account_id, Purpose::TaxOwed),
+                ("receivableAccountId", component.receivable_account_id, Purpose::TaxClaimed),
+            ] {
+                let field = format!("{at}.{field}");
+                claims.extend(account.map(|account| Claim { field, account, purpose, keeper: Keeper::Tax }));
+            }
         }
+        let chart = references.chart.clone();
         references.finish()?;
+        check_claims(cx, cx.business_id()?, &chart, &claims).await?;
         draft.replace(Column::Components, AsJson(components));
         Ok(())
     }
@@ -466,6 +468,20 @@ impl Master for TaxCodeRecords {
                 format!("were used until {until}: add a rate with a later validFrom, or make another tax code"),
             ),
         }))
+    }
+
+    async fn inserted(cx: &Cx<'_>, _: RecordId, draft: &Columns<Column>) -> Result<()> {
+        settle(cx, cx.business_id()?, accounts_of(&draft.json::<Vec<TaxComponent>>(Column::Components)?)).await
+    }
+
+    async fn changed(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+        let mut named = accounts_of(&row.components.0);
+        named.extend(accounts_of(&draft.json::<Vec<TaxComponent>>(Column::Components)?));
+        settle(cx, row.business_id, named).await
+    }
+
+    async fn removed(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
+        settle(cx, row.business_id, accounts_of(&row.components.0)).await
     }
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
@@ -491,6 +507,11 @@ impl Master for TaxCodeRecords {
         }
         Ok(())
     }
+}
+
+/// The accounts that components name.
+fn accounts_of(components: &[TaxComponent]) -> HashSet<RecordId> {
+    components.iter().flat_map(|one| [one.payable_account_id, one.receivable_account_id]).flatten().collect()
 }
 
 /// The last day whose rates of a code were used.
@@ -547,27 +568,23 @@ impl TaxCodes {
         })
     }
 
-    /// What an account of tax keeps; nothing of one that keeps none.
-    pub(crate) fn kept_as(&self, chart: &Chart, id: RecordId) -> Option<TaxDuty> {
-        let account = chart.account(id)?;
-        let in_role = |role| chart.in_role(role).is_ok_and(|known| known.id == id);
-        for (role, duty) in [
-            (SystemRole::OutputTax, TaxDuty::Owed),
-            (SystemRole::InputTax, TaxDuty::Claimed),
-            (SystemRole::WithholdingPayable, TaxDuty::WithheldByUs),
-            (SystemRole::WithholdingReceivable, TaxDuty::WithheldFromUs),
-        ] {
-            if in_role(role) {
-                return Some(duty);
-            }
-        }
-        let keeps = account.r#type == AccountType::TaxPayable || self.name_account(id);
-        let duty = if account.r#type.class() == AccountClass::Asset { TaxDuty::Claimed } else { TaxDuty::Owed };
-        keeps.then_some(duty)
-    }
-
     pub(crate) fn name_account(&self, account: RecordId) -> bool {
         let mut components = self.0.iter().flat_map(|code| &code.components.0);
         components.any(|one| [one.payable_account_id, one.receivable_account_id].contains(&Some(account)))
     }
+}
+
+/// What an account of tax keeps; nothing of one that keeps none.
+pub(crate) fn kept_as(chart: &Chart, id: RecordId) -> Option<TaxDuty> {
+    let account = chart.account(id).filter(|account| account.keeper == Keeper::Tax)?;
+    let roles = chart.roles();
+    let of_roles = [
+        (&roles.output_tax, TaxDuty::Owed),
+        (&roles.input_tax, TaxDuty::Claimed),
+        (&roles.withholding_payable, TaxDuty::WithheldByUs),
+        (&roles.withholding_receivable, TaxDuty::WithheldFromUs),
+    ];
+    let of_role = of_roles.into_iter().find(|(known, _)| known.id() == id).map(|(_, duty)| duty);
+    let of_class = if account.r#type.class() == AccountClass::Asset { TaxDuty::Claimed } else { TaxDuty::Owed };
+    Some(of_role.unwrap_or(of_class))
 }

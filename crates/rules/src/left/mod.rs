@@ -4,7 +4,6 @@
 //! of the line, and the last share takes the rest. One rule for quantities, discounts, taxes, rates and costs, so that
 //! what is taken to the last piece leaves exactly nothing, in any order.
 
-#[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};

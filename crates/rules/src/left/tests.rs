@@ -1,3 +1,5 @@
+#![cfg(test)]
+
 use super::*;
 use proptest::prelude::*;
 use words::money::Rounding;

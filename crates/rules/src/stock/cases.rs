@@ -423,3 +423,22 @@ fn what_is_missing_is_found_on_the_first_day_that_saw_it() {
         Some("03-01 4")
     );
 }
+
+#[test]
+fn what_is_left_of_a_line_is_told_by_the_facts_that_name_it() {
+    let all = [
+        "01-02 a receipt document 10 60",
+        "01-03 b issue waits 4 0 until=01-03",
+        "01-03 b issue waits 6 0",
+        "01-04 c invoice cost 2 0 of=b",
+        "01-05 d back waits 1 0 of=b",
+    ];
+    let found = history(&terms(Method::Average), &Start::default(), &facts(&all)).unwrap();
+    let cost = Some(Money::parse("36").unwrap());
+    let alone = super::pools_of(&terms(Method::Average), line("b"), &facts(&all[1..]), cost).unwrap();
+    assert_eq!(alone, found.pools[&line("b")]);
+    assert_eq!(
+        (alone.waiting.quantity, alone.waiting.cost),
+        (Quantity::parse("3").unwrap(), Money::parse("18").unwrap())
+    );
+}

@@ -2,10 +2,11 @@
 
 use super::replay::{Replay, Start};
 use super::state::State;
-use super::{Effect, Fact, Pools, Terms, TooLarge};
+use super::{Effect, Fact, Kind, Method, Pools, Side, Terms, TooLarge};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::day::Day;
 use words::ids::RecordId;
+use words::money::Money;
 
 /// What the function changes of a fact on a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +35,46 @@ impl History {
     }
 }
 
+/// Why there is no history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failed {
+    TooLarge,
+    /// A receipt cost something else after all, and it lies before the start.
+    StartsTooLate(RecordId),
+}
+
+impl From<TooLarge> for Failed {
+    fn from(_: TooLarge) -> Self {
+        Self::TooLarge
+    }
+}
+
+/// What is left of a line, from the facts that name it alone. What it cost, where it went out, is known.
+pub fn pools_of(terms: &Terms, line: RecordId, facts: &[Fact], cost: Option<Money>) -> Result<Pools, Failed> {
+    // What was replaced by a new version of the line left nothing.
+    let live = |fact: &&Fact| fact.cancelled.is_none() && (fact.line == line || fact.of == Some(line));
+    let mut own: Vec<Fact> = facts.iter().filter(live).copied().collect();
+    if let (Some(cost), Some(issue)) = (cost, own.iter().find(|fact| fact.line == line && fact.kind == Kind::Issue)) {
+        // So much is there, at that, and all of it goes.
+        let place = i64::MIN;
+        let brought = Fact {
+            line: RecordId::default(),
+            kind: Kind::Receipt,
+            side: Side::Document,
+            place,
+            amount: cost,
+            ..*issue
+        };
+        own.push(brought);
+    }
+    let terms = Terms { method: Method::Average, ..*terms };
+    let found = history(&terms, &Start::default(), &own)?;
+    Ok(found.pools.get(&line).copied().unwrap_or_default())
+}
+
 /// Walks through the days of facts. A day that says something of what is earlier, that it cost something else or never
 /// was, values everything anew; any other day goes on where the last one ended.
-pub fn history(terms: &Terms, start: &Start, facts: &[Fact]) -> Result<History, TooLarge> {
+pub fn history(terms: &Terms, start: &Start, facts: &[Fact]) -> Result<History, Failed> {
     let mut order: Vec<usize> = (0..facts.len()).collect();
     order.sort_by_key(|at| (facts[*at].order(), *at));
     let mut by_day: BTreeMap<Day, Vec<usize>> = BTreeMap::new();
@@ -47,6 +85,7 @@ pub fn history(terms: &Terms, start: &Start, facts: &[Fact]) -> Result<History, 
     }
     let days: BTreeSet<Day> = by_day.keys().copied().chain(cancelling.iter().copied()).collect();
     let mut found = History { state: start.state.clone(), pools: start.pools.clone(), ..History::default() };
+    let lines: BTreeSet<RecordId> = facts.iter().map(|fact| fact.line).collect();
     let mut replay = Replay::new(terms, facts, start);
     let mut known = vec![Effect::default(); facts.len()];
     for day in days {
@@ -58,7 +97,7 @@ pub fn history(terms: &Terms, start: &Start, facts: &[Fact]) -> Result<History, 
             let all: Vec<usize> = order.iter().copied().filter(|at| facts[*at].counts_on(day)).collect();
             let touched: BTreeSet<usize> = (0..facts.len()).filter(|at| facts[*at].day <= day).collect();
             replay = Replay::new(terms, facts, start);
-            replay.told(&all)?;
+            known_lines(&lines, replay.told(&all)?)?;
             replay.value(&all)?;
             replay.touched = touched;
         } else {
@@ -76,4 +115,12 @@ pub fn history(terms: &Terms, start: &Start, facts: &[Fact]) -> Result<History, 
     found.state = replay.state;
     found.pools = replay.pools;
     Ok(found)
+}
+
+/// Receipts that cost something else, all of which must lie within the facts.
+fn known_lines(lines: &BTreeSet<RecordId>, dearer: BTreeSet<RecordId>) -> Result<BTreeSet<RecordId>, Failed> {
+    match dearer.iter().find(|line| !lines.contains(line)) {
+        Some(line) => Err(Failed::StartsTooLate(*line)),
+        None => Ok(dearer),
+    }
 }

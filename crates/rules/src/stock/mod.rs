@@ -17,8 +17,9 @@ mod cases;
 #[cfg(test)]
 mod laws;
 
-pub use days::{History, Step, history};
+pub use days::{Failed, History, Step, history, pools_of};
 pub use pools::Pools;
+pub use replay::Start;
 pub use state::{Layer, Shortage, State};
 pub use there::{Short, first_shortage};
 

@@ -2,6 +2,7 @@
 
 use super::pools::Left;
 use super::{Method, Terms, TooLarge, add, less, more, neg, sub};
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use words::ids::RecordId;
 use words::money::{Money, Quantity, UnitPrice};
@@ -49,14 +50,17 @@ impl State {
     fn at_last_cost(&self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
         match self.last {
             Some((known, cost)) => terms.part(cost, quantity, known),
-            None => terms.times(quantity, terms.first_cost),
+            None => terms.times(quantity, self.unit_cost(terms)),
         }
+    }
+
+    fn unit_cost(&self, terms: &Terms) -> Decimal {
+        self.standard.map_or(terms.first_cost, UnitPrice::decimal)
     }
 
     /// The value at standard cost follows the quantity. By how much it rises is answered.
     fn revalued(&mut self, terms: &Terms) -> Result<Money, TooLarge> {
-        let cost = self.standard.map_or(terms.first_cost, UnitPrice::decimal);
-        let value = terms.times(self.quantity, cost)?;
+        let value = terms.times(self.quantity, self.unit_cost(terms))?;
         let rise = sub(value, self.value)?;
         self.value = value;
         Ok(rise)
@@ -141,7 +145,7 @@ impl State {
         let mut cost = Money::ZERO;
         if there > Quantity::ZERO {
             cost = if terms.method == Method::Fifo {
-                self.from_the_oldest(terms, there)?
+                self.take_the_oldest(terms, there)?
             } else {
                 self.last_held(self.quantity, self.value);
                 terms.part(self.value, there, self.quantity)?
@@ -158,17 +162,17 @@ impl State {
         Ok(cost)
     }
 
-    fn from_the_oldest(&mut self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
+    fn take_the_oldest(&mut self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
         let (mut wanted, mut cost) = (quantity, Money::ZERO);
         while wanted > Quantity::ZERO && !self.layers.is_empty() {
-            let taken = self.from_layer(terms, 0, wanted)?;
+            let taken = self.take_layer(terms, 0, wanted)?;
             wanted = less(wanted, taken.quantity)?;
             cost = add(cost, taken.cost)?;
         }
         Ok(cost)
     }
 
-    fn from_layer(&mut self, terms: &Terms, place: usize, wanted: Quantity) -> Result<Left, TooLarge> {
+    fn take_layer(&mut self, terms: &Terms, place: usize, wanted: Quantity) -> Result<Left, TooLarge> {
         let layer = self.layers[place];
         self.last_held(layer.quantity, layer.value);
         let taken = Ord::min(wanted, layer.quantity);
@@ -198,14 +202,13 @@ impl State {
         share: Money,
     ) -> Result<Money, TooLarge> {
         match terms.method {
-            Method::Standard => self.issue(terms, line, quantity),
             Method::Average if quantity < self.quantity && share <= self.value => {
                 self.last_held(self.quantity, self.value);
                 self.quantity = less(self.quantity, quantity)?;
                 self.value = sub(self.value, share)?;
                 Ok(share)
             }
-            Method::Average => self.issue(terms, line, quantity),
+            Method::Average | Method::Standard => self.issue(terms, line, quantity),
             Method::Fifo => {
                 let Some(place) = self.layers.iter().position(|layer| layer.line == Some(receipt)) else {
                     return self.issue(terms, line, quantity);
@@ -215,10 +218,12 @@ impl State {
                 let asked = terms.part(share, taken, quantity)?;
                 self.last_held(layer.quantity, layer.value);
                 // The last of a layer takes all that is there; nothing takes more than that.
-                let cost = match taken == layer.quantity {
-                    true => layer.value,
-                    false if asked <= layer.value => asked,
-                    false => terms.part(layer.value, taken, layer.quantity)?,
+                let cost = if taken == layer.quantity {
+                    layer.value
+                } else if asked <= layer.value {
+                    asked
+                } else {
+                    terms.part(layer.value, taken, layer.quantity)?
                 };
                 self.shrink(place, taken, cost)?;
                 self.quantity = less(self.quantity, taken)?;

@@ -6,7 +6,10 @@
 use super::figures::{LineFigures, TooLarge, minus, plus};
 use super::home::{Exchange, Withholding, claimed, negated};
 use super::{TaxBoxes, TaxComponent, TaxDirection, TaxKind};
-use crate::posting::{Line, Subject, TaxTag};
+use crate::chart::Chart;
+use crate::postable::{Postable, TaxAccount};
+use crate::posting::{Line, Subject, TaxTag, Unposted, Valued};
+use crate::refusal::Refusal;
 use words::day::Day;
 use words::ids::RecordId;
 use words::money::{Money, Percent};
@@ -120,20 +123,13 @@ impl TaxFact {
     }
 
     /// The ledger line that carries its tax.
-    pub fn posted(self) -> Line {
+    pub fn posted(&self, to: impl Into<Postable>) -> Result<Line, Refusal> {
         let sign = self.duty.sign();
         let signed = |money: Money| if sign < 0 { negated(money) } else { money };
         let tag =
             self.code.map(|code| TaxTag { code, component: self.name.clone(), base: Some(signed(self.home_base)) });
-        Line {
-            account: self.account.unwrap_or_default(),
-            amount: signed(self.home_tax),
-            currency: self.currency.clone(),
-            currency_amount: signed(self.tax),
-            subject: Subject { tax: tag, ..Subject::default() },
-            facts: vec![self],
-            ..Line::default()
-        }
+        let amount = Valued { base: signed(self.home_tax), currency: self.currency.clone(), own: signed(self.tax) };
+        Line::on(to, amount, Subject { tax: tag, ..Subject::default() }.into())
     }
 }
 
@@ -151,25 +147,14 @@ pub fn carry(line: Line, duty: TaxDuty, (id, date): (Option<RecordId>, Day)) -> 
         duty,
         origin: TaxOrigin::Carry,
         date,
-        party: line.party,
-        currency: line.currency.clone(),
-        tax: signed(line.currency_amount),
-        home_tax: signed(line.amount),
-        account: Some(line.account),
+        party: line.party(),
+        currency: line.currency().to_owned(),
+        tax: signed(line.currency_amount()),
+        home_tax: signed(line.amount()),
+        account: Some(line.account()),
         ..TaxFact::default()
     };
-    Line { facts: vec![fact], ..line }
-}
-
-/// The accounts of tax, where a component does not say.
-#[derive(Debug, Clone, Copy)]
-pub struct Keepers {
-    pub output: RecordId,
-    pub input: RecordId,
-    pub withheld_from_us: RecordId,
-    pub withheld_by_us: RecordId,
-    /// Where an opening document has all of its other side: its tax stands on no account of tax.
-    pub opening: Option<RecordId>,
+    line.telling(vec![fact])
 }
 
 /// A tax code, as facts are made of it.
@@ -185,7 +170,7 @@ pub struct Code<'c> {
 #[derive(Debug, Clone)]
 pub struct Common<'c> {
     pub exchange: &'c Exchange<'c>,
-    pub keepers: Keepers,
+    pub chart: &'c Chart,
     pub withholding: Withholding,
     pub origin: TaxOrigin,
     pub date: Day,
@@ -222,7 +207,7 @@ impl LineOfTax {
     /// The line that takes what the line comes to, with the facts that have no ledger line of their own.
     #[must_use]
     pub fn with_bare(&mut self, line: Line) -> Line {
-        Line { facts: std::mem::take(&mut self.bare), ..line }
+        line.telling(std::mem::take(&mut self.bare))
     }
 }
 
@@ -238,7 +223,7 @@ struct Part {
 
 impl Common<'_> {
     /// The facts of a line and their ledger lines.
-    pub fn line(&self, computed: &Computed<'_>) -> Result<LineOfTax, TooLarge> {
+    pub fn line(&self, computed: &Computed<'_>) -> Result<LineOfTax, Unposted> {
         let signed = |money: Money| if computed.credits { negated(money) } else { money };
         let figures = computed.figures;
         let mut found = LineOfTax { cost: computed.home_net, own_cost: figures.net, ..LineOfTax::default() };
@@ -291,11 +276,21 @@ impl Common<'_> {
                     home_base: signed(part.home_base),
                     home_tax: signed(part.home_tax),
                     not_recoverable: signed(part.not_recoverable),
-                    account: self.account(part.duty, component),
                     ..bare.clone()
                 };
                 leads &= !fact.leads;
-                found.take(fact, self.keepers.opening);
+                match self.account(part.duty, component)? {
+                    None => found.bare.push(fact),
+                    // What was open before these books began is tax that other books have told of.
+                    Some(_) if self.origin == TaxOrigin::Opening => {
+                        found.lines.push(fact.posted(self.chart.roles().opening_balance_equity.clone())?);
+                        found.bare.push(fact);
+                    }
+                    Some(account) => {
+                        let fact = TaxFact { account: Some(account.id()), ..fact };
+                        found.lines.push(fact.posted(account)?.telling(vec![fact]));
+                    }
+                }
             }
         }
         if leads {
@@ -348,15 +343,17 @@ impl Common<'_> {
         })
     }
 
-    fn account(&self, duty: TaxDuty, component: &TaxComponent) -> Option<RecordId> {
-        let (payable, receivable) = (component.payable_account_id, component.receivable_account_id);
-        match duty {
-            TaxDuty::Owed => Some(payable.unwrap_or(self.keepers.output)),
-            TaxDuty::Claimed => Some(receivable.unwrap_or(self.keepers.input)),
-            TaxDuty::WithheldFromUs => Some(receivable.unwrap_or(self.keepers.withheld_from_us)),
-            TaxDuty::WithheldByUs => Some(payable.unwrap_or(self.keepers.withheld_by_us)),
-            TaxDuty::None => None,
-        }
+    /// The account of tax: the component's own, or the company's.
+    fn account(&self, duty: TaxDuty, component: &TaxComponent) -> Result<Option<TaxAccount>, Refusal> {
+        let roles = self.chart.roles();
+        let (own, of_company) = match duty {
+            TaxDuty::Owed => (component.payable_account_id, &roles.output_tax),
+            TaxDuty::Claimed => (component.receivable_account_id, &roles.input_tax),
+            TaxDuty::WithheldFromUs => (component.receivable_account_id, &roles.withholding_receivable),
+            TaxDuty::WithheldByUs => (component.payable_account_id, &roles.withholding_payable),
+            TaxDuty::None => return Ok(None),
+        };
+        own.map_or_else(|| Ok(of_company.clone()), |own| self.chart.tax(own)).map(Some)
     }
 }
 
@@ -406,12 +403,12 @@ impl Common<'_> {
             None => TaxFact {
                 leads: true,
                 base_box,
-                base: turned(line.currency_amount, base_sign),
-                home_base: turned(line.amount, base_sign),
+                base: turned(line.currency_amount(), base_sign),
+                home_base: turned(line.amount(), base_sign),
                 ..common
             },
             Some(duty) => {
-                let tax = turned(line.currency_amount, duty.sign());
+                let tax = turned(line.currency_amount(), duty.sign());
                 let base = of.base.unwrap_or(Money::ZERO);
                 let base = if tax.is_negative() { negated(base) } else { base };
                 let told = base != Money::ZERO;
@@ -423,13 +420,13 @@ impl Common<'_> {
                     base,
                     tax,
                     home_base: self.exchange.one(base)?,
-                    home_tax: turned(line.amount, duty.sign()),
-                    account: Some(line.account),
+                    home_tax: turned(line.amount(), duty.sign()),
+                    account: Some(line.account()),
                     ..common
                 }
             }
         };
-        Ok(Line { facts: vec![fact], ..line })
+        Ok(line.telling(vec![fact]))
     }
 }
 
@@ -455,21 +452,5 @@ fn tax_box(side: TaxSide, duty: TaxDuty, boxes: &TaxBoxes) -> Option<&str> {
         (TaxDuty::Owed, TaxSide::Purchase) => boxes.purchase_due.as_deref(),
         (TaxDuty::Claimed, _) => boxes.purchase_claim.as_deref(),
         (TaxDuty::WithheldFromUs | TaxDuty::WithheldByUs | TaxDuty::None, _) => None,
-    }
-}
-
-impl LineOfTax {
-    /// Puts a fact on the ledger line of its tax, or beside it where it has none.
-    fn take(&mut self, fact: TaxFact, opening: Option<RecordId>) {
-        match (fact.account, opening) {
-            (None, _) => self.bare.push(fact),
-            (Some(_), None) => self.lines.push(fact.posted()),
-            // What was open before these books began is tax that other books have told of.
-            (Some(_), Some(opening)) => {
-                let line = fact.clone().posted();
-                self.bare.push(TaxFact { account: None, ..fact });
-                self.lines.push(Line { account: opening, facts: Vec::new(), ..line });
-            }
-        }
     }
 }

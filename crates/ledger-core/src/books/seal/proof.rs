@@ -2,10 +2,11 @@
 
 use super::sums::{Sum, Sums};
 use super::tables::{LINES, Row, TABLES, Table, Whose};
+use crate::books::portions::LINES as MOST_LINES;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query};
 use sea_orm::{ConnectionTrait, Value};
 use std::collections::BTreeMap;
 
@@ -47,17 +48,28 @@ impl Rows {
         for column in &key {
             select.order_by(column.clone(), Order::Asc);
         }
-        let rows = table.rows(connection, select.limit(PORTION)).await?;
+        let mut rows = table.rows(connection, select.limit(PORTION)).await?;
         if rows.is_empty() {
             return Ok(None);
         }
+        let whole = u64::try_from(rows.len()).is_ok_and(|rows| rows < PORTION);
         let key_of = |row: &Row| -> Option<Vec<Value>> {
             let values = row.values.as_ref()?;
             Some(table.key.iter().map(|place| values[*place].clone()).collect())
         };
+        let mut cut = false;
+        if table.name == "entries"
+            && let (Some(first), Some(last)) = (rows.iter().find_map(key_of), rows.iter().rev().find_map(key_of))
+        {
+            let counts = counts_of(connection, self.company, (first[0].clone(), last[0].clone())).await?;
+            let own = |row: &Row| key_of(row).and_then(|key| counts.get(&number(key.first()?)?).copied()).unwrap_or(0);
+            let fit = that_fit(rows.iter().map(own));
+            cut = fit < rows.len();
+            rows.truncate(fit);
+        }
         self.last = rows.iter().rev().find_map(key_of);
         // Keys that cannot be read lead nowhere.
-        self.ended = self.last.is_none() || u64::try_from(rows.len()).is_ok_and(|rows| rows < PORTION);
+        self.ended = self.last.is_none() || (whole && !cut);
         let mut lines = BTreeMap::new();
         if table.name == "entries"
             && let (Some(first), Some(last)) = (rows.iter().find_map(key_of), &self.last)
@@ -77,6 +89,36 @@ fn number(value: &Value) -> Option<i64> {
         Value::BigInt(number) => *number,
         _ => None,
     }
+}
+
+/// How many entries are read at once with their lines, of which they have so many; one at least.
+fn that_fit(counts: impl Iterator<Item = i64>) -> usize {
+    let mut left = i64::try_from(MOST_LINES).unwrap_or(i64::MAX);
+    let fit = counts.take_while(|count| {
+        left -= count;
+        left >= 0
+    });
+    Ord::max(fit.count(), 1)
+}
+
+/// How many lines entries have, by the entry's number.
+async fn counts_of(
+    connection: &impl ConnectionTrait,
+    company: Option<BusinessId>,
+    (first, last): (Value, Value),
+) -> Result<BTreeMap<i64, i64>> {
+    let column = |name: &'static str| Expr::col(Alias::new(name));
+    let mut select = Query::select();
+    select
+        .column(Alias::new("entry_number"))
+        .expr_as(column("position").count(), Alias::new("lines"))
+        .from(Alias::new(LINES.name))
+        .and_where(column("business_id").eq(company.map(|company| company.0)))
+        .and_where(column("entry_number").gte(first))
+        .and_where(column("entry_number").lte(last))
+        .group_by_col(Alias::new("entry_number"));
+    let counted = connection.query_all(&select).await?;
+    counted.iter().map(|row| Ok((row.try_get("", "entry_number")?, row.try_get("", "lines")?))).collect()
 }
 
 /// The lines of some entries, by the entry's number.
@@ -169,4 +211,19 @@ async fn prove(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>) 
         }
     }
     Ok((sum, findings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_LINES, that_fit};
+
+    #[test]
+    fn entries_are_read_with_as_many_lines_as_fit_and_one_at_least() {
+        let most = i64::try_from(MOST_LINES).unwrap();
+        let cases: [(&[i64], usize); 5] =
+            [(&[2, 3], 2), (&[most], 1), (&[most - 1, 1, 1], 2), (&[most + 1, 1], 1), (&[0, 0, most, 1], 3)];
+        for (counts, fit) in cases {
+            assert_eq!(that_fit(counts.iter().copied()), fit, "{counts:?}");
+        }
+    }
 }

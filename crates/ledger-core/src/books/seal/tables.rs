@@ -8,7 +8,8 @@ use crate::access::membership;
 use crate::auth::{invitation, recovery, session, sign_in, user};
 use crate::books::tables::{
     allocations, document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves,
-    open_items, progress, progress_moves, stock, stock_lines, stock_moves, tax_beginnings, tax_facts,
+    open_items, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves, stock_snapshots,
+    tax_beginnings, tax_facts,
 };
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
@@ -59,7 +60,7 @@ pub(crate) struct Table {
 
 /// Columns that a table got after its rows were sealed, and what they say of rows that were there: it is not sealed, so
 /// that their seals still fit.
-const ADDED_LATER: &[(&str, &str, &str)] = &[];
+const ADDED_LATER: &[(&str, &str, &str)] = &[("accounts", "keeper", "none")];
 
 /// What an entry's seal covers beside its own row.
 pub(crate) static LINES: LazyLock<Table> =
@@ -103,6 +104,8 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         document_lines,
         allocations,
         stock,
+        stock_facts,
+        stock_snapshots,
         progress,
         document_links,
         tax_beginnings,

@@ -4,7 +4,6 @@
 
 use super::{Check, Findings, Walk, Wide, shown};
 use crate::books::balances::sum;
-use crate::books::chart::SystemRole;
 use crate::books::tables::{
     EntryRef, allocations, document_counts, documents, open_item_moves, open_items, progress_moves, stock, stock_lines,
     stock_moves,
@@ -14,7 +13,7 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use crate::resource::account::{AccountType, table as accounts};
+use crate::resource::account::{Keeper, table as accounts};
 use crate::stored::AsJson;
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
@@ -42,22 +41,12 @@ pub(super) fn column(column: impl ColumnTrait) -> SimpleExpr {
 
 pub(super) async fn checks(cx: &Cx<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
     let all = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(cx.business_id()?)).all(&cx.db).await?;
-    let control: HashSet<RecordId> =
-        all.iter().filter(|account| account.r#type.is_control()).map(|account| account.id).collect();
-    // What somebody may post to by hand need not follow the stock.
-    let inventory: HashSet<RecordId> = all
-        .iter()
-        .filter(|account| account.r#type == AccountType::Inventory && !account.allow_manual_posting)
-        .map(|account| account.id)
-        .collect();
-    let by_hand: HashSet<RecordId> =
-        all.iter().filter(|account| account.allow_manual_posting).map(|account| account.id).collect();
-    let chart = cx.chart().await?;
-    let roles = [SystemRole::GoodsDeliveredNotInvoiced, SystemRole::GoodsReceivedNotInvoiced];
-    let mut waiting: HashSet<RecordId> =
-        roles.into_iter().filter_map(|role| chart.in_role(role).ok()).map(|account| account.id).collect();
+    let kept = |keeper: Keeper| -> HashSet<RecordId> {
+        all.iter().filter(|account| account.keeper == keeper).map(|account| account.id).collect()
+    };
+    let (control, inventory) = (kept(Keeper::OpenItems), kept(Keeper::Stock));
+    let mut waiting = kept(Keeper::Accruals);
     waiting.extend(accounts_of_notes(cx).await?);
-    waiting.retain(|account| !by_hand.contains(account));
     let mut checks = vec![history_follows_ledger(cx, walk, &control).await?];
     cx.pause().await?;
     checks.push(items_follow_history(cx).await?);
@@ -66,6 +55,8 @@ pub(super) async fn checks(cx: &Cx<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
     cx.pause().await?;
     checks.push(stock_follows_ledger(cx, walk, &inventory).await?);
     checks.push(stock_follows_history(cx).await?);
+    cx.pause().await?;
+    checks.extend(super::goods::checks(cx).await?);
     cx.pause().await?;
     checks.push(documents_are_counted(cx).await?);
     checks.extend(super::progress::checks(cx, walk, &waiting).await?);
@@ -336,7 +327,7 @@ async fn stock_follows_history(cx: &Cx<'_>) -> Result<Check> {
     let lines = stock_lines::Entity::find()
         .select_only()
         .column_as(stock_lines::Column::ItemId, "id")
-        .column_as(sum(cx, column(stock_lines::Column::Cost)), "base")
+        .column_as(Expr::val(0_i64), "base")
         .column_as(sum(cx, column(stock_lines::Column::Quantity)), "own")
         .filter(stock_lines::Column::BusinessId.eq(business))
         .group_by(stock_lines::Column::ItemId)
@@ -355,9 +346,9 @@ async fn stock_follows_history(cx: &Cx<'_>) -> Result<Check> {
         let history = moves.get(&state.item_id).copied().unwrap_or_default();
         left += Wide::from(kept.1);
         right += Wide::from(history.1);
-        for (what, found) in
-            [("history", history), ("movements", lines.get(&state.item_id).copied().unwrap_or_default())]
-        {
+        // What they cost, and what was paid beside, is held against their facts.
+        let moved = lines.get(&state.item_id).copied().unwrap_or_default().0;
+        for (what, found) in [("history", history), ("movements", (moved, kept.1))] {
             if found != kept {
                 findings.add(format!(
                     "item {}: {} worth {} in stock, its {what} say {} worth {}",

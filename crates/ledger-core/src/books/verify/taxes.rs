@@ -9,8 +9,8 @@ use crate::currency;
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::resource::account::{AccountClass, table as accounts};
-use crate::resource::tax_code::{TaxCodes, TaxKind, table as codes};
+use crate::resource::account::{AccountClass, Keeper, table as accounts};
+use crate::resource::tax_code::{TaxKind, table as codes};
 use rules::tax::facts::{TaxDuty, TaxOrigin};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -19,9 +19,9 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     let business = cx.business()?;
     let beginning =
         tax_beginnings::Entity::find_by_id(business.id).one(&cx.db).await?.map_or(0, |row| row.entry_number);
-    let (chart, taxes) = (cx.chart().await?, TaxCodes::load(&cx.db, business.id).await?);
-    let kept: HashSet<RecordId> =
-        chart.accounts().map(|account| account.id).filter(|id| taxes.kept_as(&chart, *id).is_some()).collect();
+    let chart = cx.chart().await?;
+    let of_tax = chart.accounts().filter(|account| account.keeper == Keeper::Tax);
+    let kept: HashSet<RecordId> = of_tax.map(|account| account.id).collect();
     let mut ledger = Ledger::default();
     let mut last = beginning;
     loop {

@@ -396,6 +396,10 @@ mod tests {
         let begun = writer.begin().unwrap();
         assert!(matches!(writer.commit(begun), Committing::Committed));
         assert_eq!(writer.seen().unwrap(), before);
+        // What changed something has a number of its own, by which another connection knows it.
+        let begun = insert(&mut writer);
+        assert!(matches!(writer.commit(begun), Committing::Committed));
+        assert_eq!(writer.seen().unwrap(), before + 1);
         remove(&path);
     }
 }

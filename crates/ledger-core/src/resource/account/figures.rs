@@ -1,7 +1,7 @@
 //! What accounts come to, one by one and as a tree.
 
 use super::table::{self, Column};
-use super::{AccountNode, AccountTree, AccountView, Accounts, NormalBalance};
+use super::{AccountNode, AccountTree, AccountView, Accounts, Keeper, NormalBalance};
 use crate::books::balances::{Balance, Balances, balances};
 use crate::books::chart::SystemRole;
 use crate::books::tables::account_months;
@@ -114,9 +114,10 @@ impl Figures {
             is_group: row.is_group,
             description: row.description,
             cash_flow_section,
-            is_control: row.r#type.is_control(),
+            is_control: row.r#type.is_control() || row.keeper == Keeper::OpenItems,
             system_role: self.roles.get(&row.id).copied(),
             allow_manual_posting: row.allow_manual_posting,
+            keeper: row.keeper,
             bank_details: row.bank_details.map(|details| details.0),
             status: row.status,
             external_id: row.external_id,

@@ -4,6 +4,7 @@
 //! the rollups.
 
 mod figures;
+pub(crate) mod keepers;
 mod rules;
 
 use crate::access::Business;
@@ -35,6 +36,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 
 pub use ::rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection, NormalBalance};
+pub use ::rules::keeper::Keeper;
 
 pub struct Accounts;
 
@@ -59,7 +61,8 @@ pub struct AccountInput {
     description: Maybe<Text<1000>>,
     /// Where its movements stand in the cash flow statement; follows from the type when absent.
     cash_flow_section: Maybe<CashFlowSection>,
-    /// Whether journals may name it; `true` when absent, but `false` for inventory, which follows the stock.
+    /// Whether journals may name it; `true` when absent, but `false` for inventory and for what the books keep by
+    /// themselves. An account of type inventory that no item, role or entry uses may be made one for journals.
     allow_manual_posting: Maybe<bool>,
     /// The bank account behind it.
     bank_details: Maybe<BankDetailsInput>,
@@ -108,6 +111,9 @@ pub struct AccountView {
     system_role: Option<SystemRole>,
     /// Whether journals may name it.
     allow_manual_posting: bool,
+    /// The sub-ledger that makes its lines from its own records; `none` where anybody may name it. Type and role give
+    /// it, and the first entry fixes it.
+    keeper: Keeper,
     /// The bank account behind it.
     bank_details: Option<BankDetails>,
     /// New postings cannot name an archived account.
@@ -132,8 +138,8 @@ impl AsRef<RecordKeeping> for AccountView {
 
 pub(crate) mod table {
     use super::{
-        AccountClass, AccountStatus, AccountType, AsJson, BankDetails, BusinessId, CashFlowSection, Instant, RecordId,
-        UserId,
+        AccountClass, AccountStatus, AccountType, AsJson, BankDetails, BusinessId, CashFlowSection, Instant, Keeper,
+        RecordId, UserId,
     };
     use sea_orm::entity::prelude::*;
 
@@ -155,6 +161,7 @@ pub(crate) mod table {
         pub description: Option<String>,
         pub cash_flow_section: Option<CashFlowSection>,
         pub allow_manual_posting: bool,
+        pub keeper: Keeper,
         pub bank_details: Option<AsJson<BankDetails>>,
         pub status: AccountStatus,
         pub external_id: Option<String>,
@@ -238,7 +245,7 @@ impl Resource for Accounts {
     fn example_view() -> serde_json::Value {
         json!({
             "class": "asset", "normalBalance": "debit", "level": 0, "isControl": false, "systemRole": null,
-            "balance": 0, "baseBalance": 0, "hasEntries": false
+            "keeper": "money", "balance": 0, "baseBalance": 0, "hasEntries": false
         })
     }
 
@@ -261,9 +268,12 @@ impl Resource for Accounts {
         row.set(Column::IsGroup, is_group);
         row.set(Column::Currency, currency);
         row.set(Column::Description, description);
-        row.set(Column::CashFlowSection, faults.optional("cashFlowSection", input.cash_flow_section));
-        let manual = faults.optional("allowManualPosting", input.allow_manual_posting);
-        row.set(Column::AllowManualPosting, manual.unwrap_or(r#type != AccountType::Inventory));
+        // What follows from the type is the same as none said.
+        let section = faults.optional("cashFlowSection", input.cash_flow_section);
+        row.set(Column::CashFlowSection, section.filter(|section| *section != r#type.cash_flow_section()));
+        if let Some(by_hand) = faults.optional("allowManualPosting", input.allow_manual_posting) {
+            row.set(Column::AllowManualPosting, by_hand);
+        }
         row.set(Column::BankDetails, bank::check(&mut faults, "bankDetails", input.bank_details).map(AsJson));
         row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
         row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
@@ -368,6 +378,13 @@ impl Master for Accounts {
         if let Some(row) = row {
             check_use(cx, row, &wanted).await?;
         }
+        let by_hand = match draft.get(Column::AllowManualPosting) {
+            Some(Value::Bool(by_hand)) => *by_hand,
+            _ => None,
+        };
+        let (keeper, by_hand) = keepers::wanted(cx, row, (wanted.r#type, wanted.is_group), by_hand).await?;
+        draft.replace(Column::Keeper, keeper);
+        draft.replace(Column::AllowManualPosting, by_hand);
         Ok(())
     }
 
@@ -409,6 +426,7 @@ pub(crate) async fn plant(
     for blueprint in blueprints {
         let id = blueprint.role.and_then(|role| held.get(&role).copied()).unwrap_or_else(|| RecordId(cx.new_id()));
         ids.insert(blueprint.code, id);
+        let keeper = blueprint.keeper();
         let row = table::Model {
             business_id: business,
             id,
@@ -422,9 +440,8 @@ pub(crate) async fn plant(
             currency: None,
             description: None,
             cash_flow_section: None,
-            // What goods are worth, and which of them wait for an invoice, is kept by the documents that move them.
-            allow_manual_posting: blueprint.r#type != AccountType::Inventory
-                && !blueprint.role.is_some_and(SystemRole::waits_for_invoice),
+            allow_manual_posting: keeper.takes_journals(),
+            keeper,
             bank_details: None,
             status: AccountStatus::Active,
             external_id: None,

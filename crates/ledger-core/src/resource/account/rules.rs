@@ -107,6 +107,7 @@ pub(super) async fn check_use(cx: &Cx<'_>, row: &table::Model, wanted: &Wanted) 
 }
 
 pub(super) async fn is_used(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
+    cx.flush().await?;
     let months = account_months::Entity::find()
         .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
         .filter(account_months::Column::AccountId.eq(id));

@@ -5,6 +5,7 @@
 
 use super::{Content, Document, Head, Kept, Purpose, Settled};
 use crate::books::limits;
+use crate::books::periods::Module;
 use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
 use sea_orm::DeriveValueType;
@@ -64,6 +65,9 @@ pub(super) async fn judge<D: Document>(
     }
     if purpose == Purpose::Posting && D::POSTS {
         let periods = cx.periods().await?;
+        if settled.stock.is_some() {
+            periods.check(Module::Stock, "date", head.date, cx.asker())?;
+        }
         if settled.entries.is_empty() {
             periods.check(D::MODULE, "date", head.date, cx.asker())?;
         }

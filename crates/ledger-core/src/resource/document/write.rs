@@ -15,6 +15,7 @@ use crate::books::desk::{NewEntry, Standing};
 use crate::books::limits::{self, Moves};
 use crate::books::numbering::{self, Numbered};
 use crate::books::open_items::{NewOpen, begin, close};
+use crate::books::periods::Module;
 use crate::books::progress;
 use crate::books::stock;
 use crate::books::tables::documents::{self as table, Column};
@@ -33,7 +34,7 @@ use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
 use crate::stored::AsJson;
-use rules::posting::{Line, Subject, TaxTag};
+use rules::posting::{About, Line, Subject, TaxTag, Valued};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 use serde::Serialize;
@@ -140,8 +141,7 @@ async fn keep_beside<D: Document>(
         cx.keep(|desk| desk.keep_line(line))?;
     }
     if let Some(plan) = settled.stock {
-        stock::correct(cx, row, &plan).await?;
-        stock::keep(cx, row, plan)?;
+        stock::keep(cx, row, plan).await?;
     }
     Ok(stage)
 }
@@ -505,8 +505,11 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
         return Err(invalid_state("The company does not change posted documents; void this one and make another"));
     }
     let periods = cx.periods().await?;
+    let modules = modules::<D>(cx, &old.row).await?;
     for entry in &old.row.entries.0 {
-        periods.check(D::MODULE, "date", entry.date, cx.asker())?;
+        for module in &modules {
+            periods.check(*module, "date", entry.date, cx.asker())?;
+        }
     }
     D::release(cx, &old.row, Leaving::Replaced).await?;
     reverse_all(cx, &old, |entry| entry.date).await?;
@@ -529,7 +532,6 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     let is = Edition { id: row.id, date: row.date, asked: judged.asked(), figures: &judged.settled.figures };
     D::outlasts(cx, was, is).await?;
     check_followed(&earlier.lines, judged.settled.progress.as_ref())?;
-    stock::settle_rest(cx, &old.row, judged.settled.stock.as_ref()).await?;
     let stage = keep_beside::<D>(cx, &row, judged.settled, earlier).await?;
     let row = table::Model { stage, ..row };
     store(cx, old, row, AuditAction::Updated).await
@@ -651,12 +653,8 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
 }
 
 pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
-    Line {
-        account: line.account_id,
+    let about = About {
         party: line.party_id,
-        amount: line.amount,
-        currency: line.currency.clone(),
-        currency_amount: line.currency_amount,
         description: line.description.clone(),
         due_date: line.due_date,
         subject: Subject {
@@ -668,8 +666,21 @@ pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
                 base: line.tax_base,
             }),
         },
-        facts: Vec::new(),
+    };
+    let amount = Valued { base: line.amount, currency: line.currency.clone(), own: line.currency_amount };
+    Line::posted(line.account_id, amount, about)
+}
+
+/// The parts of the books that a document in them belongs to: its own, and stock where it moves any.
+async fn modules<D: Document>(cx: &Cx<'_>, row: &table::Model) -> Result<Vec<Module>> {
+    let mut modules = Vec::new();
+    if D::POSTS {
+        modules.push(D::MODULE);
     }
+    if D::MODULE != Module::Stock && stock::counts(cx, row).await? {
+        modules.push(Module::Stock);
+    }
+    Ok(modules)
 }
 
 /// Takes a document back out of the books. Each entry is reversed on the day asked for, or on its own day if
@@ -681,18 +692,19 @@ pub(crate) async fn void<D: Document>(
     reason: Option<String>,
 ) -> Result<D::View> {
     let periods = cx.periods().await?;
+    let modules = modules::<D>(cx, &old.row).await?;
     if let Some(date) = date {
         if date < old.row.date {
             return Err(Error::field("date", format!("must not be before the document's own date, {}", old.row.date)));
         }
-        if D::POSTS {
-            periods.check(D::MODULE, "date", date, cx.asker())?;
+        for module in &modules {
+            periods.check(*module, "date", date, cx.asker())?;
         }
     }
     let day = |original: Day| match date {
         Some(date) => Ord::max(date, original),
         None if !D::POSTS => original,
-        None => periods.first_open(D::MODULE, original, cx.asker()),
+        None => periods.first_open_for_all(&modules, original, cx.asker()),
     };
     let void_date = day(old.row.date);
     if old.row.status == DocumentStatus::Posted {

@@ -7,7 +7,6 @@ use super::table::{self, Column};
 use super::{FiscalYearStatus, FiscalYearView, FiscalYears};
 use crate::access::Action;
 use crate::books::balances::balances;
-use crate::books::chart::SystemRole;
 use crate::books::tables::documents;
 use crate::books::tables::{DocumentKind, DocumentStatus};
 use crate::cx::{Cx, Point};
@@ -170,7 +169,7 @@ async fn what_closes(cx: &Cx<'_>, year: &table::Model) -> Result<Vec<(RecordId, 
         amounts.push((id, Money::from_units(sum.checked_neg().ok_or_else(Error::too_large)?)));
     }
     if profit != 0 {
-        amounts.push((chart.in_role(SystemRole::RetainedEarnings)?.id, Money::from_units(profit)));
+        amounts.push((chart.roles().retained_earnings.id(), Money::from_units(profit)));
     }
     Ok(amounts)
 }

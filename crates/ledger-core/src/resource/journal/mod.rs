@@ -30,6 +30,7 @@ use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, exchange_rate, fiscal_year};
 use crate::wire_enum;
 use posting::{Fault, decimals, entries_of, judge_line, lines_of, rates, sums};
+use rules::keeper::Keeper;
 use rules::posting::Line;
 use rules::tax::facts::TaxSide;
 use schemars::JsonSchema;
@@ -469,17 +470,17 @@ fn check_sides(faults: &mut Faults, debit: Maybe<Money>, credit: Maybe<Money>) -
 fn open_of(cx: &Cx<'_>, chart: &Chart, head: &Head, asked: &JournalAsked, lines: &[Line]) -> Vec<NewOpen> {
     let mut open = Vec::new();
     for (line, posted) in asked.lines.iter().zip(lines) {
-        let control = chart.account(posted.account).is_some_and(|account| account.r#type.is_control());
-        let Some(party) = posted.party.filter(|_| control) else { continue };
+        let control = chart.account(posted.account()).is_some_and(|account| account.keeper == Keeper::OpenItems);
+        let Some(party) = posted.party().filter(|_| control) else { continue };
         let new = NewOpen {
             line: line.id,
             party,
-            account: posted.account,
-            currency: posted.currency.clone(),
+            account: posted.account(),
+            currency: posted.currency().to_owned(),
             date: head.date,
-            due_date: posted.due_date,
-            amount: posted.currency_amount,
-            base: posted.amount,
+            due_date: posted.due_date(),
+            amount: posted.currency_amount(),
+            base: posted.amount(),
         };
         if let Some(day) = asked.reverse_on {
             open.push(NewOpen {
@@ -580,16 +581,15 @@ impl Document for Journals {
             return Err(faults.into());
         }
         let settled = sums(business, asked, &rates)?;
-        let lines = lines_of(business, asked, &settled.base);
-        let told = taxes::Told { business, chart: &chart, taxes: &taxes, known: &known, asked, rates: &rates };
-        let lines = told.lines(asked.tax_date.unwrap_or(head.date), lines)?;
-        let open = match purpose {
-            Purpose::Draft => Vec::new(),
-            Purpose::Posting => open_of(cx, &chart, head, asked, &lines),
-        };
-        let entries = match purpose {
-            Purpose::Draft => Vec::new(),
-            Purpose::Posting => entries_of(business, &chart, head, asked, &settled, lines)?,
+        let (open, entries) = match purpose {
+            Purpose::Draft => (Vec::new(), Vec::new()),
+            Purpose::Posting => {
+                let lines = lines_of(business, &chart, asked, &settled.base).map_err(|why| why.at("lines"))?;
+                let told = taxes::Told { business, chart: &chart, taxes: &taxes, known: &known, asked, rates: &rates };
+                let lines = told.lines(asked.tax_date.unwrap_or(head.date), lines)?;
+                let open = open_of(cx, &chart, head, asked, &lines);
+                (open, entries_of(business, &chart, head, asked, &settled, lines)?)
+            }
         };
         Ok(Settled {
             subkind: Some(asked.kind.to_string()),

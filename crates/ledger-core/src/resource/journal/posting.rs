@@ -2,7 +2,7 @@
 
 use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
 use crate::access::Business;
-use crate::books::chart::{Chart, SystemRole};
+use crate::books::chart::Chart;
 use crate::books::tables::EntryKind;
 use crate::currency;
 use crate::error::{Error, FieldErrors, Result};
@@ -10,7 +10,11 @@ use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::document::{Head, Purpose, SettledEntry};
 use crate::resource::party;
-use rules::posting::{Line, Posting, Unbalanced};
+use rules::keeper::Keeper;
+use rules::postable::Postable;
+use rules::posting::{About, Line, Posting, Unbalanced, Valued};
+use rules::purpose::Purpose as For;
+use rules::refusal::Refusal;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -44,30 +48,28 @@ pub(super) fn judge_line(
     if line.party.is_some_and(|party| !known.contains_key(&party)) {
         faults.add("partyId", "names no party");
     }
-    let Some(account) = chart.account(line.account) else {
-        return faults.add("accountId", "names no account");
-    };
-    if line.due_date.is_some() && !account.r#type.is_control() {
+    if line.due_date.is_some() && chart.account(line.account).is_some_and(|account| account.keeper != Keeper::OpenItems)
+    {
         faults.add("dueDate", "is for receivables and payables alone");
     }
-    if account.is_group {
-        faults.add("accountId", format!("names the group {}; name an account in it", account.code));
+    let refusal = account_of(chart, asked, line, currency).err();
+    // What is only begun may name what is not ready yet.
+    if let Some(refusal) = refusal.filter(|refusal| purpose == Purpose::Posting || !refusal.waits_for_posting()) {
+        faults.add(if refusal.wants_party() { "partyId" } else { "accountId" }, refusal.to_string());
     }
-    if purpose == Purpose::Draft {
-        return;
-    }
-    if account.archived {
-        faults.add("accountId", format!("names the account {}, which is archived", account.code));
-    }
-    if !account.allow_manual_posting {
-        faults.add("accountId", format!("names the account {}, which takes no journals", account.code));
-    }
-    if account.r#type.is_control() && line.party.is_none() {
-        faults.add("partyId", format!("is required on {} {}", account.code, account.name));
-    }
-    if account.currency.as_ref().is_some_and(|own| own != currency) {
-        let own = account.currency.as_deref().unwrap_or_default();
-        faults.add("currency", format!("must be {own}, the currency of the account {}", account.code));
+}
+
+fn account_of(
+    chart: &Chart,
+    asked: &JournalAsked,
+    line: &JournalLineAsked,
+    currency: &str,
+) -> Result<Postable, Refusal> {
+    match asked.kind {
+        // The books close the accounts that were posted to, whatever became of them.
+        JournalKind::Closing if asked.fiscal_year.is_some() => chart.standing(line.account),
+        JournalKind::Closing => chart.line(line.account, For::Closing, line.party, currency),
+        _ => chart.line(line.account, For::Journal, line.party, currency),
     }
 }
 
@@ -152,16 +154,22 @@ fn in_base(business: &Business, asked: &JournalAsked, rates: &[Rate], rounding: 
     Some(base)
 }
 
-pub(super) fn lines_of(business: &Business, asked: &JournalAsked, base: &[Money]) -> Vec<Line> {
-    let line = |(line, amount): (&JournalLineAsked, &Money)| Line {
-        account: line.account,
-        party: line.party,
-        amount: *amount,
-        currency: line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency).clone(),
-        currency_amount: line.amount,
-        description: line.description.clone(),
-        due_date: line.due_date,
-        ..Line::default()
+pub(super) fn lines_of(
+    business: &Business,
+    chart: &Chart,
+    asked: &JournalAsked,
+    base: &[Money],
+) -> Result<Vec<Line>, Refusal> {
+    let line = |(line, amount): (&JournalLineAsked, &Money)| {
+        let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency).clone();
+        let to = account_of(chart, asked, line, &currency)?;
+        let about = About {
+            party: line.party,
+            description: line.description.clone(),
+            due_date: line.due_date,
+            ..About::default()
+        };
+        Line::on(to, Valued { base: *amount, currency, own: line.amount }, about)
     };
     asked.lines.iter().zip(base).map(line).collect()
 }
@@ -176,18 +184,11 @@ pub(super) fn entries_of(
 ) -> Result<Vec<SettledEntry>> {
     let opening = asked.kind == JournalKind::Opening;
     if opening {
-        let (debit, credit) = sides(&figures.base).unwrap_or_default();
-        let residue = credit.checked_sub(debit).unwrap_or_default();
-        lines.push(Line {
-            account: chart.in_role(SystemRole::OpeningBalanceEquity)?.id,
-            party: None,
-            amount: residue,
-            currency: business.base_currency.clone(),
-            currency_amount: residue,
-            description: None,
-            due_date: None,
-            ..Line::default()
-        });
+        let too_large = || Error::field("lines", "come to more than can be kept");
+        let (debit, credit) = sides(&figures.base).ok_or_else(too_large)?;
+        let residue = Valued::in_base(credit.checked_sub(debit).ok_or_else(too_large)?, &business.base_currency);
+        let equity = chart.roles().opening_balance_equity.clone();
+        lines.push(Line::on(equity, residue, About::default()).map_err(|refusal| refusal.at("lines"))?);
     } else if figures.debit != figures.credit {
         return Err(unbalanced(figures.debit, figures.credit, &figures.totals_in));
     }

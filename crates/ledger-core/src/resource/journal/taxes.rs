@@ -12,7 +12,7 @@ use crate::ids::RecordId;
 use crate::money::{Money, Rate};
 use crate::resource::party;
 use crate::resource::payment_term::MasterStatus;
-use crate::resource::tax_code::{TaxCodes, TaxDirection, TaxKind};
+use crate::resource::tax_code::{TaxCodes, TaxDirection, TaxKind, kept_as};
 use crate::resource::trade::country_of;
 use rules::posting::{Line, Subject, TaxTag};
 use rules::tax::facts::{Common, OfJournal, TaxDuty, TaxOrigin, TaxSide, carry};
@@ -66,7 +66,7 @@ pub(super) fn judge(
         }
     }
     let components = &code.components.0;
-    let is_tax = taxes.kept_as(chart, line.account).is_some();
+    let is_tax = kept_as(chart, line.account).is_some();
     if line.tax.component.is_some_and(|id| !components.iter().any(|component| component.id == id)) {
         faults.add("taxComponentId", format!("names no component of {}", code.code));
     }
@@ -106,7 +106,7 @@ impl Told<'_> {
 
     fn line(&self, asked: &JournalLineAsked, rate: Rate, date: Day, line: Line) -> Result<Line> {
         let too_large = |_| Error::field("lines", "come to more than can be kept");
-        let keeps = self.taxes.kept_as(self.chart, line.account);
+        let keeps = kept_as(self.chart, line.account());
         let Some((id, code)) = asked.tax.code.and_then(|id| Some((id, self.taxes.code(id)?))) else {
             return Ok(match keeps {
                 Some(duty) => carry(line, duty, (asked.id, date)),
@@ -123,7 +123,7 @@ impl Told<'_> {
             (true, TaxSide::Purchase) => TaxDuty::WithheldByUs,
             (false, _) => duty,
         });
-        let currency = line.currency.clone();
+        let currency = line.currency().to_owned();
         let exchange = Exchange {
             base: &self.business.base_currency,
             currency: &currency,
@@ -131,14 +131,14 @@ impl Told<'_> {
             decimals: self.business.currency_decimals,
             rounding: self.business.settings.rounding_mode.rounding(),
         };
-        let party = line.party.and_then(|id| self.known.get(&id));
+        let party = line.party().and_then(|id| self.known.get(&id));
         let common = Common {
             exchange: &exchange,
-            keepers: crate::resource::trade::keepers(self.chart, None)?,
+            chart: self.chart,
             withholding: rules::tax::home::Withholding::Kept,
             origin: TaxOrigin::Journal,
             date,
-            party: line.party,
+            party: line.party(),
             party_tax_number: party.and_then(|party| party.tax_number.as_deref()),
             country: party.and_then(|party| country_of(party)),
         };
@@ -147,7 +147,8 @@ impl Told<'_> {
             component: component.filter(|_| duty.is_some()).map(|one| one.name.clone()),
             base: None,
         };
-        let line = Line { subject: Subject { tax: Some(tag), ..line.subject.clone() }, ..line };
+        let subject = Subject { tax: Some(tag), ..line.subject().clone() };
+        let line = line.on_subject(subject);
         let of = OfJournal { line: asked.id, side, duty, code: (id, code), component, base: asked.tax.base };
         common.journal(&of, line).map_err(too_large)
     }

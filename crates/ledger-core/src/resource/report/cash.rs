@@ -171,7 +171,7 @@ impl Report for FxGains {
         let (chart, moved) = (cx.chart().await?, sums(cx, asked.span, asked.point).await?);
         let mut parts = Vec::new();
         for role in [SystemRole::RealisedExchange, SystemRole::UnrealisedExchange] {
-            let account = chart.in_role(role)?.id;
+            let account = chart.roles().id(role);
             let found: Vec<OfKind> = of_span(cx, asked.span, asked)
                 .await?
                 .filter(entry_lines::Column::AccountId.eq(account))

@@ -32,6 +32,7 @@ pub(super) fn account(code: u128, r#type: AccountType) -> accounts::Model {
         description: None,
         cash_flow_section: None,
         allow_manual_posting: true,
+        keeper: rules::keeper::Keeper::of(r#type, false, &[], false),
         bank_details: None,
         status: AccountStatus::Active,
         external_id: None,

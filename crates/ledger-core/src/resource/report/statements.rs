@@ -439,8 +439,7 @@ impl Report for TrialBalance {
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Tried> {
         let (business, span) = (cx.business()?, asked.span);
         let from = span.from.unwrap_or(span.to);
-        let retained =
-            cx.chart().await?.in_role(crate::books::chart::SystemRole::RetainedEarnings).ok().map(|one| one.id);
+        let retained = Some(cx.chart().await?.roles().retained_earnings.id());
         Ok(Tried {
             chart: Chart::of(cx).await?,
             own: Own(business.currency_decimals),

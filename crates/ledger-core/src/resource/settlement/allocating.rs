@@ -8,7 +8,7 @@
 use super::relief::{Accounts, Coin, Taken, relieve};
 use super::taxes::Told;
 use crate::books::audit::{AuditAction, Change as AuditChange};
-use crate::books::chart::SystemRole;
+use crate::books::chart::Chart;
 use crate::books::desk::NewEntry;
 use crate::books::limits::Moves;
 use crate::books::open_items::{find, shift};
@@ -28,6 +28,8 @@ use crate::resource::master::RecordKeeping;
 use crate::stored::AsJson;
 use crate::wire_enum;
 use rules::posting::Posting;
+use rules::purpose::Purpose;
+use rules::refusal::Refusal;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
@@ -350,15 +352,10 @@ async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAske
             Some(_) => {}
         }
     }
-    if let Some(account) = asked.write_off_account {
-        let chart = cx.chart().await?;
-        match chart.account(account) {
-            None => faults.add(at("writeOffAccountId"), "names no account"),
-            Some(account) if account.is_group || account.r#type.is_control() => {
-                faults.add(at("writeOffAccountId"), "must not be a group, nor a receivable or payable account");
-            }
-            Some(_) => {}
-        }
+    if let Some(account) = asked.write_off_account
+        && let Err(refusal) = cx.chart().await?.judge(account, Purpose::WriteOff)
+    {
+        faults.add(at("writeOffAccountId"), refusal.to_string());
     }
     if asked.date.is_some_and(|day| day < Ord::max(source.date, target.date)) {
         faults.add(
@@ -423,8 +420,11 @@ pub(crate) async fn allocate(
         rounding: business.settings.rounding_mode.rounding(),
     };
     let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
-    let relief = relieve(&source, &target, &taken, &accounts(cx, asked.write_off_account, sign).await?, &coin)
-        .ok_or_else(Error::too_large)?;
+    let chart = cx.chart().await?;
+    let accounts = accounts(&chart, asked.write_off_account, sign)
+        .map_err(|refusal| refusal.at(&format!("{path}writeOffAccountId")))?;
+    let relief = relieve(&source, &target, &taken, (&chart, &accounts), &coin)
+        .map_err(|why| why.at(&format!("{path}amount")))?;
     let told = Told { target: &target, date, taken: &taken, sign };
     let relief = told.lines(cx, relief).await?;
     let (source_base, target_base) = (relief.source_base, relief.target_base);
@@ -492,19 +492,20 @@ pub(crate) async fn allocate(
 }
 
 /// The accounts of what is taken off, by the side of what is settled.
-async fn accounts(cx: &Cx<'_>, write_off: Option<RecordId>, sign: i64) -> Result<Accounts> {
-    let chart = cx.chart().await?;
-    let of = |debit: SystemRole, credit: SystemRole| {
-        chart.in_role(if sign > 0 { debit } else { credit }).map(|account| account.id)
+fn accounts(chart: &Chart, write_off: Option<RecordId>, sign: i64) -> Result<Accounts, Refusal> {
+    let roles = chart.roles();
+    let is_debit = sign > 0;
+    let own = write_off.map(|account| chart.free(account, Purpose::WriteOff)).transpose()?;
+    let (discount, bad, withheld) = if is_debit {
+        (&roles.discount_given, &roles.bad_debt, &roles.withholding_receivable)
+    } else {
+        (&roles.discount_received, &roles.discount_received, &roles.withholding_payable)
     };
     Ok(Accounts {
-        discount: of(SystemRole::DiscountGiven, SystemRole::DiscountReceived)?,
-        write_off: match write_off {
-            Some(account) => account,
-            None => of(SystemRole::BadDebt, SystemRole::DiscountReceived)?,
-        },
-        withheld: of(SystemRole::WithholdingReceivable, SystemRole::WithholdingPayable)?,
-        exchange: chart.in_role(SystemRole::RealisedExchange)?.id,
+        discount: discount.clone(),
+        write_off: own.unwrap_or_else(|| bad.clone()),
+        withheld: withheld.clone(),
+        exchange: roles.realised_exchange.clone(),
     })
 }
 

@@ -9,7 +9,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::money::{Money, Quantity};
 use crate::resource::account::AccountClass;
-use crate::resource::tax_code::{TaxCodes, TaxDirection, TaxKind};
+use crate::resource::tax_code::{TaxCodes, TaxDirection, TaxKind, kept_as};
 use rules::tax::engine::{Taxable, Taxed, Terms, tax};
 use rules::tax::exact::Coin;
 use rules::tax::facts::TaxSide;
@@ -74,7 +74,7 @@ pub(super) fn for_party(asked: &MoneyAsked, figures: &[LineFigures]) -> Option<M
 
 /// What a direct line tells of tax: on the side of its code, else of its account.
 pub(super) fn tells(chart: &Chart, taxes: &TaxCodes, line: &DirectLineAsked) -> Tells {
-    if let Some(duty) = taxes.kept_as(chart, line.account) {
+    if let Some(duty) = kept_as(chart, line.account) {
         return Tells::Carry(duty);
     }
     let class = chart.account(line.account).map(|account| account.r#type.class());

@@ -12,7 +12,7 @@ mod relief;
 mod taxes;
 
 use crate::access::{Action, Business};
-use crate::books::chart::{Chart, SystemRole};
+use crate::books::chart::{Account, Chart, SystemRole};
 use crate::books::open_items::{self, NewOpen};
 use crate::books::periods::Module;
 use crate::books::tables::documents::{self, Column};
@@ -35,10 +35,11 @@ use crate::resource::extra::action;
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::party;
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
+use crate::resource::tax_code::kept_as;
+use crate::resource::trade::country_of;
 use crate::resource::trade::line::TaxChoice;
-use crate::resource::trade::{country_of, keepers};
 use crate::resource::{About, Resource, ResourceKey, Scope};
 use crate::wire_enum;
 use actions::{Allocate, Deallocate};
@@ -46,6 +47,7 @@ use allocating::{AllocationAsked, AllocationInput, AllocationView, Touch};
 use direct::{figures, for_party, tells, too_large, withheld};
 use posting::Tells;
 use rules::posting::Posting;
+use rules::purpose::{Purpose as For, Side};
 use rules::tax::facts::{Common, TaxOrigin};
 use rules::tax::figures::LineFigures;
 use rules::tax::home::{Exchange, Withholding};
@@ -794,15 +796,16 @@ async fn control_account(cx: &Cx<'_>, chart: &Chart, comes_in: bool, asked: &Mon
         (false, false) => SystemRole::Payable,
         (false, true) => SystemRole::SupplierAdvances,
     };
-    let in_role = |receivable| chart.in_role(role(receivable)).map(|account| Some(account.id));
+    let in_role = |receivable| Ok(Some(chart.roles().id(role(receivable))));
     if let Some(first) = asked.allocations.first()
         && let Some(target) = open_items::find(cx, first.target).await?
     {
         if !separate {
             return Ok(Some(target.account_id));
         }
-        let receivable =
-            chart.account(target.account_id).is_none_or(|account| account.r#type == AccountType::Receivable);
+        let is_receivable = |account: &Account| account.r#type == AccountType::Receivable;
+        let receivable = target.account_id == chart.roles().customer_advances.id()
+            || chart.account(target.account_id).is_none_or(is_receivable);
         return in_role(receivable);
     }
     let Some(id) = asked.party else { return Ok(None) };
@@ -831,13 +834,9 @@ fn judge(
     let base = &business.base_currency;
     let currency = asked.currency.as_ref().unwrap_or(base);
     let places = currency::decimals(currency).unwrap_or(2);
-    references.account("accountId", Some(asked.account), Wanted::Cash);
-    let of_account =
-        references.chart.account(asked.account).map(|account| account.currency.clone().unwrap_or_else(|| base.clone()));
     // An account in the company's currency takes any other at its worth; one in another currency only its own.
-    if let Some(own) = of_account.filter(|own| own != base && own != currency) {
-        references.faults.add("currency", format!("must be {own}, the currency of the account"));
-    }
+    let answer = references.chart.money(asked.account, currency);
+    references.note("accountId", answer);
     if asked.party.is_some() && !party_exists {
         references.faults.add("partyId", "names no party");
     }
@@ -856,18 +855,15 @@ fn judge(
     if comes_in && asked.fee > asked.amount {
         references.faults.add("feeAmount", "must not be more than the amount");
     }
-    references.account("feeAccountId", asked.fee_account, Wanted::Any);
+    references.account("feeAccountId", asked.fee_account, For::Fee);
     for (index, line) in asked.lines.iter().enumerate() {
         let at = |field: &str| format!("lines[{index}].{field}");
-        references.account(&at("accountId"), Some(line.account), Wanted::Any);
-        let account = references.chart.account(line.account);
-        if account.is_some_and(|account| account.r#type.is_control() || account.r#type == AccountType::Inventory) {
-            references.faults.add(at("accountId"), "must not be a receivable, payable or inventory account");
-        }
+        let answer = references.chart.line(line.account, For::DirectLine, None, currency);
+        references.note(&at("accountId"), answer);
         // Money comes back for what was bought, and goes back for what was sold: a code may be for either.
         let direction = line.tax.code().and_then(|id| references.taxes.get(id)).map(|code| code.direction);
         references.tax_code(&at("taxCodeId"), line.tax.code(), direction.unwrap_or_default());
-        let on_tax = references.taxes.kept_as(&references.chart, line.account).is_some();
+        let on_tax = kept_as(&references.chart, line.account).is_some();
         if on_tax && line.tax.code().is_some() {
             references.faults.add(at("taxCodeId"), "cannot stand on a line that moves an account of tax");
         }
@@ -882,15 +878,9 @@ fn judge(
         }
         Some(_) => {}
     }
-    if let Some(account) = asked.control_account.and_then(|id| references.chart.account(id)) {
-        let advances = [SystemRole::CustomerAdvances, SystemRole::SupplierAdvances];
-        let is_advance =
-            advances.iter().any(|role| references.chart.in_role(*role).is_ok_and(|known| known.id == account.id));
-        if !account.r#type.is_control() && !is_advance {
-            references.faults.add("controlAccountId", "must be a receivable or payable account");
-        }
-    } else if asked.control_account.is_some() {
-        references.faults.add("controlAccountId", "names no account");
+    if let Some(control) = asked.control_account {
+        let answer = references.chart.control(control, Side::Either, currency);
+        references.note("controlAccountId", answer);
     }
 }
 
@@ -923,12 +913,6 @@ async fn settle(
     let tells: Vec<Tells> = asked.lines.iter().map(|line| tells(&chart, &taxes, line)).collect();
     let posting = posting::Posting {
         comes_in,
-        bank: asked.account,
-        bank_currency: chart.account(asked.account).and_then(|account| account.currency.clone()),
-        fee_account: match asked.fee_account {
-            Some(account) => account,
-            None => chart.in_role(SystemRole::BankFees)?.id,
-        },
         control: asked.control_account,
         for_party,
         asked,
@@ -936,7 +920,7 @@ async fn settle(
         tells: &tells,
         common: Common {
             exchange: &exchange,
-            keepers: keepers(&chart, None)?,
+            chart: &chart,
             withholding: Withholding::Kept,
             origin: TaxOrigin::Document,
             date: tax_date,
@@ -946,7 +930,7 @@ async fn settle(
         },
         taxes: &taxes,
     };
-    let posted = posting.lines().map_err(|_| too_large())?;
+    let posted = posting.lines().map_err(|why| why.at("lines"))?;
     let mut settled = Settled {
         subkind: Some(asked.method.to_string()),
         party: asked.party,

@@ -4,7 +4,9 @@ use super::MoneyAsked;
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::resource::tax_code::TaxCodes;
-use rules::posting::{Line, Subject, TaxTag};
+use rules::postable::Postable;
+use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
+use rules::purpose::{Purpose, Side};
 use rules::tax::facts::{Common, Computed, TaxDuty, TaxSide, carry};
 use rules::tax::figures::{LineFigures, TooLarge, minus, plus};
 use rules::tax::home::{InHome, Withholding};
@@ -22,9 +24,6 @@ pub(super) enum Tells {
 
 pub(super) struct Posting<'p> {
     pub(super) comes_in: bool,
-    pub(super) bank: RecordId,
-    pub(super) bank_currency: Option<String>,
-    pub(super) fee_account: RecordId,
     pub(super) control: Option<RecordId>,
     /// What settles something, or will.
     pub(super) for_party: Money,
@@ -45,22 +44,20 @@ pub(super) struct Posted {
 
 impl Posting<'_> {
     /// Debits the bank and credits the rest when money comes in; the other way round when it goes out.
-    pub(super) fn lines(&self) -> Result<Posted, TooLarge> {
-        let exchange = self.common.exchange;
+    pub(super) fn lines(&self) -> Result<Posted, Unposted> {
+        let (exchange, chart) = (self.common.exchange, self.common.chart);
         let sign = if self.comes_in { -1 } else { 1 };
-        let signed = |money: Money| Money::from_units(money.units().saturating_mul(sign));
-        let own = |account: RecordId, base: Money, amount: Money| Line {
-            account,
-            amount: signed(base),
-            currency: exchange.currency.to_owned(),
-            currency_amount: signed(amount),
-            ..Line::default()
+        let times = |money: Money, sign: i64| money.units().checked_mul(sign).map(Money::from_units).ok_or(TooLarge);
+        let own = |to: Postable, base: Money, amount: Money, about: About| -> Result<Line, Unposted> {
+            let (base, own) = (times(base, sign)?, times(amount, sign)?);
+            Ok(Line::on(to, Valued { base, currency: exchange.currency.to_owned(), own }, about)?)
         };
         let home = InHome::of(exchange, self.figures, (self.for_party, Money::ZERO), Withholding::Kept)?;
         let mut lines = Vec::new();
-        if let Some(control) = self.control.filter(|_| self.for_party != Money::ZERO) {
-            let line = own(control, home.before, self.for_party);
-            lines.push(Line { party: self.asked.party, ..line });
+        let settles = self.control.zip(self.asked.party).filter(|_| self.for_party != Money::ZERO);
+        if let Some((control, party)) = settles {
+            let control = chart.control(control, Side::Either, exchange.currency)?.of(party);
+            lines.push(own(control, home.before, self.for_party, About::default())?);
         }
         let mut base_lines = Vec::new();
         for (index, (asked, figures)) in self.asked.lines.iter().zip(self.figures).enumerate() {
@@ -79,11 +76,10 @@ impl Posting<'_> {
                 code: asked.tax.code().and_then(|id| Some((id, self.taxes.code(id)?))),
             })?;
             let tag = asked.tax.code().map(|code| TaxTag { code, component: None, base: None });
-            let line = Line {
-                description: asked.description.clone(),
-                subject: Subject { tax: tag, ..Subject::default() },
-                ..own(asked.account, of_tax.cost, of_tax.own_cost)
-            };
+            let subject = Subject { tax: tag, ..Subject::default() };
+            let about = About { description: asked.description.clone(), subject, ..About::default() };
+            let to = chart.line(asked.account, Purpose::DirectLine, None, exchange.currency)?;
+            let line = own(to, of_tax.cost, of_tax.own_cost, about)?;
             lines.push(match self.tells[index] {
                 Tells::Of(_) => of_tax.with_bare(line),
                 Tells::Carry(duty) => carry(line, duty, (asked.id, self.common.date)),
@@ -96,28 +92,27 @@ impl Posting<'_> {
         }
         let base_total = exchange.one(self.asked.amount)?;
         let fee = exchange.one(self.asked.fee)?;
-        lines.push(Line {
-            account: self.fee_account,
-            amount: fee,
-            currency: exchange.currency.to_owned(),
-            currency_amount: self.asked.fee,
-            ..Line::default()
-        });
+        let fee_account = match self.asked.fee_account {
+            Some(account) => chart.free(account, Purpose::Fee)?,
+            None => chart.roles().bank_fees.clone(),
+        };
+        let amount = Valued { base: fee, currency: exchange.currency.to_owned(), own: self.asked.fee };
+        lines.push(Line::on(fee_account, amount, About::default())?);
         // What arrives is less the fee; what leaves is more by it.
         let (moved, moved_own) = if self.comes_in {
             (minus(base_total, fee)?, minus(self.asked.amount, self.asked.fee)?)
         } else {
             (plus(base_total, fee)?, plus(self.asked.amount, self.asked.fee)?)
         };
-        let in_own = self.bank_currency.as_deref().unwrap_or(exchange.base) == exchange.currency;
-        let back = |money: Money| Money::from_units(money.units().saturating_mul(-sign));
-        lines.push(Line {
-            account: self.bank,
-            amount: back(moved),
-            currency: if in_own { exchange.currency.to_owned() } else { exchange.base.to_owned() },
-            currency_amount: if in_own { back(moved_own) } else { back(moved) },
-            ..Line::default()
-        });
+        // An account in the company's currency takes what it is worth.
+        let bank = chart.money(self.asked.account, exchange.currency)?;
+        let amount = if chart.named(bank.id())?.currency.is_some() {
+            let (base, own) = (times(moved, -sign)?, times(moved_own, -sign)?);
+            Valued { base, currency: exchange.currency.to_owned(), own }
+        } else {
+            Valued::in_base(times(moved, -sign)?, exchange.base)
+        };
+        lines.push(Line::on(bank, amount, About::default())?);
         Ok(Posted { lines, base_total, base_for_party: home.before, base_lines })
     }
 }

@@ -3,10 +3,12 @@
 //! Each side is relieved of its share of what it is carried at; the last share takes what is left, so that nothing stays
 //! behind. What the two sides were carried at differently is a gain or a loss.
 
+use crate::books::chart::Chart;
 use crate::books::tables::open_items;
-use crate::ids::RecordId;
 use crate::money::{Money, Rounding};
-use rules::posting::Line;
+use rules::postable::{Free, Postable, TaxAccount};
+use rules::posting::{About, Line, Unposted, Valued};
+use rules::tax::figures::{TooLarge, minus, plus};
 
 /// How amounts in the company's currency are rounded.
 pub(super) struct Coin<'c> {
@@ -17,10 +19,10 @@ pub(super) struct Coin<'c> {
 
 /// Where what is taken off goes.
 pub(super) struct Accounts {
-    pub(super) discount: RecordId,
-    pub(super) write_off: RecordId,
-    pub(super) withheld: RecordId,
-    pub(super) exchange: RecordId,
+    pub(super) discount: Free,
+    pub(super) write_off: Free,
+    pub(super) withheld: TaxAccount,
+    pub(super) exchange: Free,
 }
 
 /// What is taken of each side.
@@ -60,92 +62,85 @@ fn size(money: Money) -> Money {
 }
 
 /// What a part of an open item is carried at. The last part takes what is left.
-fn relieved(item: &open_items::Model, part: Money, coin: &Coin<'_>) -> Option<Money> {
+fn relieved(item: &open_items::Model, part: Money, coin: &Coin<'_>) -> Result<Money, TooLarge> {
     let (open, carried) = (size(item.open), size(item.base_open));
     if part == open {
-        return Some(carried);
+        return Ok(carried);
     }
-    let exact = carried.decimal().checked_mul(part.decimal())?.checked_div(open.decimal())?;
-    coin.rounding.money(exact, coin.decimals).ok()
+    let exact = carried.decimal().checked_mul(part.decimal()).and_then(|exact| exact.checked_div(open.decimal()));
+    coin.rounding.money(exact.ok_or(TooLarge)?, coin.decimals).map_err(|_| TooLarge)
 }
 
 /// What is kept back, at the rate of the money that is settled with.
-fn with_money(source_base: Money, taken: &Taken, coin: &Coin<'_>) -> Option<Money> {
+fn with_money(source_base: Money, taken: &Taken, coin: &Coin<'_>) -> Result<Money, TooLarge> {
     if taken.withheld == Money::ZERO {
-        return Some(Money::ZERO);
+        return Ok(Money::ZERO);
     }
-    let off = taken.discount.checked_add(taken.write_off)?.checked_add(taken.withheld)?;
-    let money = taken.settled.checked_sub(off)?;
-    let exact = source_base.decimal().checked_mul(taken.withheld.decimal())?.checked_div(money.decimal())?;
-    coin.rounding.money(exact, coin.decimals).ok()
+    let off = plus(plus(taken.discount, taken.write_off)?, taken.withheld)?;
+    let money = minus(taken.settled, off)?;
+    let exact = source_base.decimal().checked_mul(taken.withheld.decimal());
+    let exact = exact.and_then(|exact| exact.checked_div(money.decimal())).ok_or(TooLarge)?;
+    coin.rounding.money(exact, coin.decimals).map_err(|_| TooLarge)
 }
 
-/// Relieves both sides, each larger than 0 on its own. Nothing where the sums outgrow what can be kept.
+/// Relieves both sides, each larger than 0 on its own.
 pub(super) fn relieve(
     source: &open_items::Model,
     target: &open_items::Model,
     taken: &Taken,
-    accounts: &Accounts,
+    (chart, accounts): (&Chart, &Accounts),
     coin: &Coin<'_>,
-) -> Option<Relief> {
+) -> Result<Relief, Unposted> {
     // Written for a target that is a debit; turned round for one that is a credit.
     let sign = if target.amount.is_negative() { -1 } else { 1 };
-    let turned = |money: Money| money.units().checked_mul(sign).map(Money::from_units);
-    let back = |money: Money| turned(money)?.checked_neg();
-    let side = |item: &open_items::Model, amount: Money, own: Money| Line {
-        account: item.account_id,
-        party: Some(item.party_id),
-        amount,
-        currency: item.currency.clone(),
-        currency_amount: own,
-        ..Line::default()
+    let turned = |money: Money| money.units().checked_mul(sign).map(Money::from_units).ok_or(TooLarge);
+    let back = |money: Money| minus(Money::ZERO, turned(money)?);
+    let side = |item: &open_items::Model, base: Money, own: Money| -> Result<Line, Unposted> {
+        let amount = Valued { base, currency: item.currency.clone(), own };
+        Ok(Line::on(chart.standing_debt(item.account_id, item.party_id)?, amount, About::default())?)
     };
-    let in_base = |account: RecordId, amount: Money| Line {
-        account,
-        amount,
-        currency: coin.currency.to_owned(),
-        currency_amount: amount,
-        ..Line::default()
-    };
+    let in_base = |to: Postable, amount: Money| Line::on(to, Valued::in_base(amount, coin.currency), About::default());
     let (source_base, target_base) = (relieved(source, taken.used, coin)?, relieved(target, taken.settled, coin)?);
     let of_target = (back(target_base)?, back(taken.settled)?);
     let of_source = (turned(source_base)?, turned(taken.used)?);
     let mut lines = if (target.account_id, &target.currency) == (source.account_id, &source.currency) {
-        vec![side(target, of_target.0.checked_add(of_source.0)?, of_target.1.checked_add(of_source.1)?)]
+        vec![side(target, plus(of_target.0, of_source.0)?, plus(of_target.1, of_source.1)?)?]
     } else {
-        vec![side(target, of_target.0, of_target.1), side(source, of_source.0, of_source.1)]
+        vec![side(target, of_target.0, of_target.1)?, side(source, of_source.0, of_source.1)?]
     };
     // What is taken off is carried at its share of the target.
     let mut left = target_base;
-    let mut taken_off = |amount: Money, home: Money, account: RecordId, lines: &mut Vec<Line>| {
+    let mut taken_off = |amount: Money, home: Money, to: Postable, lines: &mut Vec<Line>| {
         let place = lines.len();
         if amount == Money::ZERO {
-            return Some(None);
+            return Ok::<_, Unposted>(None);
         }
-        left = left.checked_sub(home)?;
-        lines.push(in_base(account, turned(home)?));
-        Some(Some(OffLine { place, home }))
+        left = minus(left, home)?;
+        lines.push(in_base(to, turned(home)?)?);
+        Ok(Some(OffLine { place, home }))
     };
+    let (given, bad, kept) = (accounts.discount.clone(), accounts.write_off.clone(), accounts.withheld.clone());
     let discount_home = relieved(target, taken.discount, coin)?;
-    let discount = taken_off(taken.discount, Ord::min(discount_home, target_base), accounts.discount, &mut lines)?;
-    let rest = target_base.checked_sub(discount.map_or(Money::ZERO, |off| off.home))?;
+    let discount = taken_off(taken.discount, Ord::min(discount_home, target_base), given.into(), &mut lines)?;
+    let rest = minus(target_base, discount.map_or(Money::ZERO, |off| off.home))?;
     let write_off_home = Ord::min(relieved(target, taken.write_off, coin)?, rest);
-    let write_off = taken_off(taken.write_off, write_off_home, accounts.write_off, &mut lines)?;
+    let write_off = taken_off(taken.write_off, write_off_home, bad.into(), &mut lines)?;
     // What is kept back is worth what the money is that comes with it.
-    let withheld = taken_off(taken.withheld, with_money(source_base, taken, coin)?, accounts.withheld, &mut lines)?;
-    let difference = left.checked_sub(source_base)?;
+    let withheld = taken_off(taken.withheld, with_money(source_base, taken, coin)?, kept.into(), &mut lines)?;
+    let difference = minus(left, source_base)?;
     if difference != Money::ZERO {
-        lines.push(in_base(accounts.exchange, turned(difference)?));
+        lines.push(in_base(accounts.exchange.clone().into(), turned(difference)?)?);
     }
-    Some(Relief { source_base, target_base, gain: back(difference)?, lines, discount, write_off, withheld })
+    Ok(Relief { source_base, target_base, gain: back(difference)?, lines, discount, write_off, withheld })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::books::tables::DocumentKind;
-    use crate::ids::BusinessId;
+    use crate::ids::{BusinessId, RecordId};
     use rules::posting::Posting;
+    use rules::purpose::Purpose;
     use std::collections::BTreeMap;
 
     fn account(code: u128) -> RecordId {
@@ -181,18 +176,20 @@ mod tests {
         let sum = [amount, discount, write_off, withheld].into_iter().map(Money::units).sum();
         let taken = Taken { used: amount, settled: Money::from_units(sum), discount, write_off, withheld };
         let sides = if target.amount.is_negative() { (4800, 4800, 2210) } else { (6820, 6810, 1410) };
+        let chart = crate::books::chart::sample();
+        let free = |code| chart.free(account(code), Purpose::WriteOff).unwrap();
         let accounts = Accounts {
-            discount: account(sides.0),
-            write_off: account(sides.1),
-            withheld: account(sides.2),
-            exchange: account(4900),
+            discount: free(sides.0),
+            write_off: free(sides.1),
+            withheld: chart.tax(account(sides.2)).unwrap(),
+            exchange: free(4900),
         };
         let coin = Coin { currency: "EUR", decimals: 2, rounding: Rounding::HalfUp };
-        let relief = relieve(source, target, &taken, &accounts, &coin).unwrap();
+        let relief = relieve(source, target, &taken, (&chart, &accounts), &coin).unwrap();
         let posting = Posting::balanced(relief.lines).unwrap();
         let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
         for line in posting.lines() {
-            *sums.entry(line.account.0.as_u128()).or_default() += line.amount.units();
+            *sums.entry(line.account().0.as_u128()).or_default() += line.amount().units();
         }
         let mut text: Vec<String> =
             sums.into_iter().map(|(code, sum)| format!("{code} {}", Money::from_units(sum))).collect();

@@ -1,13 +1,13 @@
 //! What a settlement does to tax: what is taken off may reduce that of the document, what is kept back is tax.
 
 use super::relief::{OffLine, Relief, Taken};
+use crate::books::chart::Chart;
 use crate::books::tables::open_items;
 use crate::books::tax_facts::{left_of, shown_by, take_off};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
-use crate::money::Money;
-use crate::resource::trade::keepers;
+use crate::ids::RecordId;
 use rules::posting::Line;
 use rules::tax::exact::Coin;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
@@ -39,7 +39,7 @@ impl Told<'_> {
             if let Some(off) = off.filter(|_| reduces) {
                 let mut left = left_of(cx, self.target.document_id).await?;
                 for told in &relief.lines {
-                    take_off(&mut left, &told.facts)?;
+                    take_off(&mut left, told.facts())?;
                 }
                 let off_amount = Off { own, home: off.home };
                 let facts = reduced(&left, off_amount, origin, &settling).map_err(too_large)?;
@@ -67,7 +67,7 @@ impl Told<'_> {
     /// Puts the taxes off the accounts of tax: what is taken off is less by them.
     async fn reduce(&self, cx: &Cx<'_>, relief: &mut Relief, off: OffLine, facts: Vec<TaxFact>) -> Result<()> {
         let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
-        let keepers = keepers(&chart, None)?;
+        let roles = chart.roles();
         let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
         let mut lines: Vec<Line> = Vec::new();
         for fact in facts {
@@ -80,19 +80,18 @@ impl Told<'_> {
             };
             // As it was posted; what other books have told of has its account by its code.
             let account = fact.account.or(match fact.duty {
-                TaxDuty::Owed => Some(own(true).unwrap_or(keepers.output)),
-                TaxDuty::Claimed => Some(own(false).unwrap_or(keepers.input)),
+                TaxDuty::Owed => Some(own(true).unwrap_or_else(|| roles.output_tax.id())),
+                TaxDuty::Claimed => Some(own(false).unwrap_or_else(|| roles.input_tax.id())),
                 TaxDuty::WithheldFromUs | TaxDuty::WithheldByUs | TaxDuty::None => None,
             });
             let fact = TaxFact { account: account.filter(|_| fact.duty != TaxDuty::None), ..fact };
-            if fact.account.is_none() {
-                line.facts.push(fact);
-            } else {
-                let tax = fact.posted();
-                line.amount = minus(line.amount, tax.amount)?;
-                line.currency_amount = minus(line.currency_amount, tax.amount)?;
-                lines.push(tax);
-            }
+            let Some(account) = fact.account else {
+                line.tell(fact);
+                continue;
+            };
+            let tax = posted(&chart, account, fact)?;
+            line.take_off(tax.amount()).map_err(too_large)?;
+            lines.push(tax);
         }
         relief.lines.extend(lines);
         Ok(())
@@ -103,7 +102,7 @@ impl Told<'_> {
         let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
         let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
         let from_us = self.sign > 0;
-        let bare = bare(from_us, &self.target.currency, self.target.party_id, line.account);
+        let bare = bare(from_us, &self.target.currency, self.target.party_id, line.account());
         let shown = shown_by(cx, self.target.document_id).await?;
         let amount = Off { own: self.taken.withheld, home: off.home };
         let parts = (self.taken.settled, self.target.amount);
@@ -115,17 +114,21 @@ impl Told<'_> {
             let own =
                 component.and_then(|one| if from_us { one.receivable_account_id } else { one.payable_account_id });
             let account = own.filter(|id| chart.account(*id).is_some()).or(fact.account);
-            lines.push(TaxFact { account, ..fact }.posted());
+            let account = account.ok_or_else(|| Error::internal("tax is kept back on no account"))?;
+            lines.push(posted(&chart, account, TaxFact { account: Some(account), ..fact })?);
         }
         // In its place stand the lines of the components.
-        (line.amount, line.currency_amount) = (Money::ZERO, Money::ZERO);
+        line.take_off(line.amount()).map_err(too_large)?;
         relief.lines.extend(lines);
         Ok(())
     }
 }
 
-fn minus(left: Money, right: Money) -> Result<Money> {
-    left.checked_sub(right).ok_or_else(Error::too_large)
+/// The line of a tax, on its account.
+fn posted(chart: &Chart, account: RecordId, fact: TaxFact) -> Result<Line> {
+    let to = chart.tax(account).map_err(|why| Error::internal(format!("the tax of a settlement {why}")))?;
+    let line = fact.posted(to).map_err(|why| Error::internal(format!("the tax of a settlement {why}")))?;
+    Ok(line.telling(vec![fact]))
 }
 
 fn too_large(_: rules::tax::figures::TooLarge) -> Error {

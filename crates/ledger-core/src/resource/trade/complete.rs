@@ -1,6 +1,7 @@
 //! What a trade document leaves out and party, items, terms, rates and the documents that it follows say.
 
 use super::follow::{self, Sources};
+use super::landed::Received;
 use super::line::{TaxChoice, TradeLineAsked};
 use super::settle::{Party, items_of, party_of};
 use super::{Direction, NoteKind, TradeAsked};
@@ -34,7 +35,7 @@ pub(super) async fn complete(
     follow::take(direction, &mut asked, &sources, &taxes, business);
     if direction == Direction::CreditNote && asked.note_kind == Some(NoteKind::WriteOff) {
         // What is owed and will not be paid is a loss, and takes nothing off what was earned.
-        let loss = chart.in_role(SystemRole::BadDebt)?.id;
+        let loss = chart.roles().bad_debt.id();
         for (line, _) in asked.lines.iter_mut().zip(said).filter(|(line, said)| !said && !line.is_text()) {
             line.account = Some(loss);
         }
@@ -69,8 +70,11 @@ pub(super) async fn complete(
     let items = items_of(cx, &asked.lines).await?;
     if asked.control_account.is_none() && direction.bills() {
         let role = if direction.is_sale() { SystemRole::Receivable } else { SystemRole::Payable };
-        asked.control_account = Some(chart.in_role(role)?.id);
+        asked.control_account = Some(chart.roles().id(role));
     }
+    // What a supplier lets off is taken off what his goods cost.
+    let lets_off = direction == Direction::DebitNote && asked.note_kind == Some(NoteKind::PriceAdjustment);
+    let received = Received::of(cx, direction, &asked, &sources).await?;
     let moves_stock = asked.update_stock.unwrap_or(true) && !asked.is_opening;
     let rate = asked.exchange_rate.unwrap_or(Rate::ONE);
     let inclusive = asked.inclusive.unwrap_or_default();
@@ -84,7 +88,7 @@ pub(super) async fn complete(
             line.account = Some(account);
         }
         complete_line(
-            (direction, moves_stock),
+            (direction, moves_stock || (lets_off && received.has(line.source_line))),
             line,
             item.map(AsRef::as_ref),
             party.as_deref(),
@@ -176,11 +180,11 @@ fn complete_line(
         line.tax = of_item.or(of_party).map_or(TaxChoice::None, TaxChoice::Code);
     }
     if line.account.is_none() {
-        let in_role = |role| chart.in_role(role).ok().map(|account| account.id);
+        let in_role = |role| Some(chart.roles().id(role));
         line.account = if sale {
             let own = item.and_then(|item| item.income_account_id).or(party.and_then(|party| party.sales_account_id));
             own.or_else(|| in_role(SystemRole::Income))
-        } else if moves_stock && item.is_some_and(|item| item.r#type == ItemType::Stock) {
+        } else if line.landed.is_some() || (moves_stock && item.is_some_and(|item| item.r#type == ItemType::Stock)) {
             item.and_then(|item| item.inventory_account_id).or_else(|| in_role(SystemRole::Inventory))
         } else {
             let own =

@@ -129,12 +129,11 @@ fn check_line(faults: &mut Faults, line: NotedLineInput) -> (RecordId, Wanted) {
             if amount <= Money::ZERO {
                 faults.add("amount", "must be greater than 0");
             }
-            match Exact::from(amount).nearest_units::<UnitPrice>() {
-                Ok(units) => Wanted::Amount(UnitPrice::from_units(units)),
-                Err(_) => {
-                    faults.add("amount", "is too large");
-                    Wanted::All
-                }
+            if let Ok(units) = Exact::from(amount).nearest_units::<UnitPrice>() {
+                Wanted::Amount(UnitPrice::from_units(units))
+            } else {
+                faults.add("amount", "is too large");
+                Wanted::All
             }
         }
         (None, None) => Wanted::All,

@@ -81,7 +81,9 @@ pub(super) fn unsaid(
             source.row.kind,
             DocumentKind::SalesOrder | DocumentKind::PurchaseOrder | DocumentKind::DeliveryNote
         );
-        let same = (line.price.is_none() || line.price == of.price)
+        // What was shared before keeps what it got.
+        let same = !line.is_share
+            && (line.price.is_none() || line.price == of.price)
             && line.discount.is_none()
             && said.inclusive.unwrap_or_default() == inclusive
             && (asked.discount.is_none() || asked.discount == said.discount);
@@ -134,7 +136,7 @@ pub(super) fn share_discounts(
         for (index, _) in &shares {
             let discount = own(*index);
             if let Some(line) = asked.lines.get_mut(*index) {
-                line.discount = discount;
+                (line.discount, line.is_share) = (discount, true);
             }
         }
         return;
@@ -143,6 +145,7 @@ pub(super) fn share_discounts(
     for (index, share) in shares {
         if let Some(line) = asked.lines.get_mut(index) {
             line.discount = Some(share).filter(|share| *share != Money::ZERO).map(Discount::Amount);
+            line.is_share = true;
         }
     }
 }

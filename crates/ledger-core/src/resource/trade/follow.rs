@@ -10,8 +10,8 @@ use super::lefts::Lefts;
 use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked, TradeFigures};
 use crate::access::Business;
-use crate::books::progress::{self, Link, Plan, Step, carry, less, negated};
-use crate::books::tables::{DocumentKind, DocumentStatus, Relation, StockKind, document_lines, documents, stock_lines};
+use crate::books::progress::{self, Link, Plan, Step, less, negated};
+use crate::books::tables::{DocumentKind, DocumentStatus, Relation, document_lines, documents};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
@@ -191,6 +191,11 @@ impl Sources {
         followed.account_id.or_else(|| origin().filter(|_| followed.is_return))
     }
 
+    /// Whether a line is one of a note of goods.
+    pub(super) fn is_of_note(&self, line: RecordId) -> bool {
+        self.lines.get(&line).is_some_and(|line| !line.is_order())
+    }
+
     pub(super) fn document(&self, id: RecordId) -> Option<&Source> {
         self.documents.get(&id)
     }
@@ -300,7 +305,12 @@ pub(super) fn take(
     let inclusive = asked.inclusive.unwrap_or(business.settings.prices_include_tax_default);
     let unsaid = derived::unsaid(direction, asked, inclusive, sources);
     let mut lines = std::mem::take(&mut asked.lines);
-    for line in &mut lines {
+    for (index, line) in lines.iter_mut().enumerate() {
+        if unsaid.iter().any(|(place, _)| *place == index) {
+            // The discount is shared by itself, so the price is the one before it.
+            let terms = line.source_line.and_then(|id| sources.terms(direction, asked, id));
+            line.price = terms.and_then(|(source, place)| source.content.asked.lines.get(place)?.price);
+        }
         take_line(direction, asked, inclusive, line, sources, taxes);
     }
     asked.lines = lines;
@@ -487,13 +497,6 @@ const fn followable(direction: Direction, is_return: bool) -> &'static str {
 
 // ── What it does ──
 
-/// Goods of a line that wait for their invoice: the account, and what it moves by. A debit is positive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Carried {
-    pub(super) account: RecordId,
-    pub(super) value: Money,
-}
-
 /// What a document does to the lines that it follows.
 pub(super) struct Following<'s> {
     sources: &'s Sources,
@@ -501,12 +504,6 @@ pub(super) struct Following<'s> {
     direction: Direction,
     pub(super) plan: Plan,
     faults: FieldErrors,
-}
-
-fn part(business: &Business, whole: Money, of: Quantity, all: Quantity) -> Money {
-    let exact = whole.decimal().checked_mul(of.decimal()).and_then(|product| product.checked_div(all.decimal()));
-    let rounding = business.settings.rounding_mode.rounding();
-    rounding.money(exact.unwrap_or_default(), business.currency_decimals).unwrap_or_default()
 }
 
 impl<'s> Following<'s> {
@@ -525,8 +522,16 @@ impl<'s> Following<'s> {
         Ok(following)
     }
 
+    /// The same, of invoices as well that it credits by what came back.
+    pub(super) fn with(mut self, asked: &TradeAsked, credited: impl Iterator<Item = RecordId>) -> Result<Self> {
+        for invoice in credited {
+            self.link(asked, invoice)?;
+        }
+        Ok(self)
+    }
+
     /// Notes what it has to do with a document.
-    pub(super) fn link(&mut self, asked: &TradeAsked, id: RecordId) -> Result<()> {
+    fn link(&mut self, asked: &TradeAsked, id: RecordId) -> Result<()> {
         let Some(Source { row, .. }) = self.sources.document(id) else { return Ok(()) };
         let relation = match self.direction {
             Direction::DeliveryNote | Direction::ReceiptNote if asked.is_return => Relation::Returns,
@@ -540,11 +545,6 @@ impl<'s> Following<'s> {
         }
         self.plan.links.insert(id, Link { relation, kind: row.kind, number: row.number.clone() });
         Ok(())
-    }
-
-    fn carry(&self, line: &progress::Line, moved: Quantity, cost: Money) -> Result<Money> {
-        let rounding = self.business.settings.rounding_mode.rounding();
-        carry((line.open(), line.value), moved, cost, (rounding, self.business.currency_decimals))
     }
 
     fn refuse(&mut self, index: usize, left: Quantity, to: &str) {
@@ -566,8 +566,8 @@ impl<'s> Following<'s> {
         self.sources.lines.get(&line.source_line_id?).filter(|order| order.is_order())
     }
 
-    /// A line of an invoice. What it bills of goods that wait is answered.
-    pub(super) fn bill(&mut self, index: usize, line: &TradeLineAsked) -> Result<Option<Carried>> {
+    /// A line of an invoice. The account is answered on which the goods wait that it bills.
+    pub(super) fn bill(&mut self, index: usize, line: &TradeLineAsked) -> Result<Option<RecordId>> {
         let Some(followed) = self.sources.line(line) else { return Ok(None) };
         let (now, quantity) = (self.plan.line(followed).clone(), line.quantity());
         if followed.is_order() {
@@ -584,20 +584,15 @@ impl<'s> Following<'s> {
             self.refuse(index, now.open(), "invoice");
             return Ok(None);
         }
-        let carried = match now.account_id {
-            Some(account) => Some(Carried { account, value: self.carry(&now, negated(quantity), Money::ZERO)? }),
-            None => None,
-        };
-        let value = carried.map_or(Money::ZERO, |carried| carried.value);
-        self.plan.step(followed, Step { invoiced: quantity, value, ..Step::default() })?;
+        self.plan.step(followed, Step { invoiced: quantity, ..Step::default() })?;
         if let Some(order) = self.order_of(followed) {
             self.plan.step(order, Step { invoiced: quantity, ..Step::default() })?;
         }
-        Ok(carried)
+        Ok(now.account_id)
     }
 
     /// A line of a credit for goods that came back by a note.
-    pub(super) fn credit(&mut self, index: usize, line: &TradeLineAsked) -> Result<Option<Carried>> {
+    pub(super) fn credit(&mut self, index: usize, line: &TradeLineAsked) -> Result<Option<RecordId>> {
         let Some(followed) = self.sources.line(line) else { return Ok(None) };
         let (now, quantity) = (self.plan.line(followed).clone(), line.quantity());
         let origin = followed.source_line_id.and_then(|id| self.sources.lines.get(&id));
@@ -608,26 +603,13 @@ impl<'s> Following<'s> {
             self.refuse(index, left, "credit");
             return Ok(None);
         }
-        let Some((origin, origin_now)) = origin.zip(origin_now) else {
-            let carried = match now.account_id {
-                Some(account) => Some(Carried { account, value: self.carry(&now, negated(quantity), Money::ZERO)? }),
-                None => None,
-            };
-            let value = carried.map_or(Money::ZERO, |carried| carried.value);
-            self.plan.step(followed, Step { invoiced: quantity, value, ..Step::default() })?;
-            return Ok(carried);
-        };
-        let carried = match origin_now.account_id {
-            Some(account) => Some(Carried { account, value: self.carry(&origin_now, quantity, Money::ZERO)? }),
-            None => None,
-        };
-        let value = carried.map_or(Money::ZERO, |carried| carried.value);
         self.plan.step(followed, Step { invoiced: quantity, ..Step::default() })?;
-        self.plan.step(origin, Step { invoiced: negated(quantity), value, ..Step::default() })?;
+        let Some(origin) = origin else { return Ok(now.account_id) };
+        self.plan.step(origin, Step { invoiced: negated(quantity), ..Step::default() })?;
         if let Some(order) = self.order_of(origin) {
             self.plan.step(order, Step { invoiced: negated(quantity), ..Step::default() })?;
         }
-        Ok(carried)
+        Ok(origin.account_id)
     }
 
     /// A line that credits a line of an invoice and brings its goods back: they count as returned where the invoice had
@@ -685,17 +667,17 @@ impl<'s> Following<'s> {
         self.plan.begins.push(begun);
     }
 
-    /// A line of a note of goods: `cost` is what comes to the account where they wait, a debit positive.
+    /// A line of a note of goods. The account is answered on which they wait.
     pub(super) fn goods(
         &mut self,
         (index, line): (usize, &TradeLineAsked),
         is_return: bool,
         account: Option<RecordId>,
-        (is_goods, cost): (bool, Money),
-    ) -> Result<Option<Carried>> {
+        is_goods: bool,
+    ) -> Result<Option<RecordId>> {
         let (quantity, followed) = (line.quantity(), self.sources.line(line));
         if let Some(origin) = followed.filter(|_| is_return) {
-            return self.send_back(index, line, origin, (is_goods, cost));
+            return self.send_back(index, line, origin, is_goods);
         }
         if let Some(order) = followed {
             let now = self.plan.line(order).clone();
@@ -706,11 +688,8 @@ impl<'s> Following<'s> {
             self.plan.step(order, Step { fulfilled: quantity, ..Step::default() })?;
         }
         let account = account.filter(|_| is_goods);
-        let value = if account.is_some() { cost } else { Money::ZERO };
-        self.put_down(line, is_goods, |begun| {
-            (begun.is_return, begun.account_id, begun.begun, begun.value) = (is_return, account, value, value);
-        });
-        Ok(account.map(|account| Carried { account, value }))
+        self.put_down(line, is_goods, |begun| (begun.is_return, begun.account_id) = (is_return, account));
+        Ok(account)
     }
 
     /// Goods of a note that come back, or go back.
@@ -719,22 +698,17 @@ impl<'s> Following<'s> {
         index: usize,
         line: &TradeLineAsked,
         origin: &progress::Line,
-        (is_goods, cost): (bool, Money),
-    ) -> Result<Option<Carried>> {
+        is_goods: bool,
+    ) -> Result<Option<RecordId>> {
         let (now, quantity) = (self.plan.line(origin).clone(), line.quantity());
         let left = less(now.quantity, now.returned);
         if quantity > left {
             self.refuse(index, left, "return");
             return Ok(None);
         }
-        let carried = match now.account_id {
-            Some(account) => Some(Carried { account, value: self.carry(&now, negated(quantity), cost)? }),
-            None => None,
-        };
-        let value = carried.map_or(Money::ZERO, |carried| carried.value);
         // What nobody invoiced needs no credit.
         let uncharged = Ord::min(quantity, Ord::max(now.open(), Quantity::ZERO));
-        self.plan.step(origin, Step { returned: quantity, value, ..Step::default() })?;
+        self.plan.step(origin, Step { returned: quantity, ..Step::default() })?;
         if let Some(order) = self.order_of(origin) {
             self.plan.step(order, Step { returned: quantity, ..Step::default() })?;
         }
@@ -742,37 +716,7 @@ impl<'s> Following<'s> {
             begun.is_return = true;
             begun.cancelled = uncharged;
         });
-        Ok(carried)
-    }
-
-    /// What goods cost that go back to a supplier: as they were received, and those that were billed as they were billed.
-    pub(super) async fn cost_of_return(&self, cx: &Cx<'_>, line: &TradeLineAsked) -> Result<Option<Money>> {
-        let Some(origin) = self.sources.line(line) else { return Ok(None) };
-        let (now, quantity) = (self.plan.line(origin), line.quantity());
-        let within = Ord::min(quantity, Ord::max(now.open(), Quantity::ZERO));
-        let received = Money::from_units(now.begun.units().saturating_abs());
-        let waits = Money::from_units(now.value.units().saturating_abs());
-        let mut cost =
-            if within > Quantity::ZERO { part(self.business, waits, within, now.open()) } else { Money::ZERO };
-        let billed = less(quantity, within);
-        if billed > Quantity::ZERO {
-            let more = stock_lines::Entity::find()
-                .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
-                .filter(stock_lines::Column::Kind.eq(StockKind::Cost))
-                .filter(stock_lines::Column::ReturnsLineId.eq(origin.line_id))
-                .all(&cx.db)
-                .await?;
-            let more = Money::from_units(more.iter().map(|line| line.cost.units()).sum());
-            let gross = now.invoiced;
-            let billed_cost =
-                part(self.business, received, billed, now.quantity).checked_add(if gross > Quantity::ZERO {
-                    part(self.business, more, billed, gross)
-                } else {
-                    Money::ZERO
-                });
-            cost = billed_cost.and_then(|billed| cost.checked_add(billed)).ok_or_else(Error::too_large)?;
-        }
-        Ok(Some(cost))
+        Ok(now.account_id)
     }
 
     pub(super) fn finish(self) -> Result<Plan> {

@@ -5,7 +5,6 @@ use super::line::TradeLineAsked;
 use super::settle::{Items, Party};
 use super::{Direction, TradeAsked};
 use crate::access::Business;
-use crate::books::chart::SystemRole;
 use crate::books::tables::{DocumentKind, DocumentStatus, documents, party_balances};
 use crate::currency;
 use crate::cx::Cx;
@@ -20,7 +19,8 @@ use crate::resource::document::{Head, Purpose};
 use crate::resource::item::ItemType;
 use crate::resource::party::{self, PartyBlock, PartyStatus};
 use crate::resource::payment_term::MasterStatus;
-use crate::resource::reference::{References, Wanted};
+use crate::resource::reference::References;
+use rules::purpose::{Purpose as For, Side};
 use rules::tax::figures::Discount;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 
@@ -58,13 +58,16 @@ pub(super) fn judge_head(
             format!("is required, since there is no rate for the day: what is one {currency} worth in {base}?"),
         );
     }
-    let (field, wanted) = if direction.is_sale() {
-        ("receivableAccountId", AccountType::Receivable)
+    let (field, side) = if direction.is_sale() {
+        ("receivableAccountId", Side::Receivable)
     } else {
-        ("payableAccountId", AccountType::Payable)
+        ("payableAccountId", Side::Payable)
     };
-    if direction.bills() {
-        references.account(field, asked.control_account, Wanted::Type(wanted));
+    if direction.bills()
+        && let Some(control) = asked.control_account
+    {
+        let answer = references.chart.control(control, side, currency);
+        references.note(field, answer);
     }
     references.term("paymentTermId", asked.payment_term);
     let logistics = &asked.logistics;
@@ -92,7 +95,7 @@ fn is_blocked(direction: Direction, party: &party::table::Model) -> bool {
 pub(super) fn judge_line(
     direction: Direction,
     rates_of: Day,
-    (index, line, waiting): (usize, &TradeLineAsked, Option<RecordId>),
+    (index, line, waiting, dearer): (usize, &TradeLineAsked, Option<RecordId>, bool),
     asked: &TradeAsked,
     items: &Items,
     purpose: Purpose,
@@ -147,21 +150,23 @@ pub(super) fn judge_line(
         }
         return;
     }
-    references.account(&at("accountId"), line.account, Wanted::Any);
-    let account = line.account.and_then(|id| references.chart.account(id));
-    if account.is_some_and(|account| account.r#type.is_control()) {
-        references.faults.add(at("accountId"), "must not be a receivable or payable account");
+    if dearer {
+        let is_inventory = line.account.and_then(|id| references.chart.account(id));
+        if is_inventory.is_none_or(|account| account.r#type != AccountType::Inventory) {
+            references.faults.add(at("accountId"), "must be left out: it becomes a part of what the goods cost");
+        }
+        return;
     }
     let item = line.item.and_then(|id| items.get(&id)).filter(|item| item.r#type == ItemType::Stock);
     let moved = item.filter(|_| asked.update_stock.unwrap_or(true) && !asked.is_opening && !direction.is_sale());
-    let inventory = moved.map(|item| {
-        item.inventory_account_id
-            .or_else(|| references.chart.in_role(SystemRole::Inventory).ok().map(|account| account.id))
-    });
-    let is_inventory = account.is_some_and(|account| account.r#type == AccountType::Inventory);
-    if inventory.is_none() && is_inventory {
-        references.faults.add(at("accountId"), "must not be an inventory account: the line moves no stock");
-    } else if inventory.is_some_and(|own| line.account != own) {
+    let Some(item) = moved else {
+        let purpose = if direction.is_sale() { For::SaleLine } else { For::PurchaseLine };
+        return references.account(&at("accountId"), line.account, purpose);
+    };
+    let inventory = item.inventory_account_id.unwrap_or_else(|| references.chart.roles().inventory.id());
+    if line.account == Some(inventory) {
+        references.account(&at("accountId"), line.account, For::ItemStock);
+    } else {
         references
             .faults
             .add(at("accountId"), "must be the item's inventory account, since the line moves its stock; leave it out");

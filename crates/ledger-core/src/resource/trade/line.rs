@@ -1,5 +1,6 @@
 //! A line of a trade document: what is asked for, and what it comes to.
 
+use super::landed::{self, Landed, LandedCostInput};
 use crate::books::progress;
 use crate::field::{Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
@@ -58,6 +59,9 @@ pub struct TradeLineInput {
     /// The line of an earlier document that this one delivers, bills, returns or credits; what this line leaves out is
     /// taken from there.
     source_line_id: Maybe<RecordId>,
+    /// Only on bills: goods that this line is a part of the cost of, such as freight. It becomes a part of what they
+    /// cost, of those too that were sold by then.
+    landed_cost: Maybe<LandedCostInput>,
 }
 
 /// The tax code of a line.
@@ -98,7 +102,11 @@ pub struct TradeLineAsked {
     /// What was sent and not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rejected: Option<Quantity>,
-    /// Whether it says nothing of its own but a quantity: what it comes to is a share of the line that it credits.
+    /// The goods that it is a part of the cost of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) landed: Option<Landed>,
+    /// Whether it says nothing of its own but a quantity: what it comes to, or what is taken off, is a share of the line
+    /// that it follows.
     #[serde(default, skip_serializing_if = "<&bool as std::ops::Not>::not")]
     pub(super) is_share: bool,
 }
@@ -222,6 +230,7 @@ impl LineInput for TradeLineInput {
             },
             stated_tax: faults.optional("taxAmount", self.tax_amount),
             source_line: faults.optional("sourceLineId", self.source_line_id),
+            landed: landed::check(faults, self.landed_cost),
             ..TradeLineAsked::default()
         }
     }
@@ -412,6 +421,8 @@ pub struct TradeLineView {
     tax_code_id: Option<RecordId>,
     /// The line of an earlier document that this one delivers, bills, returns or credits.
     source_line_id: Option<RecordId>,
+    /// The goods that it is a part of the cost of; null where it is of none.
+    landed_cost: Option<Landed>,
     /// Quantity times price.
     gross_amount: Amount,
     /// All that was taken off, its share of the document's discount included.
@@ -497,6 +508,7 @@ pub(super) fn view(
         discount_amount: amount,
         tax_code_id: asked.tax.code(),
         source_line_id: asked.source_line,
+        landed_cost: asked.landed.clone(),
         gross_amount: own(figures.gross),
         discount_value: own(figures.discount),
         net_amount: own(figures.net),

@@ -201,8 +201,10 @@ fn size(money: Money) -> Money {
 impl Standing {
     /// Of a document that is being made: nothing is allocated yet.
     pub(super) fn of_plan(plan: Option<&stock::Plan>, progress: Option<&progress::Plan>) -> Self {
-        let lines = plan.iter().flat_map(|plan| &plan.lines);
-        let own = progress.map(|plan| plan.own(&[])).unwrap_or_default();
+        let mut own = progress.map(|plan| plan.own(&[])).unwrap_or_default();
+        for line in &mut own {
+            line.value = plan.map_or(Money::ZERO, |plan| plan.waits(line.line_id));
+        }
         let links = progress.iter().flat_map(|plan| &plan.links).map(|(id, link)| LinkView {
             r#type: link.kind,
             id: *id,
@@ -210,10 +212,7 @@ impl Standing {
             relation: LinkRelation::of(link.relation, true),
         });
         Self {
-            costs: lines
-                .filter(|line| line.kind != StockKind::Cost)
-                .map(|line| (line.line_id, size(line.cost)))
-                .collect(),
+            costs: plan.iter().flat_map(|plan| plan.costs()).map(|(line, cost)| (line, size(cost))).collect(),
             chain: progress::Chain { lines: own, notes: Vec::new() },
             links: links.collect(),
             ..Self::default()

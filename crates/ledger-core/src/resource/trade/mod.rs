@@ -16,6 +16,7 @@ pub(crate) use rules::tax::figures;
 mod follow;
 mod judge;
 mod kinds;
+mod landed;
 mod lefts;
 pub(crate) mod line;
 mod live;
@@ -57,7 +58,7 @@ use line::{LineKept, TradeLineAsked};
 pub use live::Standing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-pub(crate) use settle::{country_of, keepers, stated_too_far};
+pub(crate) use settle::{country_of, stated_too_far};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 

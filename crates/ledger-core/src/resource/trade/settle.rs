@@ -1,11 +1,12 @@
 //! Judges a trade document by the books: what it names, what it comes to.
 
-use super::follow::{self, Carried, Following, Sources};
+use super::follow::{self, Following, Sources};
 use super::judge::{check_limits, judge_head, judge_line, judge_source};
 use super::kinds::RETURN;
+use super::landed::Received;
 use super::line::{LineKept, TradeLineAsked};
 use super::moving::{Moving, goods_of, waiting_account};
-use super::posting::{Accounts, Amounts, Exchange, InBase, cost_of, goods_lines, lines};
+use super::posting::{Accounts, Amounts, Exchange, InBase, goods_lines, lines};
 use super::shares::{Worked, Working, work_out};
 use super::{Direction, SummaryKept, TradeAsked, TradeFigures};
 use crate::access::Business;
@@ -13,7 +14,7 @@ use crate::books::chart::{Chart, SystemRole};
 use crate::books::open_items::NewOpen;
 use crate::books::progress::Plan;
 use crate::books::stock;
-use crate::books::tables::{EntryKind, stock_lines};
+use crate::books::tables::{EntryKind, stock_facts};
 use crate::currency;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -25,8 +26,8 @@ use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
 use crate::resource::tax_code::TaxCodes;
-use rules::posting::{Line, Posting};
-use rules::tax::facts::{Common, Computed, Keepers, LineOfTax, TaxOrigin, TaxSide};
+use rules::posting::{Line, Posting, Unposted};
+use rules::tax::facts::{Common, Computed, LineOfTax, TaxOrigin, TaxSide};
 use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
 use rules::tax::home::Withholding;
 use std::collections::{HashMap, HashSet};
@@ -56,13 +57,16 @@ pub(super) async fn settle(
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
     let sources = Sources::of(cx, direction, asked).await?;
+    let received = Received::of(cx, direction, asked, &sources).await?;
     let rates_of = rates_of(direction, head, asked, &sources);
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
     for (index, line) in asked.lines.iter().enumerate() {
         let waiting = sources.waiting(line).filter(|_| direction.bills() && !direction.is_sale());
-        judge_line(direction, rates_of, (index, line, waiting), asked, &items, purpose, &mut references);
+        let dearer = received.changes(direction, asked, &sources, line);
+        judge_line(direction, rates_of, (index, line, waiting, dearer), asked, &items, purpose, &mut references);
     }
     follow::judge(direction, asked, &sources, &mut references.faults);
+    received.judge(direction, asked, &mut references.faults);
     let source = judge_source(direction, asked, &sources, purpose, &mut references.faults);
     let (chart, taxes) = (references.chart.clone(), references.taxes.clone());
     references.finish()?;
@@ -82,7 +86,7 @@ pub(super) async fn settle(
     };
     let base = worked.in_base(&exchange).map_err(|_| too_large(TooLarge))?;
     let kept = kept(&worked, &base).map_err(too_large)?;
-    let accounts = accounts(&chart, direction, asked)?;
+    let accounts = accounts(&chart, direction, asked);
     let mut settled = Settled {
         subkind: subkind(direction, asked),
         party: Some(asked.party),
@@ -112,10 +116,8 @@ pub(super) async fn settle(
         return Ok(settled);
     }
     settled.lines = traded(asked, &settled.figures);
-    let mut following = Following::new(direction, asked, &sources, business)?;
-    for invoice in worked.credits().filter_map(|line| sources.invoice_of(line)) {
-        following.link(asked, invoice)?;
-    }
+    let credited = worked.credits().filter_map(|line| sources.invoice_of(line));
+    let following = Following::new(direction, asked, &sources, business)?.with(asked, credited)?;
     if direction.is_order() {
         settled.progress = Some(order(asked, &items, following)?);
         return Ok(settled);
@@ -134,6 +136,7 @@ pub(super) async fn settle(
             chart: &chart,
             items: &items,
             sources: &sources,
+            received: &received,
             source,
             exchange: &exchange,
             base: &base,
@@ -200,7 +203,7 @@ struct Trading<'t> {
     cx: &'t Cx<'t>,
     business: &'t Business,
     line_figures: &'t [LineFigures],
-    accounts: &'t Accounts,
+    accounts: &'t Accounts<'t>,
     party: &'t Party,
     moving: Moving<'t>,
 }
@@ -209,16 +212,6 @@ impl Trading<'_> {
     /// The lines that trade something, with their places.
     fn lines(&self) -> impl Iterator<Item = (usize, &TradeLineAsked)> {
         self.moving.asked.lines.iter().enumerate().filter(|(_, line)| !line.is_text())
-    }
-
-    async fn move_stock(
-        &self,
-        date: Day,
-        carried: &[Option<Carried>],
-        costs: &[Option<Money>],
-    ) -> Result<Option<stock::Plan>> {
-        let movements = self.moving.movements(carried, costs).await_sources(self.cx).await?;
-        stock::plan(self.cx, date, movements).await
     }
 
     /// What an invoice, or what credits one, does to what it follows, to stock and to the ledger.
@@ -230,22 +223,20 @@ impl Trading<'_> {
         settled: &mut Settled<TradeFigures>,
     ) -> Result<Vec<Line>> {
         let Moving { direction, asked, exchange, base, .. } = self.moving;
-        let nothing = vec![None; asked.lines.len()];
-        let mut carried: Vec<Option<Carried>> = vec![None; asked.lines.len()];
+        let mut waits: Vec<Option<RecordId>> = vec![None; asked.lines.len()];
         for (index, line) in self.lines() {
-            carried[index] =
+            waits[index] =
                 if direction.credits() { following.credit(index, line)? } else { following.bill(index, line)? };
             if let Some(invoice) = self.moving.source.filter(|_| self.moving.brings_back(line)) {
                 following.credit_with_goods(index, line, invoice)?;
             }
         }
         settled.progress = Some(following.finish()?);
-        settled.stock = self.move_stock(head.date, &carried, &nothing).await?;
-        let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
+        settled.stock = stock::plan(self.cx, head.date, self.moving.facts(&waits)?).await?;
+        let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
         let taxes = self.taxes(head, taxes)?;
-        let amounts = Amounts { totals: &settled.figures.totals, base, carried: &carried };
-        let costs = self.moving.cost_accounts();
-        lines(direction, asked, (self.accounts, &costs), exchange, &amounts, taxes, moved).map_err(too_large)
+        let amounts = Amounts { totals: &settled.figures.totals, base };
+        lines(direction, asked, self.accounts, exchange, &amounts, taxes, facts).map_err(unposted)
     }
 
     /// The tax of each line, as it comes into the books.
@@ -253,7 +244,7 @@ impl Trading<'_> {
         let Moving { direction, asked, exchange, base, chart, .. } = self.moving;
         let common = Common {
             exchange,
-            keepers: keepers(chart, self.accounts.opening)?,
+            chart,
             withholding: Withholding::Shown,
             origin: if asked.is_opening { TaxOrigin::Opening } else { TaxOrigin::Document },
             date: asked.tax_date.unwrap_or(head.date),
@@ -272,7 +263,7 @@ impl Trading<'_> {
                 home_taxes: &base.taxes[index],
                 code: line.tax.code().and_then(|id| Some((id, codes.code(id)?))),
             };
-            let mut of_line = common.line(&computed).map_err(too_large)?;
+            let mut of_line = common.line(&computed).map_err(unposted)?;
             if line.is_text() {
                 of_line.bare.clear();
             }
@@ -289,43 +280,17 @@ impl Trading<'_> {
         settled: &mut Settled<TradeFigures>,
     ) -> Result<Vec<Line>> {
         let Moving { direction, asked, exchange, .. } = self.moving;
-        let mut carried: Vec<Option<Carried>> = vec![None; asked.lines.len()];
-        let mut costs: Vec<Option<Money>> = vec![None; asked.lines.len()];
-        if asked.is_return && !direction.is_sale() {
-            for (index, line) in self.lines() {
-                costs[index] = following.cost_of_return(self.cx, line).await?;
-            }
-        }
-        settled.stock = self.move_stock(head.date, &carried, &costs).await?;
-        let moved: &[stock_lines::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.lines);
-        let account = waiting_account(self.business, direction, self.moving.chart)?;
+        let mut waits: Vec<Option<RecordId>> = vec![None; asked.lines.len()];
+        let account = waiting_account(self.business, direction, self.moving.chart);
         for (index, line) in self.lines() {
             let is_goods = goods_of(self.moving.items, line).is_some();
-            let movement = moved.iter().find(|moved| Some(moved.line_id) == line.id);
-            let cost = match costs[index] {
-                Some(cost) => cost,
-                None => self.waits_at(index, movement)?,
-            };
-            carried[index] = following.goods((index, line), asked.is_return, account, (is_goods, cost))?;
+            waits[index] = following.goods((index, line), asked.is_return, account, is_goods)?;
         }
         settled.progress = Some(following.finish()?);
-        goods_lines(asked, exchange, &carried, moved).map_err(too_large)
+        settled.stock = stock::plan(self.cx, head.date, self.moving.facts(&waits)?).await?;
+        let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
+        goods_lines(asked, exchange, self.moving.chart, facts).map_err(unposted)
     }
-
-    /// What comes to the account where goods of a line wait, a debit positive: what goes out at its cost, what comes in
-    /// at its price.
-    fn waits_at(&self, index: usize, moved: Option<&stock_lines::Model>) -> Result<Money> {
-        let Moving { direction, asked, exchange, base, .. } = self.moving;
-        if direction.is_sale() {
-            return Ok(moved.map_or(Money::ZERO, |moved| negated(moved.cost)));
-        }
-        let cost = cost_of(index, &self.line_figures[index], base, exchange).map_err(too_large)?;
-        Ok(if asked.is_return { cost } else { negated(cost) })
-    }
-}
-
-fn negated(money: Money) -> Money {
-    Money::from_units(money.units().saturating_neg())
 }
 
 /// What distinguishes a document among those of its kind, in its row.
@@ -337,7 +302,12 @@ fn subkind(direction: Direction, asked: &TradeAsked) -> Option<String> {
     closed.or_else(|| (direction.is_goods() && asked.is_return).then(|| RETURN.to_owned()))
 }
 
-fn too_large(_: TooLarge) -> Error {
+/// Accounts were judged with their fields; what is refused here was changed meanwhile.
+fn unposted(why: Unposted) -> Error {
+    why.at("lines")
+}
+
+pub(super) fn too_large(_: TooLarge) -> Error {
     Error::field("lines", "come to more than can be kept")
 }
 
@@ -373,28 +343,13 @@ fn priced<'t>(line: &TradeLineAsked, taxes: &'t TaxCodes) -> Priced<'t> {
 
 // ── What follows ──
 
-fn accounts(chart: &Chart, direction: Direction, asked: &TradeAsked) -> Result<Accounts> {
+fn accounts<'c>(chart: &'c Chart, direction: Direction, asked: &TradeAsked) -> Accounts<'c> {
     let control = if direction.is_sale() { SystemRole::Receivable } else { SystemRole::Payable };
-    Ok(Accounts {
-        control: match asked.control_account {
-            Some(account) => account,
-            None => chart.in_role(control)?.id,
-        },
-        rounding: chart.in_role(SystemRole::Rounding)?.id,
-        variance: chart.in_role(SystemRole::PurchasePriceVariance)?.id,
-        opening: if asked.is_opening { Some(chart.in_role(SystemRole::OpeningBalanceEquity)?.id) } else { None },
-    })
-}
-
-/// The accounts of tax, where its components do not say.
-pub(crate) fn keepers(chart: &Chart, opening: Option<RecordId>) -> Result<Keepers> {
-    Ok(Keepers {
-        output: chart.in_role(SystemRole::OutputTax)?.id,
-        input: chart.in_role(SystemRole::InputTax)?.id,
-        withheld_from_us: chart.in_role(SystemRole::WithholdingReceivable)?.id,
-        withheld_by_us: chart.in_role(SystemRole::WithholdingPayable)?.id,
-        opening,
-    })
+    Accounts {
+        chart,
+        control: asked.control_account.unwrap_or_else(|| chart.roles().id(control)),
+        is_opening: asked.is_opening,
+    }
 }
 
 /// The country that a party is in.
@@ -434,7 +389,13 @@ fn summary(lines: &[LineKept], base: &InBase, exchange: &Exchange<'_>) -> Result
     Ok(summary)
 }
 
-fn open(direction: Direction, head: &Head, asked: &TradeAsked, accounts: &Accounts, figures: &TradeFigures) -> NewOpen {
+fn open(
+    direction: Direction,
+    head: &Head,
+    asked: &TradeAsked,
+    accounts: &Accounts<'_>,
+    figures: &TradeFigures,
+) -> NewOpen {
     let signed = |money: Money| {
         if direction.debits_control() { money } else { Money::from_units(money.units().saturating_neg()) }
     };

@@ -19,7 +19,7 @@ use crate::resource::document::Purpose;
 use rules::left::{Coins, Left, OverTaken, Part, Share};
 use rules::tax::figures::{Discount, LineFigures, LineTax, Priced, Rules, Totals, compute};
 use std::collections::HashMap;
-use words::exact::{Coin, TooLarge};
+use words::exact::{Coin, Exact, TooLarge};
 
 /// What the lines come to, and what of them was given by what they credit.
 pub(super) struct Worked {
@@ -99,7 +99,7 @@ pub(super) fn work_out(working: &Working<'_>, priced: &[Priced<'_>]) -> Result<W
     for (index, line) in working.lines().filter(|(_, line)| line.is_share) {
         sharing.share(index, line)?;
     }
-    let (plain, _) = compute(working.rules, &without(priced, &sharing.given), header).map_err(refused)?;
+    let (plain, _) = sharing.computed(without(priced, &sharing.given), header)?;
     for (index, line) in working.lines() {
         let Some(own) = plain.get(index).filter(|_| !sharing.given.contains_key(&index)) else { continue };
         if line.source_line.is_some() && !line.is_share {
@@ -144,6 +144,33 @@ struct Sharing<'s> {
 }
 
 impl Sharing<'_> {
+    /// What the lines come to that are no shares. One that takes something off, such as a fee for what comes back, takes
+    /// it off the shares as well, so these stand beside the others in one sum.
+    fn computed(&self, mut rest: Vec<Priced<'_>>, header: Option<Discount>) -> Result<(Vec<LineFigures>, Totals)> {
+        let rules = Rules { increment: None, ..*self.working.rules };
+        let given = self.given.values().map(|given| given.figures.net.plus(given.figures.tax));
+        let given = given.collect::<Result<Vec<Money>, TooLarge>>().and_then(Money::sum).map_err(too_large)?;
+        let price = Exact::from(given).nearest_units::<UnitPrice>().map(UnitPrice::from_units);
+        let stands_in = header.is_none().then_some(price).and_then(Result::ok).filter(|_| given > Money::ZERO);
+        if let Some(price) = stands_in {
+            rest.push(Priced {
+                quantity: Quantity::from_units(1_000_000),
+                price,
+                discount: None,
+                tax: None,
+                stated: None,
+            });
+        }
+        let (mut figures, mut totals) = compute(&rules, &rest, header).map_err(refused)?;
+        if stands_in.is_some() {
+            figures.pop();
+            for of in [&mut totals.subtotal, &mut totals.net, &mut totals.total] {
+                *of = of.minus(given).map_err(too_large)?;
+            }
+        }
+        Ok((figures, totals))
+    }
+
     fn refuse(&mut self, index: usize, field: &str, why: impl Into<String>) {
         if self.working.is_bound() {
             self.faults.add(format!("lines[{index}].{field}"), why.into());
@@ -323,8 +350,7 @@ impl Sharing<'_> {
                 line.discount = None;
             }
         }
-        let own_rules = Rules { increment: None, ..*self.working.rules };
-        let (own, own_totals) = compute(&own_rules, &rest, None).map_err(refused)?;
+        let (own, own_totals) = self.computed(rest, None)?;
         let mut figures = own.clone();
         for (index, given) in &self.given {
             if let Some(line) = figures.get_mut(*index) {

@@ -182,7 +182,7 @@ async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Fl
     let chart = cx.chart().await?;
     let mut gains = HashSet::new();
     for role in [SystemRole::RealisedExchange, SystemRole::UnrealisedExchange] {
-        gains.insert(chart.in_role(role)?.id);
+        gains.insert(chart.roles().id(role));
     }
     for row in found {
         let Some(section) = sides.activity(row.account_id) else { continue };

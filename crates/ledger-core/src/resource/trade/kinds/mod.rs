@@ -262,7 +262,7 @@ fn example_view_of(direction: Direction, more: serde_json::Value) -> serde_json:
             line(json!({
                 "id": LINE, "lineNo": 1, "lineType": "item", "itemId": ITEM, "accountId": account,
                 "description": "Espresso beans, dark roast", "quantity": 10, "unit": "kg", "unitPrice": 25, "discountPercent": 10,
-                "discountAmount": null, "taxCodeId": CODE, "sourceLineId": null, "grossAmount": 250, "discountValue": 25,
+                "discountAmount": null, "taxCodeId": CODE, "sourceLineId": null, "landedCost": null, "grossAmount": 250, "discountValue": 25,
                 "netAmount": 225, "taxAmount": 45, "baseNetAmount": 225, "baseTaxAmount": 45
             }), json!({
                 "taxes": [{ "componentId": "019a9f6e-6c00-7b11-8c22-9d33ae44bf01", "name": "VAT", "kind": "standard", "rate": 20, "base": 225, "amount": 45 }],
@@ -271,7 +271,7 @@ fn example_view_of(direction: Direction, more: serde_json::Value) -> serde_json:
             {
                 "id": "019a9f6e-6c00-7b26-8f15-a1c2e3546f26", "lineNo": 2, "lineType": "account", "itemId": null,
                 "accountId": account, "description": "Delivery", "quantity": 1, "unit": null, "unitPrice": 4.9,
-                "discountPercent": null, "discountAmount": null, "taxCodeId": null, "sourceLineId": null,
+                "discountPercent": null, "discountAmount": null, "taxCodeId": null, "sourceLineId": null, "landedCost": null,
                 "grossAmount": 4.9, "discountValue": 0, "netAmount": 4.9, "taxAmount": 0, "taxes": [],
                 "baseNetAmount": 4.9, "baseTaxAmount": 0, "costAmount": null
             }
