@@ -166,18 +166,18 @@ impl Received {
         if let Some(landed) = &line.landed {
             let receipts: Vec<&Receipt> = landed.target_line_ids.iter().filter_map(|id| self.0.get(id)).collect();
             let weight = |receipt: &&Receipt| match landed.by {
-                LandedBy::Value => Exact::money(receipt.amount),
-                LandedBy::Quantity => Exact::quantity(receipt.quantity),
+                LandedBy::Value => Exact::from(receipt.amount),
+                LandedBy::Quantity => Exact::from(receipt.quantity),
             };
             let mut weights: Vec<Exact> = receipts.iter().map(weight).collect();
-            let mut all = weights.iter().try_fold(Exact::money(Money::ZERO), |sum, weight| sum.plus(*weight))?;
+            let mut all = weights.iter().try_fold(Exact::from(Money::ZERO), |sum, weight| sum.plus(*weight))?;
             if all.is_zero() {
                 // Goods that cost nothing share by their number.
-                weights = receipts.iter().map(|receipt| Exact::quantity(receipt.quantity)).collect();
-                all = weights.iter().try_fold(Exact::money(Money::ZERO), |sum, weight| sum.plus(*weight))?;
+                weights = receipts.iter().map(|receipt| Exact::from(receipt.quantity)).collect();
+                all = weights.iter().try_fold(Exact::from(Money::ZERO), |sum, weight| sum.plus(*weight))?;
             }
             let raw: Result<Vec<Exact>, TooLarge> =
-                weights.into_iter().map(|weight| Exact::money(paid).times(weight.over(all)?)).collect();
+                weights.into_iter().map(|weight| Exact::from(paid).times(weight.over(all)?)).collect();
             return Ok(receipts.into_iter().zip(spread(paid, &raw?, coin)?).collect());
         }
         let receipt = let_off(direction, asked, sources, line).and_then(|id| self.0.get(&id));
