@@ -79,7 +79,7 @@ on_both_engines! {
             assert_eq!(shop.flow(&months(1)), ["-1200.00", "-3000.00", "0.00", "-4200.00"]);
             assert_eq!(shop.flow(&months(2)), ["-4200.00", "0.00", "0.00", "-4200.00"]);
             let settle = json!({"date": "2026-03-05", "targetId": bill["id"], "amount": "4200"});
-            shop.act("POST", "payments", &second, "allocations", Some(&settle)).expect(200);
+            shop.act("POST", "payments", &second, "allocations", Some(&settle)).expect(201);
             assert_eq!(shop.flow(&months(2)), ["-4200.00", "0.00", "0.00", "-4200.00"]);
             assert_eq!(shop.flow(&months(3)), ["3000.00", "-3000.00", "0.00", "0.00"]);
             assert_eq!(shop.flow("from=2026-01-01&to=2026-03-31"), ["-2400.00", "-6000.00", "0.00", "-8400.00"]);

@@ -103,7 +103,8 @@ fn named_by(pointer: &str) -> &'static str {
         "receiptNoteIds" => "receiptNotes",
         "purchaseInvoiceId" => "purchaseInvoices",
         "sourceId" => "receipts",
-        "id" | "lineId" | "sourceLineId" => "lines",
+        "id" | "lineId" | "sourceLineId" | "targetLineIds" => "lines",
+        "taxComponentId" => "components",
         "userId" => "users",
         "businessId" => "businesses",
         name if name.ends_with("axCodeId") => "taxCodes",
@@ -133,7 +134,10 @@ fn belongings(other: &Company<'_>) -> BTreeMap<&'static str, String> {
     found.insert("salesInvoices", id(&invoice).to_owned());
     found.insert("parties", other.partner());
     found.insert("items", other.goods());
-    found.insert("taxCodes", other.tax("20"));
+    let code = other.tax("20");
+    let components = other.ask(Dialect::B, "GET", "taxCodes", &format!("/{code}"), None).expect(200).data["components"].clone();
+    found.insert("components", id(&components[0]).to_owned());
+    found.insert("taxCodes", code);
     found.insert("accounts", other.account("1010"));
     found.insert("users", NOBODYS.replace("019a", "019b"));
     found.insert("businesses", other.id.clone());

@@ -1,3 +1,5 @@
+#![cfg(test)]
+
 use super::super::samples::{account, asked, failed, id, written};
 use super::flows::{Left, Said};
 use super::*;
