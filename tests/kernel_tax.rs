@@ -1,8 +1,9 @@
 //! One tax engine and a tax sub-ledger: the worked examples, asked in both dialects.
 
+use crate::harness::books::behind_the_back;
 use crate::harness::server::DIALECTS;
 use crate::harness::shop::{Shop, id};
-use crate::harness::{Dialect, Server, on_both_engines};
+use crate::harness::{Dialect, Engine, Options, Server, on_both_engines};
 use serde_json::{Value, json};
 
 impl Shop<'_> {
@@ -488,5 +489,27 @@ on_both_engines! {
         assert_eq!(shop.posted(&receipt), ["1010 690.00", "1200 -1190.00", "2200 79.83", "6810 420.17"]);
         assert_eq!(shop.summary("2026-04-01", "2026-04-30")[0], "VAT19 salesBase -420.17 outputTax -79.83");
         shop.proves();
+    }
+
+    fn books_of_before_say_that_they_do_not_tell_of_tax(server) {
+        // What is done behind its back is done to a server of its own.
+        let Some(server) = Server::start(server.engine, Options::default()) else { return };
+        let shop = Shop::open(&server, Dialect::B);
+        shop.sale("2026-03-01", json!([{"unitPrice": 100, "taxCodeId": shop.vat("19")}]));
+        let number = shop.company.id.replace('-', "");
+        let company = match server.engine {
+            Engine::Sqlite => format!("x'{number}'"),
+            Engine::Postgres => format!("'{}'", shop.company.id),
+        };
+        let before = format!("UPDATE tax_beginnings SET entry_number = 1 WHERE business_id = {company}");
+        behind_the_back(&server, &[before]).unwrap();
+        let ask = |name: &str, days: &str| {
+            let request = shop.company.request_at(Dialect::B, "GET", &format!("reports/{name}?{days}"));
+            shop.company.say(Dialect::B, request)
+        };
+        for name in ["tax-summary", "tax-detail", "tax-return"] {
+            assert_eq!(ask(name, "from=2026-01-01&to=2026-03-31").expect(400).fields(), ["from"]);
+            ask(name, "from=2026-03-02&to=2026-03-31").expect(200);
+        }
     }
 }

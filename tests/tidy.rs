@@ -75,7 +75,7 @@ fn what_is_kept_is_posted_to_by_its_keeper() {
     let core = "crates/ledger-core/src";
     // Who follows rows of its own that name an account.
     let keepers = [
-        "books/stock.rs",
+        "books/stock",
         "trade/posting.rs",
         "resource/stock_adjustment.rs",
         "resource/revaluation.rs",

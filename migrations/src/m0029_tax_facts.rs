@@ -96,7 +96,8 @@ const INDEXES: &[&str] = &[
 ];
 
 const BEGINNINGS: &[&str] = &["INSERT INTO tax_beginnings (business_id, entry_number) \
-     SELECT business_id, entry_number FROM books"];
+     SELECT business_id, entry_number FROM books \
+     WHERE EXISTS (SELECT 1 FROM businesses b WHERE b.id = books.business_id)"];
 
 const GUARDS_ON_SQLITE: &[&str] = &[
     "CREATE TRIGGER tax_facts_are_not_updated BEFORE UPDATE ON tax_facts BEGIN SELECT RAISE(ABORT, 'tax_facts is append-only'); END",

@@ -252,8 +252,10 @@ impl Desk {
         row.signature = heads::signature(&self.seals, &row);
         books::Entity::insert(row.clone().into_active_model()).exec_without_returning(connection).await?;
         // All of its entries tell of their tax.
-        let beginning = tax_beginnings::Model { business_id: business, entry_number: 0 };
-        tax_beginnings::Entity::insert(beginning.into_active_model()).exec_without_returning(connection).await?;
+        if business != BusinessId::INSTALLATION {
+            let beginning = tax_beginnings::Model { business_id: business, entry_number: 0 };
+            tax_beginnings::Entity::insert(beginning.into_active_model()).exec_without_returning(connection).await?;
+        }
         let company = Company::read(&self.seals, row)?;
         let mut inner = self.inner();
         inner.confirmed.insert(business);

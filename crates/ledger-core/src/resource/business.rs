@@ -456,7 +456,8 @@ impl Resource for Businesses {
                 "taxRounding": "document", "pricesIncludeTaxDefault": false, "costMethodDefault": "movingAverage",
                 "negativeStock": "forbid", "bookAdvancesSeparately": false, "uniqueSupplierReference": false,
                 "creditLimitPolicy": "ignore", "cashRoundingIncrement": null, "cogsTiming": "invoice",
-                "overDeliveryPercent": null, "allowOvercredit": false
+                "overDeliveryPercent": null, "allowOvercredit": false, "taxOverrideTolerance": 5, "taxBasis": [],
+                "discountReducesTax": true, "writeOffReducesTax": false
             },
             "status": "active",
             "externalId": null,

@@ -446,7 +446,8 @@ pub(crate) async fn plant(
             status: AccountStatus::Active,
             external_id: None,
             tags: AsJson(Vec::new()),
-            search: crate::texts::search_key(&format!("{} {}", blueprint.code, blueprint.name)),
+            // As a body says it: an account that is sent back as it was read is not changed.
+            search: address::search_text(&[Some(&blueprint.code.to_owned()), Some(&blueprint.name.to_owned())]),
             version: 1,
             created_at: cx.now,
             created_by: cx.user,

@@ -440,6 +440,7 @@ fn example_of(more: &serde_json::Value) -> serde_json::Value {
         "date": "2026-11-20",
         "accountId": "019a9f6e-6c00-7f86-9a32-7c9e1d3f5b06",
         "amount": 150,
+        "taxDate": null,
         "partyId": "019a9f6e-6c00-7b23-8c12-7e9fb0213c23",
         "currency": "EUR",
         "exchangeRate": null,

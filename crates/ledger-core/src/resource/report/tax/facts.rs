@@ -181,11 +181,11 @@ pub(super) async fn check_beginning(cx: &Cx<'_>, asked: &Asked) -> Result<()> {
         return Ok(());
     }
     let number = beginning.entry_number;
-    Err(Error::conflict(
-        "invalid_state",
+    Err(Error::field(
+        "from",
         format!(
-            "These days have entries up to {number}, from before tax was kept line by line; convert the books with \
-             `duet convert`, or ask for later days"
+            "reaches back to entries up to {number}, from before tax was kept line by line; ask for later days, or \
+             convert the books with `duet convert`"
         ),
     ))
 }

@@ -121,6 +121,9 @@ impl Report for TaxSummary {
             }
         }
         let mut rows = Vec::new();
+        let says = |figures: &Figures| *figures != Figures::default();
+        // What was taken back on its day says nothing any more.
+        codes.retain(|_, of_code| says(&of_code.whole) || of_code.components.values().any(says));
         for ((_, name, key), of_code) in codes {
             let components = of_code.components.into_iter().map(|((name, id), figures)| {
                 let key = id.map_or_else(|| name.clone(), |id| id.to_string());

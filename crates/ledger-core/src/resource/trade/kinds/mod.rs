@@ -276,6 +276,7 @@ fn example_view_of(direction: Direction, more: serde_json::Value) -> serde_json:
                 "baseNetAmount": 4.9, "baseTaxAmount": 0, "costAmount": null
             }
         ],
+        "taxDate": null,
         "subtotal": 254.9,
         "discountTotal": 25,
         "netTotal": 229.9,
