@@ -375,7 +375,7 @@ on_both_engines! {
 /// How many facts a server read for the last write of stock.
 fn read(server: &Server) -> usize {
     let log = server.log();
-    let last = log.lines().filter(|line| line.contains("stock was valued")).last().unwrap_or_default().to_owned();
+    let last = log.lines().rfind(|line| line.contains("stock was valued")).unwrap_or_default().to_owned();
     let at = last.find("facts").unwrap_or_else(|| panic!("{log}")) + "facts".len();
     last[at..]
         .chars()

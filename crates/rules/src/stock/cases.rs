@@ -68,15 +68,19 @@ pub(super) fn facts(text: &[&str]) -> Vec<Fact> {
 fn told(method: Method, text: &[&str]) -> Vec<String> {
     let facts = facts(text);
     let found = history(&terms(method), &Start::default(), &facts).unwrap();
-    let mut days: BTreeMap<Day, Effect> = BTreeMap::new();
+    // What a new standard cost moves stands on an account of its own.
+    let mut days: BTreeMap<Day, [Effect; 2]> = BTreeMap::new();
     for step in &found.steps {
-        let sum = days.entry(step.day).or_default();
+        let sums = days.entry(step.day).or_default();
+        let sum = &mut sums[usize::from(facts[step.fact].kind == Kind::Standard)];
         *sum = sum.plus(step.by).unwrap();
     }
     let mut lines = Vec::new();
     for (day, state) in &found.states {
-        let by = days.get(day).copied().unwrap_or_default();
-        let named = [("INV", by.stock), ("WAITS", by.waits), ("COST", by.cost), ("VAR", by.variance)];
+        let [by, adjusted] = days.get(day).copied().unwrap_or_default();
+        let by = Effect { stock: super::add(by.stock, adjusted.stock).unwrap(), ..by };
+        let named =
+            [("INV", by.stock), ("WAITS", by.waits), ("COST", by.cost), ("VAR", by.variance), ("ADJ", adjusted.cost)];
         let moved: Vec<String> = named
             .iter()
             .filter(|(_, amount)| *amount != Money::ZERO)
@@ -158,8 +162,23 @@ const CASES: &[Case] = &[
             "01-01: 0 = 0.00",
             "03-01: INV 50.00, VAR 2.00; 5 = 50.00",
             "03-05: INV 40.00, VAR 2.00; 9 = 90.00",
-            "03-10: INV 9.00, COST -9.00; 9 = 99.00",
+            "03-10: INV 9.00, ADJ -9.00; 9 = 99.00",
             "03-15: INV -22.00, COST 22.00; 7 = 77.00",
+        ],
+    },
+    Case {
+        name: "a new standard cost counts before what moved on its day",
+        method: Method::Standard,
+        facts: &[
+            "01-01 s standard cost 0 10",
+            "03-01 a receipt document 5 50",
+            "03-10 b issue cost 2 0",
+            "03-10 t standard cost 0 11",
+        ],
+        days: &[
+            "01-01: 0 = 0.00",
+            "03-01: INV 50.00; 5 = 50.00",
+            "03-10: INV -17.00, COST 22.00, ADJ -5.00; 3 = 33.00",
         ],
     },
     Case {

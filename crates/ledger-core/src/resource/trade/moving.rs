@@ -53,21 +53,15 @@ impl Moving<'_> {
         self.chart.roles().id(role)
     }
 
-    fn accounts(&self, item: &item::table::Model, waits: Option<RecordId>) -> Result<Accounts> {
-        let inventory = match item.inventory_account_id {
-            Some(account) => account,
-            None => self.in_role(SystemRole::Inventory),
-        };
+    fn accounts(&self, item: &item::table::Model, waits: Option<RecordId>) -> Accounts {
+        let inventory = item.inventory_account_id.unwrap_or_else(|| self.in_role(SystemRole::Inventory));
         let variance = self.in_role(SystemRole::PurchasePriceVariance);
         if !self.direction.is_sale() {
-            return Ok(Accounts { inventory, cost: variance, variance, waits });
+            return Accounts { inventory, cost: variance, variance, waits };
         }
-        let cost = match item.cogs_account_id {
-            Some(account) => account,
-            None => self.in_role(SystemRole::CostOfSales),
-        };
+        let cost = item.cogs_account_id.unwrap_or_else(|| self.in_role(SystemRole::CostOfSales));
         // What comes back at standard cost, and left with another, is not what was paid for it.
-        Ok(Accounts { inventory, cost, variance: self.in_role(SystemRole::InventoryAdjustment), waits })
+        Accounts { inventory, cost, variance: self.in_role(SystemRole::InventoryAdjustment), waits }
     }
 
     /// Whether a line credits a line of an invoice and its goods move by that.
@@ -114,7 +108,7 @@ impl Moving<'_> {
                 amount: said.amount,
                 of: said.of,
                 standard: None,
-                accounts: self.accounts(item, waits[index])?,
+                accounts: self.accounts(item, waits[index]),
             });
         }
         Ok(facts)
@@ -135,7 +129,7 @@ impl Moving<'_> {
                 amount,
                 of: Some(receipt.line),
                 standard: None,
-                accounts: self.accounts(&receipt.item, waits)?,
+                accounts: self.accounts(&receipt.item, waits),
             });
         }
         Ok(())

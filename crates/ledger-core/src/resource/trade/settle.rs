@@ -60,13 +60,7 @@ pub(super) async fn settle(
     let received = Received::of(cx, direction, asked, &sources).await?;
     let rates_of = rates_of(direction, head, asked, &sources);
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
-    for (index, line) in asked.lines.iter().enumerate() {
-        let waiting = sources.waiting(line).filter(|_| direction.bills() && !direction.is_sale());
-        let dearer = received.changes(direction, asked, &sources, line);
-        judge_line(direction, rates_of, (index, line, waiting, dearer), asked, &items, purpose, &mut references);
-    }
-    follow::judge(direction, asked, &sources, &mut references.faults);
-    received.judge(direction, asked, &mut references.faults);
+    judge_lines((direction, rates_of, purpose), asked, &items, (&sources, &received), &mut references);
     let source = judge_source(direction, asked, &sources, purpose, &mut references.faults);
     let (chart, taxes) = (references.chart.clone(), references.taxes.clone());
     references.finish()?;
@@ -178,6 +172,22 @@ fn rules(business: &Business, direction: Direction, rates_of: Day, asked: &Trade
             .cash_rounding_increment
             .filter(|_| direction.is_sale() && currency == business.base_currency),
     }
+}
+
+fn judge_lines(
+    (direction, rates_of, purpose): (Direction, Day, Purpose),
+    asked: &TradeAsked,
+    items: &Items,
+    (sources, received): (&Sources, &Received),
+    references: &mut References,
+) {
+    for (index, line) in asked.lines.iter().enumerate() {
+        let waiting = sources.waiting(line).filter(|_| direction.bills() && !direction.is_sale());
+        let dearer = received.changes(direction, asked, sources, line);
+        judge_line(direction, rates_of, (index, line, waiting, dearer), asked, items, purpose, references);
+    }
+    follow::judge(direction, asked, sources, &mut references.faults);
+    received.judge(direction, asked, &mut references.faults);
 }
 
 fn kept(worked: &Worked, base: &InBase) -> Result<Vec<LineKept>, TooLarge> {
