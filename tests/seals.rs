@@ -66,6 +66,7 @@ pub(crate) struct Place {
 pub(crate) struct Wrong {
     checks: BTreeSet<String>,
     pub(crate) tables: BTreeSet<String>,
+    pub(crate) findings: Vec<String>,
     /// What cannot even be proved.
     pub(crate) error: Option<String>,
 }
@@ -152,6 +153,7 @@ impl Place {
         }
         for check in checks.iter().filter(|check| !check.ok) {
             wrong.checks.insert(check.id.clone());
+            wrong.findings.extend(check.findings.iter().cloned());
             let tables = check.findings.iter().filter_map(|finding| finding.split_once(": "));
             wrong.tables.extend(tables.map(|(table, _)| table.to_owned()));
         }

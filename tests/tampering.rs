@@ -45,6 +45,10 @@ fn what_is_written_over_is_still_seen(engine: Engine) {
                 company.ask(Dialect::B, method, resource, &format!("/{id}"), body).expect(200);
                 let wrong: BTreeSet<String> = tampered.then(|| (*table).to_owned()).into_iter().collect();
                 assert_eq!(place.wrong_of(&company), wrong, "{method} {resource}, tampered: {tampered}");
+                // The row itself is told, where it is there.
+                let named = |one: &String| one.starts_with(table) && one.ends_with("is not what was written");
+                let told = place.findings(&company, "V15").iter().any(named);
+                assert_eq!(told, tampered && method == "PUT", "{method} {resource}");
                 // Nor is it forgotten by what comes after.
                 company.party(json!({}));
                 assert_eq!(place.wrong_of(&company), wrong, "{method} {resource}, tampered: {tampered}");
@@ -143,6 +147,37 @@ fn the_chain_says_where_it_is_broken_on_sqlite() {
 #[test]
 fn the_chain_says_where_it_is_broken_on_postgres() {
     the_chain_says_where_it_is_broken(Engine::Postgres);
+}
+
+/// A row that is changed twice in one batch is walked back in the order in which it was changed.
+fn changes_are_noted_in_their_order(engine: Engine) {
+    let Some(server) = start(engine) else { return };
+    let company = server.company();
+    company.party(json!({"name": "First"}));
+    let place = Place::of(&server);
+    place.run("DELETE FROM touched");
+    place.run(
+        "BEGIN; UPDATE parties SET name = 'Second'; UPDATE parties SET name = 'Third', email = 'x'; DELETE FROM parties; COMMIT",
+    );
+    let noted = place.texts("SELECT was AS text FROM touched WHERE relation = 'parties' ORDER BY step");
+    let steps: BTreeSet<String> = place.texts("SELECT CAST(step AS TEXT) AS text FROM touched").into_iter().collect();
+    let noted: Vec<serde_json::Value> = noted.iter().map(|was| serde_json::from_str(was).unwrap()).collect();
+    assert_eq!((noted.len(), steps.len()), (3, 3));
+    // What changed, as it was, and all of what is gone.
+    assert_eq!(noted[0], json!({"name": "First", "": null}));
+    assert_eq!(noted[1], json!({"name": "Second", "email": null, "": null}));
+    assert_eq!((&noted[2]["name"], &noted[2]["email"]), (&json!("Third"), &json!("x")));
+    assert!(noted[2].as_object().unwrap().len() > 20);
+}
+
+#[test]
+fn changes_are_noted_in_their_order_on_sqlite() {
+    changes_are_noted_in_their_order(Engine::Sqlite);
+}
+
+#[test]
+fn changes_are_noted_in_their_order_on_postgres() {
+    changes_are_noted_in_their_order(Engine::Postgres);
 }
 
 /// A head that was kept elsewhere tells of each thing that went back since.
@@ -267,6 +302,9 @@ fn books_come_under_another_master_key(engine: Engine) {
             wrong.error.is_some() || !is_named && !wrong.is_nothing() || wrong.tables.contains(table),
             "{table}: {wrong:?}"
         );
+        let rows =
+            wrong.findings.iter().filter(|one| one.starts_with(table) && one.ends_with("is not what was written"));
+        assert!(!is_named || wrong.error.is_some() || rows.count() > 0, "{table}: {wrong:?}");
         place.put_back("now", table);
     }
     assert!(place.wrong().is_nothing(), "{:?}", place.wrong());

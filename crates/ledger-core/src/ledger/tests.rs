@@ -217,3 +217,26 @@ async fn nobody_is_counted_in_a_company_that_they_only_name() {
     assert_eq!(proved(&jo, Some(nowhere)).await, (jo.user, None));
     ledger.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_is_changed_again_and_again_in_one_batch_is_what_was_written() {
+    let place = Place::new("again");
+    let ledger = place.open().await;
+    owner(&ledger).await;
+    let change = |names: &'static [&'static str]| {
+        ledger.write(None, move |transaction, _| {
+            Box::pin(async move {
+                for name in names {
+                    let name = sea_orm::sea_query::Expr::value(*name);
+                    user::Entity::update_many().col_expr(user::Column::DisplayName, name).exec(transaction).await?;
+                }
+                Ok(())
+            })
+        })
+    };
+    for names in [&["A", "B", "C"][..], &["D"], &["E", "F"]] {
+        change(names).await.unwrap();
+        let checks = ledger.verify_installation().await.unwrap();
+        assert!(checks.iter().all(|check| check.ok), "{names:?}: {checks:?}");
+    }
+}
