@@ -16,6 +16,10 @@ fn shown(record: &Value, members: &[&str]) -> String {
 
 const LINE: [&str; 3] = ["0.netAmount", "0.taxAmount", "total"];
 
+fn credit_body(date: &str, invoice: &Value, lines: Value) -> Value {
+    json!({"date": date, "salesInvoiceId": id(invoice), "lines": lines})
+}
+
 impl Shop<'_> {
     /// A note that says of a line how many, and nothing else.
     fn pieces(&self, date: &str, invoice: &Value, line: usize, quantity: u32) -> Value {
@@ -23,11 +27,7 @@ impl Shop<'_> {
     }
 
     fn credit(&self, date: &str, invoice: &Value, lines: Value) -> Value {
-        self.make("creditNotes", &self.credit_body(date, invoice, lines))
-    }
-
-    fn credit_body(&self, date: &str, invoice: &Value, lines: Value) -> Value {
-        json!({"date": date, "salesInvoiceId": id(invoice), "lines": lines})
+        self.make("creditNotes", &credit_body(date, invoice, lines))
     }
 
     /// A company's sale, with all that a body may say beside party and date.
@@ -60,7 +60,7 @@ on_both_engines! {
             for wanted in ["8.33 1.66 9.99", "8.32 1.67 9.99", "8.33 1.66 9.99"] {
                 assert_eq!(shown(&shop.pieces("2026-03-11", &invoice, 0, 1), &LINE), wanted, "4.1");
             }
-            let one_more = shop.credit_body("2026-03-11", &invoice, json!([{"sourceLineId": invoice["lines"][0]["id"], "quantity": 1}]));
+            let one_more = credit_body("2026-03-11", &invoice, json!([{"sourceLineId": invoice["lines"][0]["id"], "quantity": 1}]));
             shop.refuses("creditNotes", &one_more, "over_credit", "lines[0].quantity");
             assert_eq!((shop.company.balance("1200", ""), shop.company.balance("2200", ""), shop.company.balance("4000", "")), ("0.00".into(), "0.00".into(), "0.00".into()));
             shop.proves();
@@ -94,7 +94,7 @@ on_both_engines! {
             let invoice = shop.sold("2026-03-10", json!({"discountPercent": 10, "lines": [line, line, line]}));
             assert_eq!(shown(&invoice, &["0.netAmount", "1.netAmount", "2.netAmount"]), "29.99 30.00 30.00");
             let source = &invoice["lines"][0]["id"];
-            let mut body = shop.credit_body("2026-03-11", &invoice, json!([{"sourceLineId": source, "unitPrice": "33.33"}]));
+            let mut body = credit_body("2026-03-11", &invoice, json!([{"sourceLineId": source, "unitPrice": "33.33"}]));
             // Without the discount it says more than was invoiced.
             shop.refuses("creditNotes", &body, "over_credit", "lines[0].unitPrice");
             body["discountPercent"] = 10.into();
@@ -123,7 +123,7 @@ on_both_engines! {
                 let credit = shop.pieces(&date, &invoice, 0, 1);
                 assert_eq!(shown(&credit, &["exchangeRate", "baseTotal", "0.baseNetAmount"]), format!("0.8767 {wanted} {wanted}"), "4.3, N8");
             }
-            let mut other = shop.credit_body("2026-03-14", &invoice, json!([{"sourceLineId": invoice["lines"][0]["id"], "quantity": 1}]));
+            let mut other = credit_body("2026-03-14", &invoice, json!([{"sourceLineId": invoice["lines"][0]["id"], "quantity": 1}]));
             other["exchangeRate"] = "0.9".into();
             assert_eq!(shop.ask("POST", "creditNotes", "", Some(&other)).expect(400).fields(), ["exchangeRate"]);
             assert_eq!((shop.company.balance("1200", ""), shop.company.balance("4000", "")), ("0.00".into(), "0.00".into()));
@@ -176,12 +176,12 @@ on_both_engines! {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);
             let invoice = shop.sold("2026-03-10", json!({"lines": [{"description": "Work", "unitPrice": 100}]}));
-            let free = |price: u32| shop.credit_body("2026-03-11", &invoice, json!([{"description": "Sorry", "unitPrice": price}]));
+            let free = |price: u32| credit_body("2026-03-11", &invoice, json!([{"description": "Sorry", "unitPrice": price}]));
             shop.refuses("creditNotes", &free(150), "over_credit", "lines[0].unitPrice");
             let credit = shop.make("creditNotes", &free(60));
             shop.refuses("creditNotes", &free(50), "over_credit", "lines[0].unitPrice");
             // What names the line is bound by the whole as well.
-            let line = shop.credit_body("2026-03-11", &invoice, json!([{"sourceLineId": invoice["lines"][0]["id"]}]));
+            let line = credit_body("2026-03-11", &invoice, json!([{"sourceLineId": invoice["lines"][0]["id"]}]));
             shop.refuses("creditNotes", &line, "over_credit", "lines[0].unitPrice");
             let refused = shop.act("POST", "salesInvoices", &invoice, "void", None).expect(409);
             assert_eq!(refused.code.as_deref(), Some("in_use"));
@@ -205,7 +205,7 @@ on_both_engines! {
             let line = json!({"description": "Thing", "unitPrice": "0.03", "taxCodeId": vat});
             let invoice = shop.sold("2026-03-10", json!({"lines": [line, line, {"description": "Other", "unitPrice": 5}]}));
             assert_eq!(shown(&invoice, &["netTotal", "taxTotal"]), "5.06 0.01");
-            let free = |price: &str, code: Value| shop.credit_body("2026-03-11", &invoice, json!([{"description": "Sorry", "unitPrice": price, "taxCodeId": code}]));
+            let free = |price: &str, code: Value| credit_body("2026-03-11", &invoice, json!([{"description": "Sorry", "unitPrice": price, "taxCodeId": code}]));
             for (price, wanted) in [("0.03", "0.03 0.01"), ("0.03", "0.03 0.00")] {
                 assert_eq!(shown(&shop.make("creditNotes", &free(price, json!(vat))), &["netTotal", "taxTotal"]), wanted);
             }
@@ -390,7 +390,7 @@ on_both_engines! {
             let vat = shop.vat("20");
             let invoice = shop.sold("2026-03-10", json!({"lines": [{"description": "Thing", "quantity": 3, "unitPrice": 10, "taxCodeId": vat}]}));
             let source = invoice["lines"][0]["id"].clone();
-            let mut body = shop.credit_body("2026-03-11", &invoice, json!([{"sourceLineId": source, "quantity": 1, "unitPrice": 6}]));
+            let mut body = credit_body("2026-03-11", &invoice, json!([{"sourceLineId": source, "quantity": 1, "unitPrice": 6}]));
             body["kind"] = "priceAdjustment".into();
             assert_eq!(shown(&shop.make("creditNotes", &body), &LINE), "6.00 1.20 7.20");
             // N9: all three pieces can still come back, for what is left of their price.

@@ -25,7 +25,7 @@ impl Shop<'_> {
                 let name = if key.len() == 36 { label.split(' ').next().unwrap() } else { key };
                 let figures = columns.iter().zip(row["values"].as_array().unwrap());
                 let said: Vec<String> = figures
-                    .filter(|(_, value)| !value.is_null() && value.to_string() != "0.00")
+                    .filter(|(_, value)| !value.is_null() && format!("{value}") != "0.00")
                     .map(|(column, value)| format!(" {column} {value}"))
                     .collect();
                 text.push(format!("{inset}{name}{}", said.concat()));
@@ -46,12 +46,6 @@ impl Shop<'_> {
 
     fn of_year(&self) -> Vec<String> {
         self.summary("2026-01-01", "2026-12-31")
-    }
-
-    /// A tax code for one direction.
-    fn code(&self, code: &str, direction: &str, components: Value) -> String {
-        let body = json!({"code": code, "name": code, "direction": direction, "components": components});
-        self.make("taxCodes", &body)["id"].as_str().unwrap().to_owned()
     }
 
     /// A payment without a party, for direct lines.

@@ -215,11 +215,11 @@ on_both_engines! {
             for (what, resource, path, method, body) in [
                 ("a fee", "payments", String::new(), "POST", Some(json!({
                     "date": "2026-11-20", "partyId": party, "accountId": bank, "amount": 0.01,
-                    "feeAmount": 100_000, "feeAccountId": fees
+                    "feeAmount": 10_0000, "feeAccountId": fees
                 }))),
                 ("stock in and out", "stockAdjustments", String::new(), "POST", Some(json!({
                     "date": "2026-11-20", "reason": "Count", "lines": [
-                        {"itemId": goods, "quantityDelta": 100_000, "unitCost": 10},
+                        {"itemId": goods, "quantityDelta": 10_0000, "unitCost": 10},
                         {"itemId": goods, "quantityDelta": -99_999}]
                 }))),
                 ("a rate of one's own", "salesInvoices", String::new(), "POST", Some(dollars("2026-11-20"))),
@@ -323,7 +323,7 @@ on_both_engines! {
             "lines": [{"description": "Work", "quantity": 1, "unitPrice": amount}]
         });
         let post = |dialect: Dialect, amount: i64| clerk.ask(dialect, "POST", "salesInvoices", "?dryRun=true", Some(&body(amount)));
-        office.limit_amount(100_00);
+        office.limit_amount(10_000);
         // Nobody else says what a dollar is worth.
         rate(clerk, Dialect::A, "2026-11-11", "0.0001").expect(201);
         let said = post(Dialect::B, 50).expect(403);

@@ -135,7 +135,8 @@ fn belongings(other: &Company<'_>) -> BTreeMap<&'static str, String> {
     found.insert("parties", other.partner());
     found.insert("items", other.goods());
     let code = other.tax("20");
-    let components = other.ask(Dialect::B, "GET", "taxCodes", &format!("/{code}"), None).expect(200).data["components"].clone();
+    let components =
+        other.ask(Dialect::B, "GET", "taxCodes", &format!("/{code}"), None).expect(200).data["components"].clone();
     found.insert("components", id(&components[0]).to_owned());
     found.insert("taxCodes", code);
     found.insert("accounts", other.account("1010"));

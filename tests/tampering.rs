@@ -109,17 +109,17 @@ fn the_chain_says_where_it_is_broken(engine: Engine) {
     let run = |sql: &str| place.run(&sql.replace("{b}", &own).replace("{last}", &last.to_string()));
     let cases: [(&str, &dyn Fn()); 8] = [
         ("is missing: records were cut off the end", &|| {
-            run("DELETE FROM audit_log WHERE business_id = {b} AND sequence = {last}")
+            run("DELETE FROM audit_log WHERE business_id = {b} AND sequence = {last}");
         }),
         ("2 is missing", &|| run("DELETE FROM audit_log WHERE business_id = {b} AND sequence = 2")),
         ("is not what was written", &|| {
-            run("UPDATE audit_log SET address = 'x' WHERE business_id = {b} AND sequence = 2")
+            run("UPDATE audit_log SET address = 'x' WHERE business_id = {b} AND sequence = 2");
         }),
         ("does not follow from the record before it", &|| {
-            run("UPDATE audit_log SET previous_hash = '' WHERE business_id = {b} AND sequence = 2")
+            run("UPDATE audit_log SET previous_hash = '' WHERE business_id = {b} AND sequence = 2");
         }),
         ("is not the record that the chain ended with", &|| {
-            run("UPDATE books SET audit_hash = 'x' WHERE business_id = {b}")
+            run("UPDATE books SET audit_hash = 'x' WHERE business_id = {b}");
         }),
         ("and that is not signed", &|| run("UPDATE books SET signature = '' WHERE business_id = {b}")),
         ("is not under the key, and the one before it is", &|| {
@@ -134,7 +134,9 @@ fn the_chain_says_where_it_is_broken(engine: Engine) {
         hand();
         let found = place.findings(&company, "V7");
         assert!(found.iter().any(|one| one.ends_with(told)), "{told}: {found:?}");
-        ["audit_log", "books"].iter().for_each(|table| place.put_back("all", table));
+        for table in ["audit_log", "books"] {
+            place.put_back("all", table);
+        }
     }
     assert!(place.findings(&company, "V7").is_empty());
 }
@@ -207,7 +209,9 @@ fn a_kept_head_tells_what_went_back(engine: Engine) {
         place.run(&statement.replace("{b}", &own));
         let found = found();
         assert!(found.len() == 1 && found[0].contains(told), "{statement}: {found:?}");
-        ["audit_log", "books"].iter().for_each(|table| place.put_back("all", table));
+        for table in ["audit_log", "books"] {
+            place.put_back("all", table);
+        }
     }
 }
 
