@@ -1,5 +1,7 @@
 //! Who may post what to which: every purpose against every kind of account, as a page of a handbook would have it.
 
+#![cfg(test)]
+
 use super::*;
 use crate::account::AccountType as T;
 use crate::chart::{Chart, ChartTemplate};

@@ -1,5 +1,7 @@
 //! The worked examples, day by day.
 
+#![cfg(test)]
+
 use super::replay::Start;
 use super::{Effect, Fact, Kind, Method, Side, Terms, first_shortage, history};
 use rust_decimal::Decimal;

@@ -1,5 +1,7 @@
 //! What holds of any facts in any order.
 
+#![cfg(test)]
+
 use super::cases::terms;
 use super::replay::Start;
 use super::{Effect, Fact, Kind, Method, Side, history};

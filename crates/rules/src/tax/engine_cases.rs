@@ -1,5 +1,7 @@
 //! The engine's table of cases.
 
+#![cfg(test)]
+
 use super::*;
 use crate::tax::TaxBoxes;
 use words::money::{Percent, Rounding};
