@@ -54,7 +54,8 @@ pub(crate) struct Table {
     pub(crate) whose: Whose,
     /// The rest of the key, by the places of its columns.
     pub(crate) key: Vec<usize>,
-    /// Rows are put in and stay: those that were there before the seals have none.
+    /// Rows are put in and stay, as the database's own guard of the table has it: those that were there before the seals
+    /// have none, and those that a migration made get theirs once, when it is settled.
     pub(crate) grows_only: bool,
 }
 
@@ -104,14 +105,13 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         document_lines,
         allocations,
         stock,
-        stock_facts,
         stock_snapshots,
         progress,
         document_links,
         tax_beginnings,
     ]);
-    tables
-        .extend(of_companies![entries, open_item_moves, stock_moves, progress_moves, tax_facts].map(Table::grows_only));
+    let growing = of_companies![entries, open_item_moves, stock_moves, progress_moves, tax_facts, stock_facts];
+    tables.extend(growing.map(Table::grows_only));
     tables
 });
 
