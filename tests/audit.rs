@@ -68,6 +68,13 @@ on_both_engines! {
             let end = if now.get("voidDate").is_some() { "voided" } else { "deleted" };
             assert_eq!(actions, ["created", "updated", end], "{resource}");
         }
+        // What a record is called finds it, in capitals or not.
+        for word in ["CHANGED", "changed"] {
+            let found = log(&company, &format!("&resource=parties&q={word}"));
+            assert_eq!(found.len(), 1, "{word}");
+            assert_eq!(found[0]["after"]["name"], "Changed");
+        }
+        assert!(log(&company, "&resource=parties&q=nobody-is-called-so").is_empty());
         let all = log(&company, "");
         let sequences: Vec<_> = all.iter().map(|one| one["sequence"].as_u64().unwrap()).collect();
         assert_eq!(sequences, (1..=all.len() as u64).collect::<Vec<_>>());
@@ -378,6 +385,10 @@ fn each_corruption_is_found(engine: Engine) {
             Engine::Sqlite => format!("business_id = X'{id}'"),
             Engine::Postgres => format!("business_id = '{}'", company.id),
         };
+        // What is packed is spoilt as it is said.
+        if statements.contains("content") {
+            behind_the_back(&server, &crate::seals::unpacked_contents(&server)).unwrap();
+        }
         let here: Vec<String> = statements.split("; ").map(|statement| within(statement, &only)).collect();
         behind_the_back(&server, &here).unwrap_or_else(|error| panic!("{what}: {error}"));
         let failed = company.failed_checks();

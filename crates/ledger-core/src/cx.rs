@@ -265,6 +265,12 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
+    /// What a document in the books names is not removed any more.
+    pub(crate) fn keep_named(&self, document: &documents::Model) -> Result<()> {
+        self.desk()?.keep_named(document);
+        Ok(())
+    }
+
     pub(crate) fn replaced(&self) -> &Replaced {
         &self.replaced
     }

@@ -12,11 +12,16 @@ use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::packed::Packed;
 use crate::resource::ResourceKey;
+use crate::texts::search_key;
 use crate::wire_enum;
 use schemars::JsonSchema;
+use sea_orm::sea_query::{Condition, LikeExpr};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 wire_enum! {
@@ -85,6 +90,7 @@ pub(crate) fn row(
     origin: &Origin,
     change: Change,
 ) -> audit_log::Model {
+    let search = change.after.as_deref().or(change.before.as_deref()).and_then(looked_for);
     let mut row = audit_log::Model {
         business_id: business,
         sequence,
@@ -100,8 +106,9 @@ pub(crate) fn row(
         resource_id: change.id,
         version_from: change.version_from,
         version_to: change.version_to,
-        before: change.before,
-        after: change.after,
+        before: change.before.map(Packed::from),
+        after: change.after.map(Packed::from),
+        search,
         previous_hash: previous.to_owned(),
         hash: String::new(),
         keyed: true,
@@ -150,6 +157,32 @@ fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Option<&str>)) {
     if let Some(client) = &row.client_request_id {
         feed(Some(client));
     }
+    // The same of records from before they were looked for by a column of its own.
+    if let Some(search) = &row.search {
+        feed(Some("search"));
+        feed(Some(search));
+    }
+}
+
+/// The members of a record that it is looked for by.
+const LOOKED_FOR: &[&str] =
+    &["number", "code", "name", "legalName", "email", "reference", "externalId", "narration", "description"];
+
+/// What a record is looked for by, as `q` has it. One in the installation's log is within another.
+fn looked_for(json: &str) -> Option<String> {
+    let mut members: HashMap<&str, &RawValue> = serde_json::from_str(json).ok()?;
+    if let Some(within) = members.get("record") {
+        members = serde_json::from_str(within.get()).ok()?;
+    }
+    let texts = LOOKED_FOR.iter().filter_map(|name| serde_json::from_str::<String>(members.get(name)?.get()).ok());
+    Some(search_key(&texts.collect::<Vec<_>>().join(" ")))
+}
+
+/// Records that a word is found in; those from before there was a column for it by what they hold.
+pub(crate) fn found_by(like: &LikeExpr) -> Condition {
+    use audit_log::Column;
+    let older = Condition::all().add(Column::Search.is_null()).add(Column::After.like(like.clone()));
+    Condition::any().add(Column::Search.like(like.clone())).add(older)
 }
 
 /// What a walk along the chain came to.
@@ -281,14 +314,16 @@ mod tests {
     fn every_column_is_under_the_hash() {
         let whole = sample();
         assert_eq!(hash(&seals(), &whole), whole.hash);
-        let tampered: [fn(&mut audit_log::Model); 10] = [
+        let tampered: [fn(&mut audit_log::Model); 12] = [
             |row| row.keyed = false,
+            |row| row.search = None,
+            |row| row.search = Some("other".into()),
             |row| row.sequence = 2,
             |row| row.at = Instant::from_micros(1),
             |row| row.dialect = Some("B".into()),
             |row| row.action = "deleted".into(),
             |row| row.version_to = None,
-            |row| row.before = Some("{ }".into()),
+            |row| row.before = Some("{ }".to_owned().into()),
             |row| (row.before, row.after) = (None, row.before.take()),
             |row| row.previous_hash = "00".into(),
             |row| row.address = Some(String::new()),
@@ -302,7 +337,7 @@ mod tests {
 
     #[test]
     fn records_from_before_there_was_a_key_are_what_they_were() {
-        let plain = audit_log::Model { keyed: false, ..sample() };
+        let plain = audit_log::Model { keyed: false, search: None, ..sample() };
         // As it was made before.
         assert_eq!(hash(&seals(), &plain), "01155f8244c957fb864f72528028d8b0f065aad9d70ca24f934230df12986df3");
         let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();

@@ -19,10 +19,10 @@ use crate::books::seal::tables::{TABLES, Whose};
 use crate::books::seal::writing::{self, There};
 use crate::books::seal::{Seals, heads};
 use crate::books::tables::{
-    DocumentKind, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log, books,
-    document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves, open_items,
-    party_balances, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves, stock_snapshots,
-    tax_beginnings, tax_facts,
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log,
+    books, document_lines, document_links, documents, entries, entry_lines, mentions, number_counters, open_item_moves,
+    open_items, party_balances, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
+    stock_snapshots, tax_beginnings, tax_facts,
 };
 use crate::clock::Instant;
 use crate::day::Day;
@@ -130,6 +130,7 @@ struct Pending {
     stock_moves: Vec<stock_moves::Model>,
     progress_moves: Vec<progress_moves::Model>,
     links: Vec<document_links::Model>,
+    mentions: Vec<mentions::Model>,
     standings: Vec<Standing>,
 }
 
@@ -154,7 +155,7 @@ pub(crate) enum Standing {
 /// Where the desk stood before a command, to return to when it fails.
 pub(crate) struct Mark {
     company: Option<(BusinessId, Head, bool)>,
-    lengths: [usize; 16],
+    lengths: [usize; 17],
     flushes: u64,
 }
 
@@ -397,7 +398,7 @@ impl Desk {
     pub(crate) fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
         // What was pending then may be written by now; what is pending since is the command's own.
-        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 16] };
+        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 17] };
         inner.pending.truncate(lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)
@@ -422,7 +423,18 @@ impl Desk {
     }
 
     pub(crate) fn keep_document(&self, document: documents::Model) {
+        self.keep_named(&document);
         self.inner().pending.documents.push(document);
+    }
+
+    /// What a document in the books names is not removed any more.
+    pub(crate) fn keep_named(&self, document: &documents::Model) {
+        if document.status == DocumentStatus::Draft {
+            return;
+        }
+        let business_id = document.business_id;
+        let named = document.content.named().into_iter().map(|record_id| mentions::Model { business_id, record_id });
+        self.inner().pending.mentions.extend(named);
     }
 
     pub(crate) fn keep_line(&self, line: document_lines::Model) {
@@ -805,7 +817,7 @@ impl Inner {
 }
 
 impl Pending {
-    fn lengths(&self) -> [usize; 16] {
+    fn lengths(&self) -> [usize; 17] {
         [
             self.documents.len(),
             self.entries.len(),
@@ -822,11 +834,12 @@ impl Pending {
             self.stock_moves.len(),
             self.progress_moves.len(),
             self.links.len(),
+            self.mentions.len(),
             self.standings.len(),
         ]
     }
 
-    fn truncate(&mut self, lengths: [usize; 16]) {
+    fn truncate(&mut self, lengths: [usize; 17]) {
         let [
             documents,
             entries,
@@ -843,6 +856,7 @@ impl Pending {
             stock_moves,
             progress,
             links,
+            mentions,
             standings,
         ] = lengths;
         self.documents.truncate(documents);
@@ -860,6 +874,7 @@ impl Pending {
         self.stock_moves.truncate(stock_moves);
         self.progress_moves.truncate(progress);
         self.links.truncate(links);
+        self.mentions.truncate(mentions);
         self.standings.truncate(standings);
     }
 
@@ -887,6 +902,7 @@ impl Pending {
         insert_all::<stock_moves::Entity>(connection, (seals, moved), self.stock_moves, Refuse).await?;
         insert_all::<progress_moves::Entity>(connection, (seals, moved), self.progress_moves, Refuse).await?;
         insert_all::<document_links::Entity>(connection, (seals, moved), self.links, Refuse).await?;
+        add_mentions(connection, self.mentions).await?;
         for standing in self.standings {
             standing.write(connection, (seals, moved)).await?;
         }
@@ -991,6 +1007,21 @@ async fn insert_entries(
         let own = portion.iter().map(|row| lines.remove(&(row.business_id, row.number)).unwrap_or_default());
         let own: Vec<_> = own.collect();
         writing::insert::<entries::Entity>(connection, (seals, moved), &portion, &own, There::Refuse).await?;
+    }
+    Ok(())
+}
+
+/// Most are there already.
+async fn add_mentions(connection: &impl ConnectionTrait, mut rows: Vec<mentions::Model>) -> Result<()> {
+    rows.sort_unstable_by_key(|row| (row.business_id, row.record_id));
+    rows.dedup();
+    let there =
+        || OnConflict::columns([mentions::Column::BusinessId, mentions::Column::RecordId]).do_nothing().to_owned();
+    for portion in portions(rows, mentions::Column::iter().count()) {
+        mentions::Entity::insert_many(portion.into_iter().map(IntoActiveModel::into_active_model))
+            .on_conflict(there())
+            .exec_without_returning(connection)
+            .await?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Money, Percent, Quantity, UnitPrice};
+use crate::packed::Packed;
 use crate::stored::AsJson;
 use crate::wire_enum;
 use rules::tax::TaxKind;
@@ -170,7 +171,7 @@ macro_rules! table {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use super::{
                 AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money,
-                Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
+                Packed, Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
 
@@ -238,6 +239,16 @@ table! {
         pub created_by: UserId,
         pub updated_at: Instant,
         pub updated_by: UserId,
+    }
+}
+
+table! {
+    /// Items, tax codes and payment terms that a document in the books has ever named.
+    mentions = "mentions" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub record_id: RecordId,
     }
 }
 
@@ -735,8 +746,10 @@ table! {
         pub resource_id: RecordId,
         pub version_from: Option<i64>,
         pub version_to: Option<i64>,
-        pub before: Option<String>,
-        pub after: Option<String>,
+        pub before: Option<Packed>,
+        pub after: Option<Packed>,
+        /// What it is looked for by; records from before there was this column have none.
+        pub search: Option<String>,
         pub previous_hash: String,
         pub hash: String,
         /// Whether the hash is under the key; those from before there was one are plain.

@@ -71,6 +71,9 @@ pub(crate) trait Rows: Resource {
     /// Sort fields by their wire names, in the order of `ABOUT.sorts`.
     const SORTS: &'static [Column<Self>];
 
+    fn found_by(word: LikeExpr) -> Condition {
+        Condition::all().add(Self::SEARCH.like(word))
+    }
     fn filters() -> Vec<Filter<Column<Self>>>;
     /// How many rows the caller can reach, where that is known without counting.
     fn known_total(_cx: &Cx<'_>) -> impl Future<Output = Result<Option<u64>>> + Send {
@@ -135,7 +138,7 @@ fn ordered<E: EntityTrait>(rows: Select<E>, column: E::Column, direction: Direct
 fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
     let mut condition = Condition::all();
     for word in query.search.iter().flat_map(|text| text.split_whitespace()) {
-        condition = condition.add(M::SEARCH.like(containing(&crate::texts::search_key(word))));
+        condition = condition.add(M::found_by(containing(&crate::texts::search_key(word))));
     }
     if let Some(since) = query.updated_since {
         condition = condition.add(M::CHANGED.gte(since));

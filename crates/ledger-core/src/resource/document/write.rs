@@ -236,13 +236,14 @@ fn row_of<D: Document>(
     let number = numbered.as_ref().map(|numbered| numbered.number.clone());
     let series = numbered.as_ref().map(|numbered| numbered.series).or(head.series);
     let (period, sequence) = numbered.and_then(|numbered| numbered.place).unzip();
+    let status = if posted { DocumentStatus::Posted } else { DocumentStatus::Draft };
     Ok(table::Model {
         business_id: cx.business_id()?,
         id,
         kind: D::KIND,
         subkind: settled.subkind.clone(),
         stage: None,
-        status: if posted { DocumentStatus::Posted } else { DocumentStatus::Draft },
+        status,
         search: search_text(number.as_ref(), head, &D::words(judged.asked())),
         number,
         series_id: series,
@@ -255,7 +256,7 @@ fn row_of<D: Document>(
         currency: settled.currency.clone(),
         total: settled.total,
         base_total: settled.base_total,
-        content: judged.written()?,
+        content: judged.written(status)?,
         entries: AsJson(entries),
         posted_at: posted.then_some(cx.now),
         void_date: None,
@@ -604,7 +605,7 @@ pub(crate) async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, asked: D::Aske
 
 /// Changes words that the ledger does not carry.
 async fn reword_as<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Asked) -> Result<D::View> {
-    let (content, written) = judge_words::<D>(cx, (&old.head, &old.content), &head, asked).await?;
+    let (content, written) = judge_words::<D>(cx, (&old.head, &old.content), &head, (asked, old.row.status)).await?;
     let row = D::reword_beside(cx, &old.row, &content.asked).await?;
     let row = table::Model {
         search: search_text(old.row.number.as_ref(), &head, &D::words(&content.asked)),
@@ -750,6 +751,7 @@ async fn store<D: Document>(cx: &Cx<'_>, old: Old<D>, row: table::Model, action:
     if update.exec(&cx.db).await?.rows_affected != 1 {
         return Err(Error::PreconditionFailed);
     }
+    cx.keep_named(&row)?;
     let before = old.before;
     cx.flush().await?;
     let after = view::<D>(cx, row).await?;
