@@ -27,6 +27,7 @@ mod kernel_tax;
 mod kernel_time;
 mod limits;
 mod lists;
+mod memory;
 mod model;
 mod numbering;
 mod orders;
