@@ -8,12 +8,12 @@ use super::lines::{after, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end};
 use crate::books::balances::{last_known, sum};
-use crate::books::portions::that_fit;
+use crate::books::portions::{lines_of, of_entries, that_fit};
 use crate::books::sums::{Span, sums};
 use crate::books::tables::{DocumentKind, entries, entry_lines};
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::account::table as accounts;
 use crate::resource::list::Parameter;
@@ -321,6 +321,9 @@ async fn sides(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<[i64; 2]
 
 // ── Day book ──
 
+/// A page of as many entries as are given unasked holds all their lines, however long they are.
+const MOST_LINES: i64 = 50_000;
+
 pub(super) struct DayBook;
 
 pub(super) struct Days {
@@ -384,17 +387,15 @@ impl Report for DayBook {
             page = page.filter(entries::Column::Date.gte(mark.date)).filter(later);
         }
         let mut page = page.limit(limit).offset(offset).all(&cx.db).await?;
-        if !asked.is_page() {
-            // Entries may have very many lines; what is left comes with the next portion.
+        // Entries may have very many lines.
+        let lines = if asked.is_page() {
+            let lines = lines_of(cx, &page, MOST_LINES).await?;
+            lines.map_err(|count| too_long(page.len(), count))?
+        } else {
+            // What is left comes with the next portion.
             page.truncate(that_fit(cx, &page).await?);
-        }
-        let lines = entry_lines::Entity::find()
-            .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(entry_lines::Column::EntryNumber.is_in(page.iter().map(|entry| entry.number)))
-            .order_by_asc(entry_lines::Column::EntryNumber)
-            .order_by_asc(entry_lines::Column::Position)
-            .all(&cx.db)
-            .await?;
+            of_entries(cx, &page).await?
+        };
         Ok(Days { own: Own(cx.business()?.currency_decimals), entries: page, lines, fixed, count, total, apart })
     }
 
@@ -451,6 +452,19 @@ impl Report for DayBook {
             }),
         })
     }
+}
+
+/// A page is not cut short: whoever takes the next one would never know.
+fn too_long(entries: usize, lines: i64) -> Error {
+    let mut faults = FieldErrors::default();
+    faults.add(
+        "pageSize",
+        format!(
+            "the {entries} entries of this page have {lines} lines, and a page holds {MOST_LINES}; ask for fewer at once, \
+             or for format=csv"
+        ),
+    );
+    faults.into()
 }
 
 /// How many entries there are, what they come to, and what all accounts were debited with, computed apart.
