@@ -405,10 +405,10 @@ on_both_engines! {
                 report["rows"][0]["values"].to_string()
             };
             // Due on the day itself is not late; what was paid in advance lessens the rest.
-            assert_eq!(aged("asOf=2026-03-03"), "[50.00,0.00,100.00,0.00,0.00,150.00]");
-            assert_eq!(aged("asOf=2026-03-04"), "[0.00,50.00,100.00,0.00,0.00,150.00]");
-            assert_eq!(aged("asOf=2026-03-31"), "[7.00,20.00,100.00,0.00,0.00,127.00]");
-            assert_eq!(aged("asOf=2026-03-31&buckets=7,14&agingBy=documentDate"), "[0.00,-30.00,7.00,150.00,127.00]");
+            assert_eq!(aged("asOf=2026-03-03"), "[50.00,0.00,100.00,0.00,0.00,150.00,\"EUR\",150.00,150.00]");
+            assert_eq!(aged("asOf=2026-03-04"), "[0.00,50.00,100.00,0.00,0.00,150.00,\"EUR\",150.00,150.00]");
+            assert_eq!(aged("asOf=2026-03-31"), "[7.00,20.00,100.00,0.00,0.00,127.00,\"EUR\",127.00,127.00]");
+            assert_eq!(aged("asOf=2026-03-31&buckets=7,14&agingBy=documentDate"), "[0.00,-30.00,7.00,150.00,127.00,\"EUR\",127.00,127.00]");
             let detail = shop.report("/ar-aging-detail?asOf=2026-03-31");
             assert_eq!(detail["rows"][0]["children"].as_array().unwrap().len(), 4);
             let statement = shop.report(&format!("/party-statement?partyId={}&from=2026-02-01&to=2026-03-31", shop.customer));

@@ -1,5 +1,6 @@
 //! The tables that only the lane writes.
 
+use crate::books::aliases::Named;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -169,7 +170,7 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use super::{
-                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money,
+                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money, Named,
                 Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
@@ -219,7 +220,7 @@ table! {
         pub period: Option<String>,
         pub sequence: Option<i64>,
         pub date: Day,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub reference: Option<String>,
         pub narration: Option<String>,
         pub currency: String,
@@ -283,7 +284,7 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub position: i64,
         pub account_id: RecordId,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub date: Day,
         pub amount: Money,
         pub currency: String,
@@ -310,7 +311,7 @@ table! {
         pub id: RecordId,
         pub kind: DocumentKind,
         pub date: Day,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub item_id: Option<RecordId>,
         pub account_id: Option<RecordId>,
         pub tax_code_id: Option<RecordId>,
@@ -333,7 +334,7 @@ table! {
         pub id: RecordId,
         pub document_id: RecordId,
         pub kind: DocumentKind,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub account_id: RecordId,
         pub currency: String,
         pub date: Day,
@@ -358,7 +359,7 @@ table! {
         pub id: RecordId,
         pub open_item_id: RecordId,
         pub document_id: RecordId,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub account_id: RecordId,
         pub currency: String,
         pub date: Day,
@@ -375,7 +376,7 @@ table! {
         pub business_id: BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: RecordId,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub source_kind: DocumentKind,
         /// Its open item.
         pub source_id: RecordId,
@@ -518,7 +519,7 @@ table! {
         pub document_id: RecordId,
         pub kind: DocumentKind,
         pub date: Day,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub item_id: Option<RecordId>,
         /// Whether it is of something that is kept in stock.
         pub is_goods: bool,
@@ -601,7 +602,7 @@ table! {
         pub base_box: Option<String>,
         pub tax_box: Option<String>,
         pub leads: bool,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub party_tax_number: Option<String>,
         pub country: Option<String>,
         pub currency: String,
@@ -694,7 +695,7 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub business_id: BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
-        pub party_id: RecordId,
+        pub party_id: Named,
         #[sea_orm(primary_key, auto_increment = false)]
         pub account_id: RecordId,
         #[sea_orm(primary_key, auto_increment = false)]

@@ -69,6 +69,14 @@ pub(super) async fn at_end_of(cx: &Cx<'_>, span: Span, point: Point) -> Result<B
     Ok(at)
 }
 
+/// Carries what was earned in earlier years on with the retained earnings, as closing those years does.
+pub(super) fn carry_on(at: &mut Balances, earlier: &Balances, chart: &Chart, retained: RecordId) {
+    for (account, sum) in earlier.iter().filter(|(account, _)| chart.is_earned(**account)) {
+        *at.entry(*account).or_insert(0) -= sum;
+        *at.entry(retained).or_insert(0) += sum;
+    }
+}
+
 /// A section of a statement: the accounts of some types, with their sum. `sign` turns what is a credit to a plus.
 fn section(
     chart: &Chart,
@@ -379,7 +387,7 @@ pub(super) struct Tried {
     after: Balances,
     /// What was earned before the fiscal year in which the days begin.
     earlier: Balances,
-    retained: Option<RecordId>,
+    retained: RecordId,
 }
 
 impl Report for TrialBalance {
@@ -439,7 +447,7 @@ impl Report for TrialBalance {
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Tried> {
         let (business, span) = (cx.business()?, asked.span);
         let from = span.from.unwrap_or(span.to);
-        let retained = Some(cx.chart().await?.roles().retained_earnings.id());
+        let retained = cx.chart().await?.roles().retained_earnings.id();
         Ok(Tried {
             chart: Chart::of(cx).await?,
             own: Own(business.currency_decimals),
@@ -453,21 +461,17 @@ impl Report for TrialBalance {
     }
 
     fn fold(facts: Tried, asked: &Asked) -> Result<Sheet> {
-        let Tried { chart, own, span, before, moved, after, earlier, retained } = facts;
+        let Tried { chart, own, span, mut before, moved, mut after, earlier, retained } = facts;
+        for at in [&mut before, &mut after] {
+            carry_on(at, &earlier, &chart, retained);
+        }
         let figure = |of: &Balances, id: RecordId| of.get(&id).copied().unwrap_or_default();
-        let carried: i64 = earlier.iter().filter(|(id, _)| chart.is_earned(**id)).map(|(_, sum)| sum).sum();
         let sides = |net: i64| [net.max(0), (-net).max(0)];
         let mut sums = [0_i64; 6];
         let (mut closing, mut found) = (0_i64, 0_i64);
         let mut rows = Vec::new();
         for account in &chart.0 {
-            let mut opening = figure(&before, account.id);
-            if is_earned(account) {
-                opening -= figure(&earlier, account.id);
-            }
-            if retained == Some(account.id) {
-                opening += carried;
-            }
+            let opening = figure(&before, account.id);
             let turned = moved.get(&account.id).copied().unwrap_or_default();
             let end = opening + turned.net();
             let figures: Vec<i64> = [sides(opening), [turned.debit, turned.credit], sides(end)].concat();
@@ -475,14 +479,7 @@ impl Report for TrialBalance {
                 *sum += figure;
             }
             closing += end.abs();
-            let mut apart = figure(&after, account.id);
-            if is_earned(account) {
-                apart -= figure(&earlier, account.id);
-            }
-            if retained == Some(account.id) {
-                apart += carried;
-            }
-            found += apart.abs();
+            found += figure(&after, account.id).abs();
             if asked.include_zero || turned != Moved::default() || opening != 0 {
                 rows.push(account_row(account, own.cells(&figures)));
             }
@@ -605,7 +602,7 @@ mod tests {
             moved: moved(&[(1010, 300, 0), (4000, 0, 300)]),
             after: at(&[(1010, 6_300), (3000, -5_000), (4000, -2_300), (6000, 1_000)]),
             earlier: at(&[(4000, -2_000), (6000, 1_000)]),
-            retained: Some(id(3200)),
+            retained: id(3200),
         };
         let sheet = TrialBalance::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
         assert_eq!(failed(&sheet), Vec::<String>::new());
