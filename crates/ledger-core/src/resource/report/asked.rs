@@ -159,8 +159,8 @@ pub(super) const TAX_BASIS: Parameter = Parameter::new(
 pub(super) const TAX_CODE: Parameter = Parameter::new("taxCodeId", "Only this tax code.", Reads::Identifier);
 pub(super) const BASIS: Parameter = Parameter::new(
     "basis",
-    "Whether what invoices earn counts when they are written or when they are settled; `accrual` when absent. What goods \
-     that were sold turn out to have cost counts with the bill that says so.",
+    "Whether what invoices earn counts when they are written or when they are settled, with the tax on it; `accrual` when \
+     absent. Goods, assets and the cost of sales stand as in the ledger.",
     Reads::OneOf(Basis::TEXTS),
 );
 pub(super) const GROUP_BY: Parameter = Parameter::new(

@@ -16,6 +16,7 @@ mod ledger;
 mod lines;
 mod proof;
 mod samples;
+mod settled;
 mod sheet;
 mod statement;
 mod statements;

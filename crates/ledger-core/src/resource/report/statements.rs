@@ -178,18 +178,19 @@ impl Report for ProfitAndLoss {
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Earned> {
         let chart = Chart::of(cx).await?;
+        let spans = asked.spans();
+        let day_before = |span: &Span| span.from.unwrap_or(span.to).previous();
+        let days: Vec<Day> = spans.iter().flat_map(|span| [day_before(span), span.to]).collect();
+        let mut uncounted = waiting(cx, &chart, &days, asked).await?.into_iter();
         let mut periods = Vec::new();
-        for span in asked.spans() {
-            let day_before = span.from.unwrap_or(span.to).previous();
+        for span in spans {
             let mut moved = sums(cx, span, asked.point).await?;
-            let mut before = at_end(cx, day_before, asked.point).await?;
+            let mut before = at_end(cx, day_before(&span), asked.point).await?;
             let mut after = at_end_of(cx, span, asked.point).await?;
-            if asked.basis == Basis::Cash {
-                let uncounted =
-                    [uncounted(cx, &chart, day_before, asked).await?, uncounted(cx, &chart, span.to, asked).await?];
-                put_off(&mut moved, &uncounted);
-                take_off(&mut before, &uncounted[0]);
-                take_off(&mut after, &uncounted[1]);
+            if let Some((not_before, not_after)) = uncounted.next().zip(uncounted.next()) {
+                take_off(&mut before, &not_before);
+                take_off(&mut after, &not_after);
+                put_off(&mut moved, &[not_before, not_after]);
             }
             periods.push((span, moved, [before, after]));
         }
@@ -242,6 +243,11 @@ impl Report for ProfitAndLoss {
     }
 }
 
+/// What does not count yet at the end of each of these days, where that is asked for.
+async fn waiting(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &Asked) -> Result<Vec<Balances>> {
+    if asked.basis == Basis::Cash { uncounted(cx, chart, days, asked).await } else { Ok(Vec::new()) }
+}
+
 /// What does not count yet at the end of the days is not earned on them; what did not count before them is.
 fn put_off(moved: &mut Sums, [before, after]: &[Balances; 2]) {
     for (id, figure) in
@@ -277,7 +283,7 @@ impl Report for BalanceSheet {
     const ABOUT: &'static str = "What the company has and owes at the end of a day. What was earned is equity: that of \
                                  earlier fiscal years is carried on by itself, without an entry at the end of a year.";
     const PARAMETERS: &'static [Parameter] =
-        &[AS_OF, DATE, PERIODS, INTERVAL, COMPARE_WITH, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+        &[AS_OF, DATE, PERIODS, INTERVAL, COMPARE_WITH, BASIS, INCLUDE_ZERO, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
         columns: &[],
         varying: Some("a column for each day"),
@@ -299,14 +305,22 @@ impl Report for BalanceSheet {
     type Facts = Held;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Held> {
-        let business = cx.business()?;
+        let (business, chart) = (cx.business()?, Chart::of(cx).await?);
+        let ends: Vec<[Day; 2]> =
+            asked.days().into_iter().map(|day| [day, business.fiscal_year_start(day).previous()]).collect();
+        let mut uncounted = waiting(cx, &chart, ends.as_flattened(), asked).await?.into_iter();
         let mut days = Vec::new();
-        for day in asked.days() {
-            let before = business.fiscal_year_start(day).previous();
+        for [day, before] in ends {
             let on_day = Span { from: Some(day), to: day };
-            days.push((day, at_end_of(cx, on_day, asked.point).await?, at_end(cx, before, asked.point).await?));
+            let mut at = at_end_of(cx, on_day, asked.point).await?;
+            let mut earlier = at_end(cx, before, asked.point).await?;
+            if let Some((not_at, not_before)) = uncounted.next().zip(uncounted.next()) {
+                take_off(&mut at, &not_at);
+                take_off(&mut earlier, &not_before);
+            }
+            days.push((day, at, earlier));
         }
-        Ok(Held { chart: Chart::of(cx).await?, own: Own(business.currency_decimals), days })
+        Ok(Held { chart, own: Own(business.currency_decimals), days })
     }
 
     fn fold(facts: Held, asked: &Asked) -> Result<Sheet> {
@@ -354,7 +368,8 @@ impl Report for BalanceSheet {
         ];
         let mut checks: Vec<Check> = Vec::new();
         for (place, (day, ..)) in days.iter().enumerate() {
-            let name = format!("Assets equal liabilities and equity on {day}");
+            let less = if asked.basis == Basis::Cash { ", each less what is not settled" } else { "" };
+            let name = format!("Assets equal liabilities and equity on {day}{less}");
             checks.push(own.check(&name, assets[place], funded[place]));
         }
         let first = |figures: &[i64]| own.cell(figures.first().copied().unwrap_or_default());
