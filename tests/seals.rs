@@ -785,7 +785,7 @@ pub(crate) fn chain_plainly_from(
                  WHERE business_id = {business} AND sequence = {sequence}"
             );
             let found = place.texts(&sql).remove(0);
-            let text = found.strip_prefix('=')?.to_owned();
+            let text = ledger_core::packed::unpack(found.strip_prefix('=')?.to_owned())?;
             let hyphens = |id: &str| [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
             Some(if *is_id && !text.contains('-') { hyphens(&text) } else { text })
         };
@@ -798,7 +798,7 @@ pub(crate) fn chain_plainly_from(
         }
         let hash: String = digest.finish().as_ref().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
         place.run(&format!(
-            "UPDATE audit_log SET previous_hash = '{previous}', hash = '{hash}', keyed = false \
+            "UPDATE audit_log SET previous_hash = '{previous}', hash = '{hash}', keyed = false, search = NULL \
              WHERE business_id = {business} AND sequence = {sequence}"
         ));
         previous = hash;

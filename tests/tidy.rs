@@ -92,6 +92,16 @@ fn what_is_kept_is_posted_to_by_its_keeper() {
 }
 
 #[test]
+fn who_a_party_is_aliases_say() {
+    let core = "crates/ledger-core/src";
+    absent(core, &["PartyId.eq(", "PartyId.is_in(", "MergedIntoId.eq("], &["books/aliases.rs", "resource/party.rs"]);
+    // What proves what was written, takes it back, or goes on with the very item.
+    let of_the_item =
+        ["books/verify", "books/tax_facts.rs", "document/write.rs", "settlement/relief.rs", "settlement/taxes.rs"];
+    absent(core, &["as_written"], &[&["books/aliases.rs"], &of_the_item[..]].concat());
+}
+
+#[test]
 fn a_dialect_names_neither_the_database_nor_the_other() {
     absent("crates/dialect-a/src", &["sea_orm", "sqlx", "dialect_b", "DialectB"], &[]);
     absent("crates/dialect-b/src", &["sea_orm", "sqlx", "dialect_a", "DialectA"], &[]);

@@ -12,11 +12,13 @@ fn text(value: &Value) -> String {
 on_both_engines! {
     fn what_a_document_names_stays(server) {
         let shop = Shop::open(server, Dialect::B);
-        let named = || {
+        let mut codes = 0;
+        let mut named = || {
+            codes += 1;
             let made = |resource: &str, body: Value| shop.make(resource, &body)["id"].as_str().unwrap().to_owned();
             [
                 ("items", made("items", json!({"name": "Advice", "type": "service"}))),
-                ("taxCodes", shop.vat("7")),
+                ("taxCodes", shop.tax(&format!("T{codes}"), json!([{"name": "VAT", "rate": 7}]))),
                 ("paymentTerms", made("paymentTerms", json!({"name": "A fortnight", "days": 14}))),
             ]
         };

@@ -36,6 +36,7 @@ mod m0029_tax_facts;
 mod m0031_stock_facts;
 mod m0032_stock_snapshots;
 mod m0033_years;
+mod m0034_merged_parties;
 mod m0042_packed;
 mod noting;
 pub mod schema;
@@ -73,6 +74,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0031_stock_facts::Migration),
             Box::new(m0032_stock_snapshots::Migration),
             Box::new(m0033_years::Migration),
+            Box::new(m0034_merged_parties::Migration),
             Box::new(m0042_packed::Migration),
         ]
     }

@@ -45,7 +45,7 @@ use crate::resource::extra::Media;
 use crate::resource::list::{self, Pagination};
 use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb};
 use crate::resource::user::{self as user_records, MembershipView, UserView};
-use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile};
+use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile, revaluation};
 use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
@@ -1097,6 +1097,7 @@ impl Write {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
         };
+        revaluation::renew(&cx).await?;
         if self.dry_run {
             // Nothing of it happened.
             drop(desk.take_told());

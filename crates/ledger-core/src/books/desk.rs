@@ -9,6 +9,7 @@
 //!
 //! Rollups are not gathered: they follow from the lines, and are summed once when the batch is written.
 
+use crate::books::aliases::Named;
 use crate::books::audit::{self, AuditAction, Change, Origin};
 use crate::books::chart::Chart;
 use crate::books::limits::{Judged, Moves};
@@ -71,6 +72,8 @@ struct Inner {
     rehearsed: Option<Vec<Rehearsed>>,
     /// Companies whose books began since the last flush.
     founded: Vec<BusinessId>,
+    /// Whether the command that runs only plans: what it writes is not undone by itself.
+    planning: bool,
 }
 
 /// What is remembered of one company.
@@ -178,6 +181,12 @@ pub(crate) struct Rehearsed {
     pub(crate) entry: usize,
     pub(crate) date: Day,
     pub(crate) line: entry_lines::Model,
+}
+
+impl NewEntry {
+    pub(crate) fn is_revaluation(&self) -> bool {
+        self.document == DocumentKind::Revaluation
+    }
 }
 
 impl Desk {
@@ -406,6 +415,25 @@ impl Desk {
             company.head = head;
             company.changed = changed;
         }
+    }
+
+    /// Whether the command that runs next only plans.
+    pub(crate) fn set_planning(&self, planning: bool) {
+        self.inner().planning = planning;
+    }
+
+    /// Refuses where a command only plans and is to write what is there already: it runs again, by itself, and is undone
+    /// as a whole where it fails.
+    pub(crate) fn check_undoable(&self) -> Result<()> {
+        if self.inner().planning {
+            return Err(Error::internal("a command does more than it planned, and starts over by itself"));
+        }
+        Ok(())
+    }
+
+    /// Whether a document of this kind waits to be written.
+    pub(crate) fn awaits(&self, business: BusinessId, kind: DocumentKind) -> bool {
+        self.inner().pending.documents.iter().any(|row| row.business_id == business && row.kind == kind)
     }
 
     /// From now on, what is posted is kept for a rehearsal to show.
@@ -770,7 +798,7 @@ fn line_row(business: BusinessId, entry: EntryRef, position: i64, line: &Line) -
         entry_number: entry.number,
         position,
         account_id: line.account(),
-        party_id: line.party(),
+        party_id: line.party().map(Named::of),
         date: entry.date,
         amount: line.amount(),
         currency: line.currency().to_owned(),
@@ -1064,7 +1092,7 @@ impl Turnover {
 fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
     let mut days: BTreeMap<(BusinessId, RecordId, &str, Day), Turnover> = BTreeMap::new();
     let mut months: BTreeMap<(BusinessId, RecordId, &str, String), Turnover> = BTreeMap::new();
-    let mut parties: BTreeMap<(BusinessId, RecordId, RecordId, &str), Turnover> = BTreeMap::new();
+    let mut parties: BTreeMap<(BusinessId, Named, RecordId, &str), Turnover> = BTreeMap::new();
     for line in lines {
         let (business, account, currency) = (line.business_id, line.account_id, line.currency.as_str());
         let mut added = days.entry((business, account, currency, line.date)).or_default().add(line);

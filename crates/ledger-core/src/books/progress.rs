@@ -525,6 +525,7 @@ pub(crate) async fn take_back(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::books::aliases::Named;
 
     fn quantity(text: &str) -> Quantity {
         Quantity::parse(text).unwrap()
@@ -539,7 +540,7 @@ mod tests {
             document_id: RecordId::default(),
             kind,
             date: Day::default(),
-            party_id: RecordId::default(),
+            party_id: Named::default(),
             item_id: None,
             is_goods,
             is_return: false,

@@ -1,5 +1,6 @@
 //! The tables that only the lane writes.
 
+use crate::books::aliases::Named;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -170,7 +171,7 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use super::{
-                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money,
+                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money, Named,
                 Packed, Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
@@ -220,7 +221,7 @@ table! {
         pub period: Option<String>,
         pub sequence: Option<i64>,
         pub date: Day,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub reference: Option<String>,
         pub narration: Option<String>,
         pub currency: String,
@@ -294,7 +295,7 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub position: i64,
         pub account_id: RecordId,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub date: Day,
         pub amount: Money,
         pub currency: String,
@@ -321,7 +322,7 @@ table! {
         pub id: RecordId,
         pub kind: DocumentKind,
         pub date: Day,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub item_id: Option<RecordId>,
         pub account_id: Option<RecordId>,
         pub tax_code_id: Option<RecordId>,
@@ -344,7 +345,7 @@ table! {
         pub id: RecordId,
         pub document_id: RecordId,
         pub kind: DocumentKind,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub account_id: RecordId,
         pub currency: String,
         pub date: Day,
@@ -369,7 +370,7 @@ table! {
         pub id: RecordId,
         pub open_item_id: RecordId,
         pub document_id: RecordId,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub account_id: RecordId,
         pub currency: String,
         pub date: Day,
@@ -386,7 +387,7 @@ table! {
         pub business_id: BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: RecordId,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub source_kind: DocumentKind,
         /// Its open item.
         pub source_id: RecordId,
@@ -529,7 +530,7 @@ table! {
         pub document_id: RecordId,
         pub kind: DocumentKind,
         pub date: Day,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub item_id: Option<RecordId>,
         /// Whether it is of something that is kept in stock.
         pub is_goods: bool,
@@ -612,7 +613,7 @@ table! {
         pub base_box: Option<String>,
         pub tax_box: Option<String>,
         pub leads: bool,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub party_tax_number: Option<String>,
         pub country: Option<String>,
         pub currency: String,
@@ -705,7 +706,7 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub business_id: BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
-        pub party_id: RecordId,
+        pub party_id: Named,
         #[sea_orm(primary_key, auto_increment = false)]
         pub account_id: RecordId,
         #[sea_orm(primary_key, auto_increment = false)]

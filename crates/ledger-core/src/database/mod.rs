@@ -256,7 +256,7 @@ impl Database {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(_)) | Err(_) => Err("the database does not answer"),
             },
-            Engine::Postgres(engine) => engine.reached(),
+            Engine::Postgres(engine) => engine.reached().await,
         }
     }
 

@@ -81,9 +81,9 @@ impl Engine {
         Writer(self.0.writes.clone(), self.noting(Part::Writing))
     }
 
-    /// Why it cannot be reached, or takes no writes, where that is known without asking it.
-    pub(crate) fn reached(&self) -> Result<(), &'static str> {
-        self.0.health().standing().told()
+    /// Why it cannot be reached, or takes no writes. Whoever does not get to know soon hears that it does not answer.
+    pub(crate) async fn reached(&self) -> Result<(), &'static str> {
+        self.0.health().asked().await.told()
     }
 
     /// An error at once where no write can come to its end.

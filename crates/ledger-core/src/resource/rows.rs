@@ -31,6 +31,8 @@ pub(crate) enum Compares<C> {
     Contains(C),
     AtLeast(C),
     AtMost(C),
+    /// The party of the row is this one.
+    Party(C),
     Looks(Looks),
 }
 
@@ -53,6 +55,11 @@ impl<C> Filter<C> {
 
     pub(crate) const fn at_most(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
         Self::of(name, about, reads, Compares::AtMost(column))
+    }
+
+    /// Rows of the party that is asked for, whatever name they were written under.
+    pub(crate) const fn of_party(about: &'static str, column: C) -> Self {
+        Self::of("partyId", about, Reads::Identifier, Compares::Party(column))
     }
 
     pub(crate) const fn looking(name: &'static str, about: &'static str, reads: Reads, looks: Looks) -> Self {
@@ -148,6 +155,10 @@ fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
         let Some(filter) = offered.iter().find(|filter| filter.parameter.name == *name) else { continue };
         condition = match (&filter.compares, value) {
             (Compares::Looks(looks), value) => condition.add(looks(cx, value)?),
+            (Compares::Party(column), FilterValue::Identifier(party)) => {
+                condition.add(cx.aliases()?.is(*column, *party))
+            }
+            (Compares::Party(_), _) => return Err(Error::internal("a party is asked for by something else than one")),
             (Compares::Contains(column), FilterValue::Text(text)) => {
                 condition.add(column.like(containing(&serde_json::Value::from(text.as_str()).to_string())))
             }

@@ -108,6 +108,11 @@ pub(super) async fn judge<D: Document>(
     Ok(Judged { content: Content { asked, figures: settled.figures.clone() }, settled })
 }
 
+/// What a posted document that stays as it was asked for comes to by now.
+pub(super) fn judged_anew<D: Document>(asked: D::Asked, settled: Settled<D::Figures>) -> Judged<D> {
+    Judged { content: Content { asked, figures: settled.figures.clone() }, settled }
+}
+
 /// Judges the words of a posted document that change. What it named all along may stay: an item may have been archived
 /// since. What is answered is kept with the figures that it has.
 pub(super) async fn judge_words<D: Document>(

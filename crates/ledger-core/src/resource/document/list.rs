@@ -49,6 +49,7 @@ pub(crate) fn reach<D: Document>(cx: &Cx<'_>) -> Result<Condition> {
 /// Documents that name a record in their own fields, or whose entries do.
 pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::Identifier(id) = value else { return Ok(Condition::any()) };
+    let aliases = cx.aliases()?;
     let moving = Query::select()
         .column((entries::Entity, entries::Column::DocumentId))
         .from(entries::Entity)
@@ -65,11 +66,12 @@ pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
         .and_where(
             Condition::any()
                 .add(entry_lines::Column::AccountId.eq(*id))
-                .add(entry_lines::Column::PartyId.eq(*id))
+                .add(aliases.is(entry_lines::Column::PartyId, *id))
                 .into(),
         )
         .take();
-    Ok(Condition::any().add(Column::Id.in_subquery(moving)).add(named_by_draft(*id)))
+    let named = aliases.names(*id).into_iter().map(named_by_draft);
+    Ok(named.fold(Condition::any().add(Column::Id.in_subquery(moving)), Condition::add))
 }
 
 /// What a posted document names its entries move. A draft's own fields are JSON, in which an identifier stands as it

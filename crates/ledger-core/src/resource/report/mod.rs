@@ -16,7 +16,9 @@ mod ledger;
 mod lines;
 mod proof;
 mod samples;
+mod settled;
 mod sheet;
+mod statement;
 mod statements;
 mod tax;
 mod trade;
@@ -155,7 +157,7 @@ fn all() -> Vec<(ReportOffer, Extra)> {
         one::<aging::AgingDetail<aging::Receivable>>(),
         one::<aging::Aging<aging::Payable>>(),
         one::<aging::AgingDetail<aging::Payable>>(),
-        one::<aging::PartyStatement>(),
+        one::<statement::PartyStatement>(),
         one::<tax::TaxSummary>(),
         one::<tax::TaxDetail>(),
         one::<tax::TaxReturn>(),

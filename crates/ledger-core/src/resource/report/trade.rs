@@ -8,6 +8,7 @@ use super::goods::item_names;
 use super::lines::{amount, of_documents, of_span};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use super::statements::span_column;
+use crate::books::aliases::{Aliases, Named};
 use crate::books::progress::less;
 use crate::books::sums::{Span, sums};
 use crate::books::tables::{DocumentKind, DocumentStatus, documents, entries, entry_lines, progress};
@@ -101,7 +102,7 @@ impl<T: Told> Report for Traded<T> {
     type Facts = Groups;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Groups> {
-        let sign = if T::SALES { -1 } else { 1 };
+        let (sign, aliases) = (if T::SALES { -1 } else { 1 }, asked.aliases(cx)?);
         let spans = asked.spans();
         let mut groups: HashMap<Option<RecordId>, Vec<i64>> = HashMap::new();
         for (place, span) in spans.iter().enumerate() {
@@ -124,7 +125,8 @@ impl<T: Told> Report for Traded<T> {
             };
             let found: Vec<Group> = net.into_model().all(&cx.db).await?;
             for group in found.into_iter().filter(|group| group.amount != 0) {
-                groups.entry(group.id).or_insert_with(|| vec![0; spans.len()])[place] = group.amount * sign;
+                let id = if T::BY_PARTY { group.id.map(|party| aliases.meant(party)) } else { group.id };
+                groups.entry(id).or_insert_with(|| vec![0; spans.len()])[place] += group.amount * sign;
             }
         }
         let ids: Vec<RecordId> = groups.keys().filter_map(|id| *id).collect();
@@ -333,10 +335,11 @@ struct Order {
     kind: DocumentKind,
     number: Option<String>,
     date: Day,
-    party_id: Option<RecordId>,
+    party_id: Option<Named>,
 }
 
 pub(super) struct Ordered {
+    aliases: Aliases,
     orders: Vec<Order>,
     lines: Vec<progress::Model>,
     parties: HashMap<RecordId, String>,
@@ -384,7 +387,7 @@ impl Report for OpenOrders {
     type Facts = Ordered;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Ordered> {
-        let business = cx.business_id()?;
+        let (business, aliases) = (cx.business_id()?, asked.aliases(cx)?);
         let mut orders = documents::Entity::find()
             .select_only()
             .columns([
@@ -402,7 +405,7 @@ impl Report for OpenOrders {
                     .is_in([crate::books::tables::Stage::Open, crate::books::tables::Stage::Partial]),
             );
         if let Some(party) = asked.party {
-            orders = orders.filter(documents::Column::PartyId.eq(party));
+            orders = orders.filter(aliases.is(documents::Column::PartyId, party));
         }
         let of_these = orders.clone().select_only().column(documents::Column::Id).into_query();
         let orders: Vec<Order> = orders
@@ -420,7 +423,9 @@ impl Report for OpenOrders {
         let mut lines = lines.all(&cx.db).await?;
         lines.sort_by_key(|line| line.line_id);
         Ok(Ordered {
-            parties: names_of(cx, orders.iter().filter_map(|order| order.party_id)).await?,
+            parties: names_of(cx, orders.iter().filter_map(|order| order.party_id.map(|party| aliases.of(party))))
+                .await?,
+            aliases,
             items: item_names(cx, lines.iter().filter_map(|line| line.item_id)).await?,
             orders,
             lines,
@@ -428,7 +433,7 @@ impl Report for OpenOrders {
     }
 
     fn fold(facts: Ordered, _: &Asked) -> Result<Sheet> {
-        let Ordered { orders, lines, parties, items } = facts;
+        let Ordered { aliases, orders, lines, parties, items } = facts;
         let none = Quantity::ZERO;
         let mut rows = Vec::new();
         let (mut ordered, mut told) = (0_i64, 0_i64);
@@ -451,11 +456,12 @@ impl Report for OpenOrders {
             if children.is_empty() {
                 continue;
             }
-            let party = order.party_id.and_then(|party| parties.get(&party)).cloned().unwrap_or_default();
+            let party_id = order.party_id.map(|party| aliases.of(party));
+            let party = party_id.and_then(|party| parties.get(&party)).cloned().unwrap_or_default();
             let values = [vec![Cell::Day(order.date), Cell::Text(party)], vec![Cell::Nothing; 4]].concat();
             rows.push(Row {
                 r#type: RowType::Document,
-                party_id: order.party_id,
+                party_id,
                 document_id: Some(order.id),
                 document_type: Some(order.kind),
                 ..Row::section(&order.id.to_string(), order.number.as_deref().unwrap_or_default(), values, children)
@@ -550,9 +556,10 @@ mod tests {
             kind: DocumentKind::SalesOrder,
             number: Some(format!("SO-{number}")),
             date: "2026-01-09".parse().unwrap(),
-            party_id: Some(id(1)),
+            party_id: Some(Named::of(id(1))),
         };
         let facts = |lines: Vec<progress::Model>| Ordered {
+            aliases: Aliases::default(),
             orders: vec![order(7), order(8), order(9)],
             lines,
             parties: named(&[(1, "Ada")]),

@@ -32,7 +32,6 @@ use crate::resource::document::{
 };
 use crate::resource::exchange_rate;
 use crate::resource::extra::action;
-use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::party;
 use crate::resource::reference::References;
@@ -583,7 +582,7 @@ impl<K: MoneyKind> Rows for Moved<K> {
 
     fn filters() -> Vec<Filter<Column>> {
         let mut filters = document::filters();
-        filters.push(Filter::equal("partyId", "Documents of this party.", Reads::Identifier, Column::PartyId));
+        filters.push(Filter::of_party("Documents of this party.", Column::PartyId));
         filters
     }
 }
@@ -614,6 +613,10 @@ impl<K: MoneyKind> Document for Moved<K> {
             asked.allocations.clone_from(&old.asked.allocations);
         }
         Ok(asked)
+    }
+
+    fn parties(asked: &mut MoneyAsked) -> Vec<&mut RecordId> {
+        asked.party.iter_mut().collect()
     }
 
     fn sent_back(mut asked: MoneyAsked, old: &Content<MoneyAsked, MoneyFigures>) -> MoneyAsked {
@@ -737,7 +740,7 @@ impl<K: MoneyKind> Document for Moved<K> {
             standing.allocations.iter().map(|one| allocating::view(one, base_decimals)).collect()
         };
         let body = MoneyBody {
-            party_id: row.party_id,
+            party_id: cx.aliases()?.of_document(&row),
             party_name: figures.party_name.clone(),
             account_id: asked.account,
             amount: own(asked.amount),
@@ -1017,7 +1020,7 @@ pub(crate) async fn receive(
             tags: Vec::new(),
         },
         asked: MoneyAsked {
-            party: invoice.party_id,
+            party: cx.aliases()?.of_document(invoice),
             account,
             amount,
             currency: Some(invoice.currency.clone()),

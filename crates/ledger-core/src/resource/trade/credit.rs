@@ -228,7 +228,7 @@ impl<S: Noting> Act for MakeNote<S> {
             ..TradeLineAsked::default()
         };
         let asked = TradeAsked {
-            party: old.row.party_id.unwrap_or(said.party),
+            party: cx.aliases()?.of_document(&old.row).unwrap_or(said.party),
             currency: Some(old.row.currency.clone()),
             source: Some(old.row.id),
             note_kind: Some(words.kind),

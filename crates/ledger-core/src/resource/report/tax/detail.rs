@@ -6,6 +6,7 @@ use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, Mark, TAX_CO
 use super::super::form::{Example, Form, Holds};
 use super::super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::facts::{Taxes, check_beginning, code_names, narrowed, of_span};
+use crate::books::aliases::Aliases;
 use crate::books::tables::{DocumentKind, tax_facts};
 use crate::cx::Cx;
 use crate::error::Result;
@@ -21,6 +22,7 @@ pub(in super::super) struct TaxDetail;
 pub(in super::super) struct Detailed {
     own: Own,
     facts: Vec<tax_facts::Model>,
+    aliases: Aliases,
     codes: HashMap<RecordId, String>,
     named: HashMap<RecordId, (DocumentKind, Option<String>)>,
     count: u64,
@@ -118,6 +120,7 @@ impl Report for TaxDetail {
             own: Own(cx.business()?.currency_decimals),
             named: documents_of(cx, facts.iter().map(|fact| fact.document_id)).await?,
             codes: code_names(cx).await?,
+            aliases: asked.aliases(cx)?,
             facts,
             count,
             net,
@@ -127,7 +130,7 @@ impl Report for TaxDetail {
     }
 
     fn fold(detailed: Detailed, _: &Asked) -> Result<Sheet> {
-        let Detailed { own, facts, codes, named, count, net, told, posted } = detailed;
+        let Detailed { own, facts, aliases, codes, named, count, net, told, posted } = detailed;
         let row = |fact: &tax_facts::Model| {
             let (kind, number) = named.get(&fact.document_id).cloned().unzip();
             let text = |text: Option<&String>| text.map_or(Cell::Nothing, |text| Cell::Text(text.clone()));
@@ -145,7 +148,7 @@ impl Report for TaxDetail {
             ];
             Row {
                 account_id: fact.account_id,
-                party_id: fact.party_id,
+                party_id: fact.party_id.map(|party| aliases.of(party)),
                 document_id: Some(fact.document_id),
                 document_type: kind,
                 ..Row::total(
