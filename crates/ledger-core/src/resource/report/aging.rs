@@ -13,9 +13,10 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
-use crate::resource::account::{AccountType, table as accounts};
+use crate::resource::account::{AccountClass, AccountType, table as accounts};
 use crate::resource::list::Parameter;
 use crate::resource::party::table as parties;
+use ::rules::keeper::Keeper;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
@@ -122,12 +123,20 @@ struct Left {
     base: i64,
 }
 
+/// The accounts of one side: what customers owe with what they paid in advance, or what suppliers are owed with what they
+/// got in advance.
 pub(super) async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result<Vec<RecordId>> {
+    // Advances of a side stand on the other side of the balance sheet.
+    let apart = if r#type == AccountType::Receivable { AccountClass::Liability } else { AccountClass::Asset };
+    let advances = Condition::all()
+        .add(accounts::Column::Keeper.eq(Keeper::OpenItems))
+        .add(accounts::Column::Class.eq(apart))
+        .add(accounts::Column::Type.is_not_in([AccountType::Receivable, AccountType::Payable]));
     let found = accounts::Entity::find()
         .select_only()
         .column(accounts::Column::Id)
         .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(accounts::Column::Type.eq(r#type));
+        .filter(Condition::any().add(accounts::Column::Type.eq(r#type)).add(advances));
     Ok(found.into_tuple().all(&cx.db).await?)
 }
 
