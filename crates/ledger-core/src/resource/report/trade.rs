@@ -71,7 +71,7 @@ struct Group {
 }
 
 /// Lines of what was traded over some days. What books begin with was traded before them.
-async fn traded<T: Told>(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
+async fn lines_of<T: Told>(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
     let lines = without(cx, of_span(cx, span, asked).await?, &[EntryKind::Opening])?;
     of_documents(cx, lines, kinds(T::SALES))
 }
@@ -114,7 +114,7 @@ impl<T: Told> Report for Traded<T> {
         let spans = asked.spans();
         let mut groups: HashMap<Option<RecordId>, Vec<i64>> = HashMap::new();
         for (place, span) in spans.iter().enumerate() {
-            let net = traded::<T>(cx, *span, asked)
+            let net = lines_of::<T>(cx, *span, asked)
                 .await?
                 .filter(entry_lines::Column::PartyId.is_null())
                 .filter(entry_lines::Column::TaxComponent.is_null())
@@ -145,7 +145,7 @@ impl<T: Told> Report for Traded<T> {
         traded.sort_by_key(|(id, amounts)| {
             (-amounts.iter().sum::<i64>(), id.and_then(|id| names.get(&id).cloned()), *id)
         });
-        let other = traded::<T>(cx, asked.span, asked).await?.filter(
+        let other = lines_of::<T>(cx, asked.span, asked).await?.filter(
             sea_orm::Condition::any()
                 .add(entry_lines::Column::PartyId.is_not_null())
                 .add(entry_lines::Column::TaxComponent.is_not_null()),
