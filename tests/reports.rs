@@ -490,8 +490,8 @@ on_both_engines! {
             let answer = shop.company.server.send(&request).expect(200);
             assert_eq!(answer.header("content-type"), Some("text/csv; charset=utf-8; header=present"));
             let lines: Vec<&str> = answer.text.split("\r\n").collect();
-            assert_eq!(lines[0], "level,type,label,Not yet due,1 to 30 days,31 to 60 days,61 to 90 days,91 days or more,Total");
-            assert_eq!(lines[1], "0,party,'=cmd|' /C calc'!A0,12.50,0.00,0.00,0.00,0.00,12.50");
+            assert_eq!(lines[0], "level,type,label,Not yet due,1 to 30 days,31 to 60 days,61 to 90 days,91 days or more,Total,Currency,In that currency,In the company's currency");
+            assert_eq!(lines[1], "0,party,'=cmd|' /C calc'!A0,12.50,0.00,0.00,0.00,0.00,12.50,EUR,12.50,12.50");
             // A file has all of what comes in pages.
             let request = shop.company.request_at(dialect, "GET", "reports/general-ledger?from=2026-01-01&to=2026-12-31&pageSize=1&format=csv");
             assert_eq!(shop.company.server.send(&request).expect(200).text.split("\r\n").count(), 6);

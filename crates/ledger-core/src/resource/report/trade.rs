@@ -5,13 +5,13 @@ use super::aging::names_of;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, GROUP_BY, ITEM, KNOWN_AT, PARTY, TO, TO_DATE, TYPE};
 use super::form::{Example, Form, Holds};
 use super::goods::item_names;
-use super::lines::{amount, of_documents, of_span};
+use super::lines::{amount, of_documents, of_span, without};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use super::statements::span_column;
 use crate::books::aliases::{Aliases, Named};
 use crate::books::progress::less;
 use crate::books::sums::{Span, sums};
-use crate::books::tables::{DocumentKind, DocumentStatus, documents, entries, entry_lines, progress};
+use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, documents, entries, entry_lines, progress};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
@@ -20,7 +20,9 @@ use crate::money::{Percent, Quantity};
 use crate::resource::account::{AccountType, table as accounts};
 use crate::resource::list::Parameter;
 use rust_decimal::Decimal;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{
+    ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 
@@ -68,6 +70,12 @@ struct Group {
     amount: i64,
 }
 
+/// Lines of what was traded over some days. What books begin with was traded before them.
+async fn lines_of<T: Told>(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
+    let lines = without(cx, of_span(cx, span, asked).await?, &[EntryKind::Opening])?;
+    of_documents(cx, lines, kinds(T::SALES))
+}
+
 pub(super) struct Groups {
     own: Own,
     spans: Vec<Span>,
@@ -106,7 +114,8 @@ impl<T: Told> Report for Traded<T> {
         let spans = asked.spans();
         let mut groups: HashMap<Option<RecordId>, Vec<i64>> = HashMap::new();
         for (place, span) in spans.iter().enumerate() {
-            let net = of_documents(cx, of_span(cx, *span, asked).await?, kinds(T::SALES))?
+            let net = lines_of::<T>(cx, *span, asked)
+                .await?
                 .filter(entry_lines::Column::PartyId.is_null())
                 .filter(entry_lines::Column::TaxComponent.is_null())
                 .column_as(amount(cx), "amount");
@@ -136,7 +145,7 @@ impl<T: Told> Report for Traded<T> {
         traded.sort_by_key(|(id, amounts)| {
             (-amounts.iter().sum::<i64>(), id.and_then(|id| names.get(&id).cloned()), *id)
         });
-        let other = of_documents(cx, of_span(cx, asked.span, asked).await?, kinds(T::SALES))?.filter(
+        let other = lines_of::<T>(cx, asked.span, asked).await?.filter(
             sea_orm::Condition::any()
                 .add(entry_lines::Column::PartyId.is_not_null())
                 .add(entry_lines::Column::TaxComponent.is_not_null()),
@@ -537,7 +546,7 @@ mod tests {
             document_id: id(order),
             kind: DocumentKind::SalesOrder,
             date: "2026-01-09".parse().unwrap(),
-            party_id: id(1),
+            party_id: Named::of(id(1)),
             item_id: Some(id(item)),
             is_goods: true,
             is_return: false,
