@@ -228,7 +228,5 @@ pub(crate) async fn check_file(reads: &impl ConnectionTrait) -> Result<Vec<Strin
 
 /// Ends the process: what is acknowledged from here on could be lost.
 pub(crate) fn end_process(why: &str) -> ! {
-    tracing::error!(why, "the process ends");
-    eprintln!("duet ends: {why}. Nothing that was acknowledged is lost; look at the disk, then start duet again.");
-    std::process::exit(70);
+    supervise::end_process(why, "Nothing that was acknowledged is lost; look at the disk, then start duet again.")
 }
