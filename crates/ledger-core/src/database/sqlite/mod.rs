@@ -14,6 +14,7 @@ use super::standing::Standing;
 use super::{DatabaseOptions, Purpose};
 use claim::Claim;
 use log::Log;
+use migrations::Sign;
 use migrations::schema::{self, Parts};
 use readers::Readers;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
@@ -143,9 +144,14 @@ impl Engine {
         Connection::open(&opening)
     }
 
-    pub(crate) async fn migrate(&self) -> Result<(), DbErr> {
+    pub(crate) async fn migrate(&self, sign: Sign<'_>) -> Result<i64, DbErr> {
+        if migrations::pending(&self.reads()).await? == 0 {
+            return Ok(0);
+        }
+        // One process after the other; whoever waited looks again.
+        let _turn = claim::turn(&self.writing.path).await?;
         let (database, failure) = sqlite_kit::proxied(&self.writing).await?;
-        let done = migrations::up(&database).await;
+        let done = migrations::up(&database, sign).await;
         // What could not be told at its time comes first: the rest only follows from it.
         failure.told()?;
         done
