@@ -53,6 +53,7 @@ mod tidy;
 mod tls;
 mod trade;
 mod trade_model;
+mod trusting;
 mod watching;
 mod wires;
 mod withheld;

@@ -151,6 +151,23 @@ fn what_goes_on_by_itself_is_supervised() {
     absent("crates", &spawning, &except);
 }
 
+/// A macro that prints panics where nobody takes what it says, and what comes after it never happens.
+#[test]
+fn nothing_is_printed_by_what_panics_when_it_cannot() {
+    let printing: Vec<String> = ["eprintln!(", "eprint!(", "println!(", "print!(", "dbg!("].map(str::to_owned).to_vec();
+    for folder in ["crates", "migrations/src"] {
+        for (path, text) in sources(folder) {
+            for line in product(&text) {
+                let words = line.split(|letter: char| letter.is_whitespace() || "({;,".contains(letter));
+                let called = words.clone().zip(words.skip(1)).map(|(word, _)| format!("{word}("));
+                for word in called {
+                    assert!(!printing.contains(&word), "{path} prints with {word}: {line}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_audit_log_is_read_through_its_own_door() {
     // Who writes and proves it, and the two that say who may see what of it.

@@ -49,6 +49,7 @@ use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile, revalua
 use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
+use migrations::Left;
 pub use reading::{Errand, ReadCall, WriteCall};
 pub use resealing::{Progress, Resealed};
 use sea_orm::ActiveValue::Set;
@@ -266,7 +267,12 @@ impl Ledger {
 
     /// Brings the schema up to date, and makes the installation known to a database that is new.
     pub async fn migrate(&self) -> Result<()> {
-        self.database.migrate().await?;
+        // What is signed with another key would be somebody else's afterwards.
+        installation::check_key(&self.database.read, &self.keys).await?;
+        let strange = self.database.migrate(&|text| self.seals.of_migration(text)).await?;
+        if strange > 0 {
+            security::tampered(None, &format!("{strange} rows were changed behind the server's back"));
+        }
         if !installation::is_kept(&self.database.read).await? {
             let row = installation::fresh(&self.keys, self.clock.now())?;
             self.write(None, move |transaction, _| {
@@ -278,8 +284,9 @@ impl Ledger {
         self.installation().await?;
         self.seal_what_was_not().await?;
         // What migrations noted is settled before anything else touches those rows: each seal goes once.
-        if writing::is_noted(&self.database.read, writing::MIGRATIONS).await? {
-            self.write(None, |transaction, desk| Box::pin(desk.settle_migrations(transaction))).await?;
+        if writing::left(&self.database.read, &self.seals).await? != Left::default() {
+            let stamp = (RecordId(self.clock.identifier()), self.clock.now());
+            self.write(None, move |transaction, desk| Box::pin(desk.settle_migrations(transaction, stamp))).await?;
         }
         if sign_in::any_plain(&self.database.read).await? {
             let keys = self.keys.clone();

@@ -48,6 +48,11 @@ pub enum Committed {
     Unknown(Fault),
 }
 
+/// What is acknowledged is on the disk of the server, whatever its configuration or the URL says. More than that stays as
+/// it is asked for.
+const KEPT: &str =
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+
 /// How a transaction begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begin {
@@ -132,7 +137,7 @@ impl Link {
                 }
             }
         }));
-        Ok(Self {
+        let link = Self {
             inner,
             driver,
             tls: target.tls.clone(),
@@ -141,7 +146,9 @@ impl Link {
             under_way: Mutex::new(None),
             within: AtomicBool::new(false),
             spent: Mutex::new(None),
-        })
+        };
+        link.batch(KEPT).await?;
+        Ok(link)
     }
 
     // ── Statements ──

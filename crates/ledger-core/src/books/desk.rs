@@ -17,7 +17,7 @@ use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::Periods;
 use crate::books::seal::sums::{Moved, Sums};
 use crate::books::seal::tables::{TABLES, Whose};
-use crate::books::seal::writing::{self, There};
+use crate::books::seal::writing::{self, Of, There};
 use crate::books::seal::{Seals, heads};
 use crate::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log,
@@ -631,15 +631,42 @@ impl Desk {
     pub(crate) async fn finish(&self, connection: &impl ConnectionTrait) -> Result<()> {
         let mut moved = self.put_down(connection).await?;
         let batch = self.batch().clone();
-        writing::settle(connection, (&self.seals, &mut moved), &batch).await?;
+        writing::settle(connection, (&self.seals, &mut moved), Of::Batch(&batch)).await?;
         self.sign(connection, &mut moved).await
     }
 
-    /// Seals what migrations wrote.
-    pub(crate) async fn settle_migrations(&self, connection: &impl ConnectionTrait) -> Result<()> {
+    /// Seals what migrations wrote, and tells the log of the installation which tables. What somebody else noted is
+    /// believed by nobody, and told.
+    pub(crate) async fn settle_migrations(
+        &self,
+        connection: &impl ConnectionTrait,
+        (id, now): (RecordId, Instant),
+    ) -> Result<()> {
+        let left = writing::forget_strange(connection, &self.seals).await?;
+        if left.strange > 0 {
+            security::tampered(None, &format!("{} changes were noted that no migration made", left.strange));
+        }
+        if left.signed.is_empty() {
+            return Ok(());
+        }
+        let batch = self.batch().clone();
         let mut moved = Moved::default();
-        writing::settle(connection, (&self.seals, &mut moved), writing::MIGRATIONS).await?;
-        self.sign(connection, &mut moved).await
+        writing::settle(connection, (&self.seals, &mut moved), Of::Batch(&batch)).await?;
+        let tables = writing::settle(connection, (&self.seals, &mut moved), Of::Migrations(&left.signed)).await?;
+        // What it wrote itself has its seals.
+        writing::forget_notes(connection).await?;
+        self.sign(connection, &mut moved).await?;
+        self.open_installation(connection).await?;
+        let change = Change {
+            action: AuditAction::Sealed,
+            resource: ResourceKey::Businesses,
+            id: RecordId(BusinessId::INSTALLATION.0),
+            version_from: None,
+            version_to: None,
+            before: None,
+            after: Some(serde_json::json!({"migrated": tables}).to_string()),
+        };
+        self.record(BusinessId::INSTALLATION, id, now, &Origin::default(), change)
     }
 
     /// Seals the books of a company that were kept before there were seals. The audit log tells what stood there.

@@ -58,6 +58,13 @@ impl Seals {
         signing
     }
 
+    /// What is noted of a migration is known by this.
+    pub(crate) fn of_migration(&self, text: &str) -> String {
+        let mut signing = self.sign("migration 1");
+        signing.feed(Some(text));
+        signing.finish()
+    }
+
     /// What a seal adds to the sum of its table. Nobody who sees the seals can tell.
     fn weight(&self, table: &str, seal: &str) -> u128 {
         let mut signing = self.sign("weight 1");
