@@ -28,6 +28,7 @@ mod kernel_time;
 mod limits;
 mod lists;
 mod model;
+mod narrow_rights;
 mod numbering;
 mod orders;
 mod parity;

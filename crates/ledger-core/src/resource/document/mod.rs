@@ -37,7 +37,10 @@ use rules::posting::Posting;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-pub(crate) use write::{CLOSED, create, delete, invalid_state, load, note_change, posted_line, reword, update, void};
+pub(crate) use write::{
+    CLOSED, check_source, create, delete, invalid_state, load, load_source, note_change, posted_line, reword, update,
+    void,
+};
 
 /// What a document is settled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
