@@ -304,6 +304,8 @@ pub struct Principal {
     pub key: Option<Arc<KeyScope>>,
     /// Else the session.
     pub session: Option<RecordId>,
+    /// Of a token: the version of all tokens of the user that it was made under.
+    pub(crate) token_version: Option<i64>,
     /// Whether they must choose another password before anything else.
     pub must_change_password: bool,
     /// What was known when the request arrived.

@@ -32,6 +32,7 @@ use crate::idempotency;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::installation;
 use crate::money::Money;
+use crate::remembered::{self, Changes};
 use crate::resource::ResourceKey;
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
@@ -74,6 +75,8 @@ struct Inner {
     founded: Vec<BusinessId>,
     /// Whether the command that runs only plans: what it writes is not undone by itself.
     planning: bool,
+    /// How often it changed who may do what, as of this transaction.
+    changes: Option<Changes>,
 }
 
 /// What is remembered of one company.
@@ -207,6 +210,7 @@ impl Desk {
         {
             let mut inner = self.inner();
             inner.confirmed.clear();
+            inner.changes = None;
             let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
             if inner.companies.len() > MOST_COMPANIES || facts > MOST_FACTS {
                 inner.companies.clear();
@@ -220,6 +224,22 @@ impl Desk {
     /// Forgets everything: what is in the database may not be what was thought.
     pub(crate) fn clear(&self) {
         *self.inner() = Inner::default();
+    }
+
+    /// How often it changed who may do what, as of this transaction.
+    pub(crate) async fn access_changes(&self, connection: &impl ConnectionTrait) -> Result<Changes> {
+        let known = self.inner().changes;
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let counted = remembered::counted(connection).await?;
+        self.inner().changes = Some(counted);
+        Ok(counted)
+    }
+
+    /// A command that wrote for itself may have changed who may do what.
+    pub(crate) fn forget_access(&self) {
+        self.inner().changes = None;
     }
 
     /// Forgets what documents are judged by; where the sequences stand is still known.

@@ -459,6 +459,7 @@ async fn run_apart<T>(transaction: &Session, desk: &Desk, order: &Order<T>, toge
         Ok(outcome)
     };
     let outcome = ran.await;
+    desk.forget_access();
     if let Err(error) = &outcome
         && is_fatal(error)
     {

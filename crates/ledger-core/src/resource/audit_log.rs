@@ -54,7 +54,7 @@ impl JsonSchema for RecordJson {
 pub struct AuditActor {
     /// The user; null for the command line.
     user_id: Option<UserId>,
-    /// The address the request came from.
+    /// The address the request came from; null also where you may not view the audit log.
     address: Option<String>,
 }
 

@@ -38,7 +38,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 pub(crate) use write::{
-    CLOSED, create, delete, found, invalid_state, load, note_change, posted_line, renew, reword, update, void,
+    CLOSED, check_source, create, delete, found, invalid_state, load, load_source, note_change, posted_line, renew,
+    reword, update, void,
 };
 
 /// What a document is settled for.

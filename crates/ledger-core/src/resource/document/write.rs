@@ -411,6 +411,17 @@ pub(crate) async fn found<D: Document>(cx: &Cx<'_>, row: table::Model) -> Result
     Ok(Old { row, content, head, before })
 }
 
+/// Refuses whoever may not see what they would have read into a document of theirs.
+pub(crate) fn check_source(cx: &Cx<'_>, kind: impl Into<ResourceKey>) -> Result<()> {
+    cx.require(kind.into(), Action::View)
+}
+
+/// A document that another is made of. What is made tells what it is made of.
+pub(crate) async fn load_source<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D>> {
+    check_source(cx, D::KEY)?;
+    load::<D>(cx, id).await
+}
+
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
     let before = Before { asked: &old.content.asked, status: old.row.status, stage: old.row.stage };

@@ -7,6 +7,7 @@
 
 use super::relief::{Accounts, Coin, Taken, relieve};
 use super::taxes::Told;
+use crate::access::Action;
 use crate::books::aliases::Aliases;
 use crate::books::audit::{AuditAction, Change as AuditChange};
 use crate::books::chart::Chart;
@@ -405,6 +406,7 @@ pub(crate) async fn allocate(
     asked: &AllocationAsked,
     touch: Touch,
 ) -> Result<allocations::Model> {
+    cx.require(ResourceKey::Allocations, Action::Create)?;
     let Sides { mut source, mut target, used, settled, sign } = judge(cx, path, source, asked).await?;
     let module = module_of(source.kind);
     let periods = cx.periods().await?;
@@ -546,6 +548,7 @@ fn record(cx: &Cx<'_>, action: AuditAction, row: &allocations::Model) -> Result<
 
 /// Takes an allocation back: both sides are open again by what it took, and its entry is reversed.
 pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, touch: Touch) -> Result<()> {
+    cx.require(ResourceKey::Allocations, Action::Delete)?;
     let internal = || Error::internal("an allocation of something that is not open");
     let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
     let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;

@@ -19,7 +19,7 @@ use crate::ledger::ReplyKind;
 use crate::money::Quantity;
 use crate::resource::Resource;
 use crate::resource::address::text;
-use crate::resource::document::{self, CLOSED, Content, Draft, Head, invalid_state, load};
+use crate::resource::document::{self, CLOSED, Content, Draft, Head, invalid_state, load, load_source};
 use crate::resource::extra::{Act, Extra, NoWords, action};
 use rules::tax::figures::Discount;
 use schemars::JsonSchema;
@@ -127,7 +127,7 @@ impl<S: Step> Act for Convert<S> {
     }
 
     async fn run(cx: &Cx<'_>, id: RecordId, words: &Conversion) -> Result<<Trade<S::To> as Resource>::View> {
-        let old = load::<Trade<S::From>>(cx, id).await?;
+        let old = load_source::<Trade<S::From>>(cx, id).await?;
         let asked = next::<S>(cx, &old.row, &old.content, words).await?;
         let head = Head {
             date: words.date.unwrap_or(Ord::max(cx.today()?, old.row.date)),

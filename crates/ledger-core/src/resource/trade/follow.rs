@@ -18,7 +18,7 @@ use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate, UnitPrice};
-use crate::resource::document::{CLOSED, Content, invalid_state};
+use crate::resource::document::{CLOSED, Content, check_source, invalid_state};
 use crate::resource::tax_code::TaxCodes;
 use rules::tax::figures::{Discount, LineTax};
 use rust_decimal::Decimal;
@@ -92,6 +92,7 @@ impl Sources {
             .filter(documents::Column::Id.is_in(ids))
             .filter(documents::Column::Kind.is_in(KINDS));
         for row in rows.all(&cx.db).await? {
+            check_source(cx, row.kind)?;
             let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
             sources.documents.insert(row.id, Source { row, content });
         }
