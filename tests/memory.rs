@@ -4,7 +4,7 @@ use crate::harness::server::Options;
 use crate::harness::{Engine, Server};
 
 /// Memory is given back to the kernel in small pieces. Where huge pages are asked for, the kernel joins the rest of each
-/// anew and counts it whole; and a second allocator, of the system, keeps what its threads once needed.
+/// anew and counts it whole.
 #[test]
 fn memory_that_is_given_back_is_gone() {
     let server = Server::start(Engine::Sqlite, Options::default()).expect("SQLite needs nothing");
@@ -14,5 +14,4 @@ fn memory_that_is_given_back_is_gone() {
     let flags: Vec<&str> = smaps.lines().filter(|line| line.starts_with("VmFlags:")).collect();
     assert!(flags.len() > 20, "{smaps}");
     assert!(!flags.iter().any(|flags| flags.split(' ').any(|flag| flag == "hg")), "huge pages are asked for");
-    assert!(!smaps.contains("[heap]"), "somebody allocates beside the allocator");
 }
