@@ -29,7 +29,6 @@ pub struct Open {
     /// Whether it makes these more, or those that are owed.
     pub adds: bool,
     pub currency: usize,
-    pub rate: i128,
     pub party: usize,
     pub total: i128,
     pub base: i128,
@@ -104,10 +103,17 @@ impl Books {
 
     /// Takes a command, or says why it has to be refused.
     pub fn take(&mut self, command: &Command) -> Result<(), Refusals> {
+        let lacks = |after: &Self| (0..ITEMS.len()).any(|item| !ITEMS[item].1 && after.lacks(item));
         let mut after = self.clone();
-        after.change(command)?;
-        let lacks = (0..ITEMS.len()).any(|item| !ITEMS[item].1 && after.lacks(item));
-        if lacks {
+        if let Err(mut why) = after.change(command) {
+            // Of several reasons any may be told.
+            let mut open = Self { locked: None, closed: false, ..self.clone() };
+            if why.contains("period_locked") && open.change(command).is_ok() && lacks(&open) {
+                why.insert("insufficient_stock");
+            }
+            return Err(why);
+        }
+        if lacks(&after) {
             return Err(["insufficient_stock"].into());
         }
         *self = after;
@@ -162,17 +168,23 @@ impl Books {
             .filter(move |(_, one)| one.until.is_none() && (one.asked.source == document || one.asked.target == document))
     }
 
-    /// The live documents that credit one.
-    fn credits(&self, of: Key) -> impl Iterator<Item = &Document> {
-        self.documents
-            .values()
-            .filter(move |one| one.until.is_none() && matches!(&one.what, What::Credit(credit) if credit.of == of))
+    /// The live documents that are made of one, or name it.
+    pub fn derived(&self, of: Key) -> impl Iterator<Item = &Document> {
+        self.documents.values().filter(move |one| {
+            let names = match &one.what {
+                What::Credit(credit) => credit.of == of,
+                What::Return { of: origin, .. } | What::Landed { of: origin, .. } => *origin == of,
+                What::Trade(trade) => trade.of.as_ref().is_some_and(|(origin, _)| *origin == of),
+                _ => false,
+            };
+            one.until.is_none() && names
+        })
     }
 
     fn edit(&mut self, of: Key, to: &What) -> Result<(), Refusals> {
         let mut why = Refusals::new();
         let old = self.documents[&of].clone();
-        if self.credits(of).next().is_some() {
+        if self.derived(of).next().is_some() {
             why.insert("in_use");
         }
         let settled: Vec<Settled> = self.settling(of).map(|(_, one)| one.clone()).collect();
@@ -187,6 +199,7 @@ impl Books {
             }
             !own
         });
+        self.changes.retain(|change| change.source.0 != of);
         let mut new = self.document(of, to)?;
         for fact in self.facts.iter_mut().filter(|fact| fact.source.0 == of) {
             if let Some((_, place, _)) = places.iter().find(|(source, _, day)| (*source, *day) == (fact.source, fact.day)) {
@@ -221,7 +234,7 @@ impl Books {
         if !settling.is_empty() && !moves_money {
             why.insert("has_allocations");
         }
-        if self.credits(of).next().is_some() {
+        if self.derived(of).next().is_some() {
             why.insert("in_use");
         }
         let back = day.unwrap_or_else(|| self.back_on(document.day));
@@ -237,16 +250,40 @@ impl Books {
         for fact in self.facts.iter_mut().filter(|fact| fact.source.0 == of) {
             fact.until = Some(back);
         }
-        if let What::Credit(credit) = &document.what {
-            let origin = self.documents.get_mut(&credit.of).unwrap();
-            for ((place, quantity), share) in credit.lines.iter().zip(&document.lines) {
-                let (left, parts) = &mut origin.left[*place];
-                *left += quantity;
-                parts.move_by(share, 1);
+        for change in self.changes.iter_mut().filter(|change| change.source.0 == of) {
+            change.until = Some(back);
+        }
+        match &document.what {
+            What::Credit(credit) => {
+                let origin = self.documents.get_mut(&credit.of).unwrap();
+                for ((place, quantity), share) in credit.lines.iter().zip(&document.lines) {
+                    let (left, parts) = &mut origin.left[*place];
+                    *left += quantity;
+                    parts.move_by(share, 1);
+                }
             }
+            What::Return { of: origin, lines, .. } => self.give_back(*origin, lines.iter().copied()),
+            What::Trade(trade) => {
+                if let Some((origin, places)) = &trade.of {
+                    let lines = places.iter().zip(&trade.lines).map(|(place, line)| (*place, line.quantity));
+                    self.give_back(*origin, lines);
+                }
+            }
+            _ => {}
         }
         self.documents.get_mut(&of).unwrap().until = Some(back);
         Ok(())
+    }
+
+    /// What waits of a note again. By its note a piece is worth a whole number of coins.
+    fn give_back(&mut self, note: Key, lines: impl Iterator<Item = (usize, i128)>) {
+        let origin = self.documents.get_mut(&note).unwrap();
+        let What::Note(asked) = &origin.what else { panic!("what waits is of a note") };
+        for (place, quantity) in lines {
+            let (left, parts) = &mut origin.left[place];
+            *left += quantity;
+            parts.home_net += quantity * asked.lines[place].2 / 1_000;
+        }
     }
 
     fn release(&mut self, key: Key) {
@@ -380,16 +417,35 @@ impl Books {
             let cost = there.cost.get(&fact.source).copied().unwrap_or_default();
             let above = there.above.get(&fact.source).copied().unwrap_or_default();
             match (&fact.kind, what) {
-                (Kind::Issue, What::Adjust { .. }) => add(account::ADJUSTED, cost),
-                (Kind::Issue, _) => add(account::COST, cost),
-                (Kind::Back(_), _) => add(account::COST, -cost),
-                // What it costs stands in the document; the difference to what left is a variance.
+                (Kind::Issue { .. }, What::Adjust { .. }) => add(account::ADJUSTED, cost),
+                (Kind::Issue { waits: false }, _) => add(account::COST, cost),
+                (Kind::Issue { waits: true }, _) => {
+                    let [waits, done] = there.waits[&fact.source];
+                    add(account::DELIVERED, waits);
+                    add(account::COST, done);
+                }
+                // It was taken off what waits.
+                (Kind::Back { .. }, What::Return { .. }) | (Kind::Invoiced(_), _) => {}
+                (Kind::Back { .. }, _) => add(account::COST, -cost),
+                // What it costs by its note waits no longer; the difference to what left is a variance.
+                (Kind::Sent(of), What::Return { .. }) => {
+                    let What::Note(note) = &self.documents[&of.0].what else { panic!("a return is of a note") };
+                    let said = fact.quantity * note.lines[of.1].2 / 1_000;
+                    add(account::RECEIVED, said);
+                    add(account::VARIANCE, cost - said);
+                }
+                // What the document says stands there as well.
                 (Kind::Sent(_), _) => add(account::VARIANCE, cost),
                 (Kind::Receipt(amount), What::Adjust { .. }) => add(account::ADJUSTED, above - amount),
                 // Its document posts what was paid.
-                (Kind::Receipt(amount), _) => {
-                    add(account::STOCK, -amount);
+                (Kind::Receipt(amount), what) => {
+                    let own = if matches!(what, What::Note(_)) { account::RECEIVED } else { account::STOCK };
+                    add(own, -amount);
                     add(account::VARIANCE, above);
+                    // What it came to cost more or less was posted where goods wait.
+                    let changes = self.changes.iter().filter(|change| change.of == fact.source);
+                    let changes = changes.filter(|change| lives(change.day, change.until, day));
+                    add(account::RECEIVED, -changes.map(|change| change.amount).sum::<i128>());
                 }
                 (Kind::Standard(_), _) => {}
             }
@@ -441,6 +497,11 @@ impl Books {
 }
 
 impl Books {
+    /// Whether more was paid to have its goods here.
+    pub fn is_landed(&self, of: Key) -> bool {
+        self.derived(of).any(|one| matches!(one.what, What::Landed { .. }))
+    }
+
     pub fn sells(&self, of: Key) -> bool {
         matches!(&self.documents[&of].what, What::Trade(trade) if trade.sells)
     }

@@ -21,6 +21,15 @@ pub enum What {
     Money(Money),
     Allocate(Allocate),
     Adjust { day: usize, item: usize, quantity: i128, cost: i128 },
+    Note(Note),
+    /// Goods of a note that come back, or go back: of which line, how many thousandths.
+    Return { of: Key, day: usize, lines: Vec<(usize, i128)> },
+    /// What a piece of the standard item costs from a day on.
+    Standard { day: usize, cost: i128 },
+    /// What is paid beside the price of the goods of a bill, to one who carries them.
+    Landed { of: Key, day: usize, party: usize, amount: i128, by_value: bool },
+    /// From the bank to the cash box, less a fee.
+    Contra { day: usize, amount: i128, fee: i128 },
     Edit { of: Key, to: Box<Self> },
     /// On its own day, or on one that is named.
     Void { of: Key, day: Option<usize> },
@@ -43,6 +52,18 @@ pub struct Trade {
     /// In hundredths of a percent.
     pub off: i128,
     pub lines: Vec<Line>,
+    /// The note that it bills, and for each line that of the note.
+    pub of: Option<(Key, Vec<usize>)>,
+}
+
+/// Goods that are delivered or received before they are billed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub sells: bool,
+    pub day: usize,
+    pub party: usize,
+    /// Of what, how many thousandths, and what a piece costs in coins.
+    pub lines: Vec<(usize, i128, i128)>,
 }
 
 /// What gives back of lines of an invoice or a bill: of which line, how many thousandths.

@@ -1,6 +1,7 @@
 //! Asks a server for what a stream wants, each command in the dialect that it names.
 
-use super::command::{Allocate, Command, Credit, Key, Money, Trade, What};
+use super::books::Books;
+use super::command::{Allocate, Command, Credit, Key, Money, Note, Trade, What};
 use super::exact::shown;
 use super::tax::Line;
 use super::world::{CODES, CURRENCIES, ITEMS, Method, PARTIES, STANDARD, TaxKind, date};
@@ -80,17 +81,21 @@ impl<'s> Driver<'s> {
         self.made.iter().find(|(_, (_, made))| made == id).map(|(key, _)| *key)
     }
 
-    fn line(&self, trade: &Trade, line: &Line) -> Value {
+    fn line(&self, trade: &Trade, place: usize, line: &Line) -> Value {
         let mut body = json!({
             "quantity": shown(line.quantity, 3), "unitPrice": shown(line.price, 6),
             "taxCodeId": line.code.map(|code| &self.codes[code])
         });
         match line.item {
+            Some(_) if trade.of.is_some() => {}
             Some(item) => body["itemId"] = json!(self.items[item]),
             None => body["accountId"] = json!(self.accounts[if trade.sells { &4000 } else { &6000 }]),
         }
         if line.off != 0 {
             body["discountPercent"] = json!(shown(line.off, 2));
+        }
+        if let Some((of, places)) = &trade.of {
+            body["sourceLineId"] = json!(self.lines[of][places[place]]);
         }
         body
     }
@@ -99,7 +104,7 @@ impl<'s> Driver<'s> {
         let mut body = json!({
             "date": date(trade.day), "partyId": self.parties[trade.party], "currency": CURRENCIES[trade.currency].0,
             "pricesIncludeTax": trade.inclusive,
-            "lines": trade.lines.iter().map(|line| self.line(trade, line)).collect::<Vec<_>>()
+            "lines": trade.lines.iter().enumerate().map(|(place, line)| self.line(trade, place, line)).collect::<Vec<_>>()
         });
         if trade.currency != 0 {
             body["exchangeRate"] = json!(shown(trade.rate, 6));
@@ -108,6 +113,30 @@ impl<'s> Driver<'s> {
             body["discountPercent"] = json!(shown(trade.off, 2));
         }
         body
+    }
+
+    fn note(&self, note: &Note) -> Value {
+        let line = |(item, quantity, cost): &(usize, i128, i128)| {
+            let mut body = json!({"itemId": self.items[*item], "quantity": shown(*quantity, 3)});
+            if !note.sells {
+                body["unitCost"] = json!(shown(*cost, 2));
+            }
+            body
+        };
+        json!({
+            "date": date(note.day), "partyId": self.parties[note.party],
+            "lines": note.lines.iter().map(line).collect::<Vec<_>>()
+        })
+    }
+
+    fn landed(&self, known: &Books, of: Key, (day, party, amount, by_value): (usize, usize, i128, bool)) -> Value {
+        let What::Trade(trade) = &known.documents[&of].what else { panic!("goods are of a bill") };
+        let goods = self.lines[&of].iter().zip(&trade.lines).filter(|(_, line)| line.item.is_some());
+        let goods: Vec<&String> = goods.map(|(id, _)| id).collect();
+        json!({"date": date(day), "partyId": self.parties[party], "lines": [{
+            "description": "Freight", "unitPrice": shown(amount, 2), "taxCodeId": null,
+            "landedCost": {"targetLineIds": goods, "by": if by_value { "value" } else { "quantity" }}
+        }]})
     }
 
     fn money(&self, money: &Money) -> Value {
@@ -168,7 +197,7 @@ impl<'s> Driver<'s> {
     }
 
     /// What a command needs to know of what it names: the currencies of two sides, or whether it sells.
-    pub fn run(&mut self, command: &Command, known: &super::books::Books) -> Said {
+    pub fn run(&mut self, command: &Command, known: &Books) -> Said {
         let dialect = if command.in_a { Dialect::A } else { Dialect::B };
         let ask = |method: &str, resource: &str, path: &str, body: Option<&Value>| {
             self.company.ask(dialect, method, resource, path, body)
@@ -182,7 +211,21 @@ impl<'s> Driver<'s> {
             What::Money(money) if money.comes_in => "receipts",
             What::Money(_) => "payments",
             What::Allocate(_) => "allocations",
-            What::Adjust { .. } => "stockAdjustments",
+            What::Adjust { .. } | What::Standard { .. } => "stockAdjustments",
+            What::Note(note) if note.sells => "deliveryNotes",
+            What::Note(_) => "receiptNotes",
+            What::Landed { .. } => "purchaseInvoices",
+            What::Contra { .. } => "contraEntries",
+            What::Return { of, day, lines } => {
+                let (resource, path) = (self.made[of].0, format!("/{}/returns", self.made[of].1));
+                let line = |(place, quantity): &(usize, i128)| {
+                    json!({"lineId": self.lines[of][*place], "quantity": shown(*quantity, 3)})
+                };
+                let body = json!({"date": date(*day), "lines": lines.iter().map(line).collect::<Vec<_>>()});
+                let said = ask("POST", resource, &path, Some(&body));
+                self.keep(command.key, resource, &said);
+                return said;
+            }
             What::Lock(day) => {
                 let body = json!({"lockDate": day.map(date), "reason": "A stream says so"});
                 return ask("POST", "locks", "", Some(&body));
@@ -219,17 +262,37 @@ impl<'s> Driver<'s> {
                 }
                 json!({"date": date(*day), "lines": [line]})
             }
+            What::Standard { day, cost } => {
+                let item = ITEMS.iter().position(|(method, _)| *method == Method::Standard).unwrap();
+                json!({"date": date(*day), "lines": [{"itemId": self.items[item], "standardCost": shown(*cost, 2)}]})
+            }
+            What::Note(note) => self.note(note),
+            What::Landed { of, day, party, amount, by_value } => self.landed(known, *of, (*day, *party, *amount, *by_value)),
+            What::Contra { day, amount, fee } => {
+                let mut body = json!({
+                    "date": date(*day), "fromAccountId": self.accounts[&1010], "toAccountId": self.accounts[&1000],
+                    "amount": shown(*amount, 2)
+                });
+                if *fee != 0 {
+                    body["feeAmount"] = json!(shown(*fee, 2));
+                }
+                body
+            }
             what => panic!("{what:?} was asked before"),
         };
         let said = ask("POST", resource, "", Some(&body));
+        self.keep(command.key, resource, &said);
+        said
+    }
+
+    fn keep(&mut self, key: Key, resource: &'static str, said: &Said) {
         if said.status == 201 {
-            self.made.insert(command.key, (resource, id(&said.data)));
+            self.made.insert(key, (resource, id(&said.data)));
             if let Some(lines) = said.data["lines"].as_array() {
                 let ids = lines.iter().filter_map(|line| line["id"].as_str().map(str::to_owned)).collect();
-                self.lines.insert(command.key, ids);
+                self.lines.insert(key, ids);
             }
         }
-        said
     }
 
     /// A body that was read, changed as a person would change it.

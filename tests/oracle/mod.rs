@@ -105,6 +105,10 @@ fn hold(server: &Server, seed: u64, length: usize) -> usize {
     let begun = std::time::Instant::now();
     let (commands, accepted, outcome) = run(server, seed, length, 60);
     if let Err(difference) = outcome {
+        if std::env::var_os("DUET_ORACLE_QUICK").is_some() {
+            println!("seed {seed}, after {} commands: {}", commands.len(), difference.text);
+            return length;
+        }
         println!("seed {seed}, after {} commands: {}", commands.len(), difference.text);
         // Where an answer is wrong there is no place to look at but the last day.
         let place = difference.place.or(Some((Told::Profit, 0)));

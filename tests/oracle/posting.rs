@@ -1,16 +1,22 @@
 //! What each kind of document posts, and what it tells of tax, stock and debts.
 
 use super::books::{Books, Document, Open, Posting, Refusals, TaxFigures, TaxRow};
-use super::command::{Credit, Key, Money, Trade, What};
-use super::exact::part;
-use super::stock::{Fact, Kind};
+use super::command::{Credit, Key, Money, Note, Trade, What};
+use super::exact::{by_weight, part};
+use super::stock::{Change, Fact, Kind};
 use super::tax::{Line, Taxed, Terms, taxed};
-use super::world::{CODES, CURRENCIES, TaxKind, account};
+use super::world::{CODES, CURRENCIES, ITEMS, Method, TaxKind, account};
 
 impl What {
     pub fn day(&self) -> usize {
         match self {
-            Self::Journal { day, .. } | Self::Adjust { day, .. } => *day,
+            Self::Journal { day, .. }
+            | Self::Adjust { day, .. }
+            | Self::Return { day, .. }
+            | Self::Standard { day, .. }
+            | Self::Landed { day, .. }
+            | Self::Contra { day, .. } => *day,
+            Self::Note(note) => note.day,
             Self::Trade(trade) => trade.day,
             Self::Credit(credit) => credit.day,
             Self::Money(money) => money.day,
@@ -39,23 +45,32 @@ impl Taxed {
         }
     }
 
-    /// The share that a part has in what is left. The net follows from what is stated.
-    fn share(&self, (of, all): (i128, i128), inclusive: bool, line: &Line) -> Self {
+    /// The share that a part has in what is left. The net follows from what is stated; what is stated in the company's
+    /// own currency is so there as well.
+    fn share(&self, (of, all): (i128, i128), trade: &Trade, line: &Line) -> Self {
         let of = |whole: i128| part(whole, of, all);
-        let each = |taxes: &[[i128; 3]]| taxes.iter().map(|tax| tax.map(of)).collect();
         let gross = of(self.gross);
         let amount = gross - of(self.gross - self.amount);
-        let mut share = Self {
-            gross,
-            amount,
-            net: amount,
-            taxes: each(&self.taxes),
-            home_net: of(self.home_net),
-            home_taxes: each(&self.home_taxes),
-        };
-        if inclusive {
+        let taxes: Vec<[i128; 3]> = self.taxes.iter().map(|tax| tax.map(of)).collect();
+        let mut share = Self { gross, amount, net: amount, taxes, ..Self::default() };
+        if trade.inclusive {
             share.net -= share.charged(line.code);
         }
+        if trade.currency == 0 {
+            (share.home_net, share.home_taxes) = (share.net, share.taxes.clone());
+            return share;
+        }
+        let components = line.code.map_or(&[][..], |code| CODES[code].1);
+        let charged = |taxes: &[[i128; 3]]| -> i128 {
+            let charged = taxes.iter().zip(components).filter(|(_, one)| trade.inclusive && one.kind.is_charged());
+            charged.map(|(tax, _)| tax[1]).sum()
+        };
+        for (own, home) in share.taxes.iter().zip(&self.home_taxes) {
+            let amount = of(home[1]);
+            let claimed = if own[1] == 0 { amount } else { part(amount, own[2], own[1]) };
+            share.home_taxes.push([of(home[0]), amount, claimed]);
+        }
+        share.home_net = of(self.home_net + charged(&self.home_taxes)) - charged(&share.home_taxes);
         share
     }
 }
@@ -131,11 +146,22 @@ impl Books {
         };
         match what {
             What::Journal { lines, .. } => document.post.clone_from(lines),
-            What::Trade(trade) => self.trade(key, trade, &mut document),
+            What::Trade(trade) => self.trade(key, trade, &mut document)?,
+            What::Note(note) => self.note(key, note, &mut document),
+            What::Return { of, day, lines } => self.back(key, *of, (*day, lines))?,
+            What::Standard { day, cost } => {
+                let item = ITEMS.iter().position(|(method, _)| *method == Method::Standard).unwrap();
+                self.fact((key, 0), (item, *day), 0, Kind::Standard(*cost));
+            }
+            What::Landed { .. } => self.landed(key, what, &mut document)?,
+            What::Contra { amount, fee, .. } => {
+                document.post =
+                    vec![(account::BANK, -amount), (account::CASH, amount - fee), (account::FEES, *fee)];
+            }
             What::Credit(credit) => self.credit(key, credit, &mut document)?,
             What::Money(money) => pay(money, &mut document),
             What::Adjust { day, item, quantity, cost } => {
-                let kind = if *quantity > 0 { Kind::Receipt(*cost) } else { Kind::Issue };
+                let kind = if *quantity > 0 { Kind::Receipt(*cost) } else { Kind::Issue { waits: false } };
                 self.fact((key, 0), (*item, *day), quantity.abs(), kind);
             }
             _ => panic!("{what:?} is no document"),
@@ -148,7 +174,7 @@ impl Books {
         self.facts.push(Fact { source, item, day, place, quantity, kind, until: None });
     }
 
-    fn trade(&mut self, key: Key, trade: &Trade, document: &mut Document) {
+    fn trade(&mut self, key: Key, trade: &Trade, document: &mut Document) -> Result<(), Refusals> {
         let terms = Terms {
             currency: trade.currency,
             decimals: CURRENCIES[trade.currency].1,
@@ -162,14 +188,29 @@ impl Books {
         for (place, (asked, line)) in lines.iter().enumerate() {
             let on = match (trade.sells, asked.item) {
                 (true, _) => account::SALES,
+                (false, Some(_)) if trade.of.is_some() => account::RECEIVED,
                 (false, Some(_)) => account::STOCK,
                 (false, None) => account::EXPENSE,
             };
             document.post.extend(posted(trade.sells, asked.code, line, on));
             document.tax.push(told(trade.sells, asked.code, line, trade.day, 1));
-            if let Some(item) = asked.item {
-                let kind = if trade.sells { Kind::Issue } else { Kind::Receipt(line.cost()) };
-                self.fact((key, place), (item, trade.day), asked.quantity, kind);
+            match (&trade.of, asked.item) {
+                (Some((of, places)), Some(item)) => {
+                    let noted = places[place];
+                    let worth = self.take_of((*of, noted), asked.quantity)?;
+                    if trade.sells {
+                        self.fact((key, place), (item, trade.day), asked.quantity, Kind::Invoiced((*of, noted)));
+                    } else {
+                        let amount = line.cost() - worth;
+                        let change = Change { source: (key, place), of: (*of, noted), day: trade.day, amount, until: None };
+                        self.changes.push(change);
+                    }
+                }
+                (None, Some(item)) => {
+                    let kind = if trade.sells { Kind::Issue { waits: false } } else { Kind::Receipt(line.cost()) };
+                    self.fact((key, place), (item, trade.day), asked.quantity, kind);
+                }
+                (_, None) => {}
             }
         }
         let total = lines.iter().map(|(asked, line)| line.net + line.charged(asked.code)).sum();
@@ -179,7 +220,6 @@ impl Books {
             receivable: trade.sells,
             adds: true,
             currency: trade.currency,
-            rate: trade.rate,
             party: trade.party,
             total,
             base,
@@ -188,6 +228,65 @@ impl Books {
         });
         document.left = lines.iter().map(|(asked, line)| (asked.quantity, line.clone())).collect();
         document.lines = lines.into_iter().map(|(_, line)| line).collect();
+        Ok(())
+    }
+
+    /// Takes so many of what waits of a line of a note; what they are worth by the note.
+    fn take_of(&mut self, (of, place): (Key, usize), quantity: i128) -> Result<i128, Refusals> {
+        let (left, parts) = &mut self.documents.get_mut(&of).unwrap().left[place];
+        if quantity > *left {
+            return Err(["over_fulfilment"].into());
+        }
+        let worth = part(parts.home_net, quantity, *left);
+        (*left, parts.home_net) = (*left - quantity, parts.home_net - worth);
+        Ok(worth)
+    }
+
+    fn note(&mut self, key: Key, note: &Note, document: &mut Document) {
+        for (place, (item, quantity, cost)) in note.lines.iter().enumerate() {
+            let worth = quantity * cost / 1_000;
+            let kind = if note.sells { Kind::Issue { waits: true } } else { Kind::Receipt(worth) };
+            self.fact((key, place), (*item, note.day), *quantity, kind);
+            document.left.push((*quantity, Taxed { home_net: worth, ..Taxed::default() }));
+        }
+    }
+
+    fn back(&mut self, key: Key, of: Key, (day, lines): (usize, &[(usize, i128)])) -> Result<(), Refusals> {
+        let What::Note(note) = self.documents[&of].what.clone() else { panic!("only notes have returns") };
+        for (place, (noted, quantity)) in lines.iter().enumerate() {
+            self.take_of((of, *noted), *quantity)?;
+            let origin = (of, *noted);
+            let kind = if note.sells { Kind::Back { of: origin, waits: true } } else { Kind::Sent(origin) };
+            self.fact((key, place), (note.lines[*noted].0, day), *quantity, kind);
+        }
+        Ok(())
+    }
+
+    fn landed(&mut self, key: Key, what: &What, document: &mut Document) -> Result<(), Refusals> {
+        let What::Landed { of, day, party, amount, by_value } = what else { panic!("{what:?} is nothing landed") };
+        let bill = self.documents[of].clone();
+        let What::Trade(trade) = &bill.what else { panic!("only goods of bills have more to carry") };
+        let places: Vec<usize> = (0..trade.lines.len()).filter(|place| trade.lines[*place].item.is_some()).collect();
+        let weight = |place: &usize| if *by_value { bill.lines[*place].cost() } else { trade.lines[*place].quantity };
+        let weights: Vec<i128> = places.iter().map(weight).collect();
+        for (place, share) in places.iter().zip(by_weight(*amount, &weights)) {
+            let (source, of) = ((key, *place), (*of, *place));
+            self.changes.push(Change { source, of, day: *day, amount: share, until: None });
+        }
+        document.post = vec![(account::RECEIVED, *amount), (account::PAYABLE, -amount)];
+        let line = Taxed { home_net: *amount, ..Taxed::default() };
+        document.tax.push(told(false, None, &line, *day, 1));
+        document.open = Some(Open {
+            receivable: false,
+            adds: true,
+            currency: 0,
+            party: *party,
+            total: *amount,
+            base: *amount,
+            left: *amount,
+            base_left: *amount,
+        });
+        Ok(())
     }
 
     fn credit(&mut self, key: Key, credit: &Credit, document: &mut Document) -> Result<(), Refusals> {
@@ -200,7 +299,7 @@ impl Books {
             if quantity > left {
                 return Err(["over_credit"].into());
             }
-            let share = parts.share((*quantity, *left), trade.inclusive, asked);
+            let share = parts.share((*quantity, *left), &trade, asked);
             *left -= quantity;
             parts.move_by(&share, -1);
             lines.push((asked, share));
@@ -217,7 +316,7 @@ impl Books {
             document.tax.push(told(trade.sells, asked.code, line, credit.day, -1));
             if let Some(item) = asked.item {
                 let of = (credit.of, *origin);
-                let kind = if trade.sells { Kind::Back(of) } else { Kind::Sent(of) };
+                let kind = if trade.sells { Kind::Back { of, waits: false } } else { Kind::Sent(of) };
                 self.fact((key, place), (item, credit.day), *quantity, kind);
             }
         }
@@ -228,7 +327,6 @@ impl Books {
             receivable: trade.sells,
             adds: false,
             currency: trade.currency,
-            rate: trade.rate,
             party: trade.party,
             total,
             base,
@@ -288,7 +386,6 @@ fn pay(money: &Money, document: &mut Document) {
             receivable: money.comes_in,
             adds: false,
             currency: money.currency,
-            rate: money.rate,
             party: money.party,
             total: party,
             base,

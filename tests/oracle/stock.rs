@@ -11,9 +11,12 @@ pub type Source = (u32, usize);
 pub enum Kind {
     /// Comes in and costs so much.
     Receipt(i128),
-    Issue,
-    /// A customer brings back of what that line took out.
-    Back(Source),
+    /// Goes out, and may wait for its invoice.
+    Issue { waits: bool },
+    /// What that line took out is invoiced; nothing moves.
+    Invoiced(Source),
+    /// A customer brings back of what that line took out: of what waits, or first of what is invoiced.
+    Back { of: Source, waits: bool },
     /// A supplier takes back of what that line brought in.
     Sent(Source),
     /// A piece costs so much by the standard from now on.
@@ -49,6 +52,8 @@ pub struct Outcome {
     pub value: i128,
     /// What each issue took, and each return brought or took.
     pub cost: BTreeMap<Source, i128>,
+    /// What of an issue waits for its invoice, and what does not.
+    pub waits: BTreeMap<Source, [i128; 2]>,
     /// What a receipt cost more than the standard.
     pub above: BTreeMap<Source, i128>,
     /// What standard costs adjusted; a debit is positive.
@@ -73,8 +78,24 @@ struct Replay {
     known: Option<(i128, i128)>,
     /// What left without being there: whose, how much, at what cost.
     holes: VecDeque<(Source, i128, i128)>,
-    /// What is left of issues and receipts to come back: quantity and cost.
-    left: BTreeMap<Source, (i128, i128)>,
+    /// What is left of receipts to go back: quantity and cost.
+    left: BTreeMap<Source, Pool>,
+    /// What is left of issues: what waits, and what is invoiced.
+    out: BTreeMap<Source, [Pool; 2]>,
+}
+
+/// Quantity and cost.
+type Pool = (i128, i128);
+
+/// A part is a share of what is left, no more than there is.
+fn draw(pool: &mut Pool, quantity: i128) -> Pool {
+    let taken = quantity.min(pool.0);
+    if taken <= 0 {
+        return (0, 0);
+    }
+    let share = (taken, part(pool.1, taken, pool.0));
+    *pool = (pool.0 - share.0, pool.1 - share.1);
+    share
 }
 
 pub const fn lives(day: usize, until: Option<usize>, on: usize) -> bool {
@@ -88,7 +109,12 @@ pub const fn lives(day: usize, until: Option<usize>, on: usize) -> bool {
 /// The item on a day.
 pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Outcome {
     let mut live: Vec<&&Fact> = facts.iter().filter(|fact| lives(fact.day, fact.until, day)).collect();
-    live.sort_by_key(|fact| (fact.day, !matches!(fact.kind, Kind::Standard(_)), fact.place));
+    // What was invoiced before it was there is so from its own day on.
+    let there = |fact: &Fact| match fact.kind {
+        Kind::Invoiced(of) => facts.iter().find(|one| one.source == of).map_or(fact.day, |one| fact.day.max(one.day)),
+        _ => fact.day,
+    };
+    live.sort_by_key(|fact| (there(fact), !matches!(fact.kind, Kind::Standard(_)), fact.place));
     let known: Vec<&Change> = changes.iter().filter(|change| lives(change.day, change.until, day)).collect();
     let mut replay = Replay {
         method,
@@ -98,6 +124,7 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
         known: None,
         holes: VecDeque::new(),
         left: BTreeMap::new(),
+        out: BTreeMap::new(),
     };
     for fact in live {
         let changed = |by: usize| -> i128 {
@@ -110,8 +137,14 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
                 replay.left.insert(fact.source, (fact.quantity, amount));
                 replay.receive(fact.source, fact.quantity, amount);
             }
-            Kind::Issue => replay.issue(fact.source, fact.quantity),
-            Kind::Back(of) => replay.back(fact.source, *of, fact.quantity),
+            Kind::Issue { waits } => replay.issue(fact.source, fact.quantity, *waits),
+            Kind::Invoiced(of) => {
+                if let Some([waits, done]) = replay.out.get_mut(of) {
+                    let share = draw(waits, fact.quantity);
+                    *done = (done.0 + share.0, done.1 + share.1);
+                }
+            }
+            Kind::Back { of, waits } => replay.back(fact.source, *of, (fact.quantity, *waits)),
             Kind::Sent(of) => {
                 // What the receipt turned out to cost later than this return is not its share.
                 let later: i128 = known
@@ -128,6 +161,7 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
         }
     }
     replay.there.least = replay.there.least.min(replay.there.quantity);
+    replay.there.waits = replay.out.iter().map(|(of, [waits, done])| (*of, [waits.1, done.1])).collect();
     replay.there
 }
 
@@ -168,7 +202,13 @@ impl Replay {
             let Some((whose, missing, booked)) = self.holes.front_mut() else { break };
             let filled = left.min(*missing);
             let (real, was) = (part(cost, filled, left), part(*booked, filled, *missing));
-            *self.there.cost.get_mut(whose).unwrap() += real - was;
+            let more = real - was;
+            *self.there.cost.get_mut(whose).unwrap() += more;
+            if let Some([waits, done]) = self.out.get_mut(whose) {
+                let waiting = if waits.0 == 0 { 0 } else { part(more, waits.0, waits.0 + done.0) };
+                waits.1 += waiting;
+                done.1 += more - waiting;
+            }
             self.there.value -= real - was;
             (left, cost) = (left - filled, cost - real);
             (*missing, *booked) = (*missing - filled, *booked - was);
@@ -201,42 +241,42 @@ impl Replay {
         cost
     }
 
-    fn issue(&mut self, source: Source, quantity: i128) {
-        let cost = if self.method == Method::Standard {
-            -self.move_standard(-quantity)
-        } else {
-            let there = self.there.quantity.clamp(0, quantity);
-            let mut cost = 0;
-            if there > 0 {
-                if self.method == Method::Average {
-                    self.known = Some((self.there.quantity, self.there.value));
-                }
-                cost = self.take(there);
+    /// What leaves at what it costs, though it may not be there.
+    fn leave(&mut self, source: Source, quantity: i128) -> i128 {
+        let there = self.there.quantity.clamp(0, quantity);
+        let mut cost = 0;
+        if there > 0 {
+            if self.method == Method::Average {
+                self.known = Some((self.there.quantity, self.there.value));
             }
-            if quantity > there {
-                let (pieces, price) = self.known.unwrap_or((1, 0));
-                let booked = part(price, quantity - there, pieces);
-                self.holes.push_back((source, quantity - there, booked));
-                cost += booked;
-            }
-            self.there.quantity -= quantity;
-            self.there.value -= cost;
-            cost
+            cost = self.take(there);
+        }
+        if quantity > there {
+            let (pieces, price) = self.known.unwrap_or((1, 0));
+            let booked = part(price, quantity - there, pieces);
+            self.holes.push_back((source, quantity - there, booked));
+            cost += booked;
+        }
+        self.there.quantity -= quantity;
+        self.there.value -= cost;
+        cost
+    }
+
+    fn issue(&mut self, source: Source, quantity: i128, waits: bool) {
+        let cost = match self.method {
+            Method::Standard => -self.move_standard(-quantity),
+            _ => self.leave(source, quantity),
         };
         self.there.cost.insert(source, cost);
-        self.left.insert(source, (quantity, cost));
+        let all = (quantity, cost);
+        self.out.insert(source, if waits { [all, (0, 0)] } else { [(0, 0), all] });
     }
 
-    /// The share that a part has in what is left of a line.
-    fn share(&mut self, of: Source, quantity: i128) -> i128 {
-        let (pieces, cost) = self.left.get_mut(&of).expect("what it is of moved before");
-        let share = part(*cost, quantity, *pieces);
-        (*pieces, *cost) = (*pieces - quantity, *cost - share);
-        share
-    }
-
-    fn back(&mut self, source: Source, of: Source, quantity: i128) {
-        let share = self.share(of, quantity);
+    fn back(&mut self, source: Source, of: Source, (quantity, waits): (i128, bool)) {
+        let [waiting, done] = self.out.get_mut(&of).expect("what comes back went out before");
+        let (first, second) = if waits { (waiting, done) } else { (done, waiting) };
+        let share = draw(first, quantity);
+        let share = share.1 + draw(second, quantity - share.0).1;
         self.there.cost.insert(source, share);
         if self.method == Method::Standard {
             let moved = self.move_standard(quantity);
@@ -257,30 +297,29 @@ impl Replay {
             Method::Standard => -self.move_standard(-quantity),
             Method::Average => {
                 let (left, worth) = (self.there.quantity - quantity, self.there.value - share);
-                let cost = if left > 0 && worth >= 0 { share } else { self.take(quantity) };
-                self.there.quantity -= quantity;
-                self.there.value -= cost;
-                cost
+                if left > 0 && worth >= 0 {
+                    (self.there.quantity, self.there.value) = (left, worth);
+                    share
+                } else {
+                    self.leave(source, quantity)
+                }
             }
             Method::Fifo => {
-                let mut cost = 0;
-                let mut rest = quantity;
+                let (mut cost, mut rest) = (0, quantity);
                 if let Some(place) = self.layers.iter().position(|layer| layer.of == Some(of)) {
                     let layer = &mut self.layers[place];
                     let taken = rest.min(layer.quantity);
-                    let own = if taken == layer.quantity { layer.value } else { part(share, taken, quantity).min(layer.value) };
-                    (layer.quantity, layer.value) = (layer.quantity - taken, layer.value - own);
-                    (rest, cost) = (rest - taken, own);
+                    cost = if taken == layer.quantity { layer.value } else { part(share, taken, quantity).min(layer.value) };
+                    (layer.quantity, layer.value, rest) = (layer.quantity - taken, layer.value - cost, rest - taken);
                     if layer.quantity == 0 {
                         self.layers.remove(place);
                     }
+                    (self.there.quantity, self.there.value) = (self.there.quantity - taken, self.there.value - cost);
                 }
-                cost += self.take(rest);
-                self.there.quantity -= quantity;
-                self.there.value -= cost;
-                cost
+                if rest > 0 { cost + self.leave(source, rest) } else { cost }
             }
         };
-        self.there.cost.insert(source, cost);
+        // What was missing may have been there before this line was valued.
+        *self.there.cost.entry(source).or_default() += cost;
     }
 }

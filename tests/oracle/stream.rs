@@ -1,9 +1,9 @@
 //! A seed, and the commands that it makes of what the books hold.
 
 use super::books::{Books, Document};
-use super::command::{Allocate, Command, Credit, Key, Money, Trade, What};
+use super::command::{Allocate, Command, Credit, Key, Money, Note, Trade, What};
 use super::tax::Line;
-use super::world::{CODES, DAYS, ITEMS, PARTIES, RATES, TaxKind, YEAR_END};
+use super::world::{CODES, DAYS, ITEMS, PARTIES, RATES, YEAR_END};
 
 /// Splitmix: the same numbers for the same seed, everywhere.
 pub struct Dice(u64);
@@ -75,9 +75,14 @@ impl Stream {
 
     fn what(&mut self, books: &Books) -> Option<What> {
         Some(match self.dice.below(100) {
-            0..5 => self.journal(books),
-            5..37 => What::Trade(self.trade(books)),
-            37..42 => self.adjust(books),
+            0..3 => self.journal(books),
+            3..4 => What::Contra { day: self.day(books), amount: self.dice.from(500, 90_000), fee: self.dice.from(0, 300) },
+            4..26 => What::Trade(self.trade(books)),
+            26..27 => What::Standard { day: self.day(books), cost: self.dice.from(700, 1_500) },
+            27..33 => self.note(books),
+            33..38 => self.of_note(books)?,
+            38..39 => self.landed(books)?,
+            39..42 => self.adjust(books),
             42..53 => self.money(books),
             53..66 => What::Allocate(self.allocate(books)?),
             66..77 => What::Credit(self.credit(books)?),
@@ -145,7 +150,85 @@ impl Stream {
             inclusive: self.dice.one_of(3),
             off: if self.dice.one_of(6) { *self.dice.pick(&[1_000, 250, 777]).unwrap() } else { 0 },
             lines,
+            of: None,
         }
+    }
+
+    fn note(&mut self, books: &Books) -> What {
+        let (day, sells) = (self.day(books), self.dice.one_of(2));
+        let mut lines = Vec::new();
+        for _ in 0..=self.dice.below(2) {
+            let mut line = self.line(books, sells, day);
+            while line.item.is_none() {
+                line = self.line(books, sells, day);
+            }
+            lines.push((line.item.unwrap(), line.quantity / 1_000 * 1_000, self.dice.from(50, 2_500)));
+        }
+        What::Note(Note { sells, day, party: self.dice.below(PARTIES), lines })
+    }
+
+    /// An invoice or a bill of a note, or goods that come back.
+    fn of_note(&mut self, books: &Books) -> Option<What> {
+        let waits = |one: &Document| one.until.is_none() && one.left.iter().any(|(left, _)| *left > 0);
+        let notes: Vec<(Key, &Document)> = books
+            .documents
+            .iter()
+            .filter(|(_, one)| matches!(one.what, What::Note(_)) && waits(one))
+            .map(|(key, one)| (*key, one))
+            .collect();
+        let (of, document) = *self.dice.pick(&notes)?;
+        let What::Note(note) = &document.what else { return None };
+        let mut parts = Vec::new();
+        for (place, (left, _)) in document.left.iter().enumerate().filter(|(_, (left, _))| *left > 0) {
+            parts.push((place, if self.dice.one_of(2) { *left } else { self.dice.from(1, *left / 1_000) * 1_000 }));
+        }
+        // What a bill made dearer is not sent back by its note.
+        let billed = books.derived(of).any(|one| matches!(one.what, What::Trade(_)));
+        if self.dice.one_of(3) && (note.sells || !billed) {
+            let day = self.day(books).max(document.day);
+            return (day < DAYS - 5).then_some(What::Return { of, day, lines: parts });
+        }
+        let lines = parts.iter().map(|(place, quantity)| {
+            let line = self.line(books, false, 0);
+            // Around what the note says.
+            let price = (note.lines[*place].2 + self.dice.from(-40, 60)) * 10_000;
+            Line { item: Some(note.lines[*place].0), quantity: *quantity, price, ..line }
+        });
+        let lines = lines.collect();
+        Some(What::Trade(Trade {
+            sells: note.sells,
+            day: self.day(books),
+            party: note.party,
+            currency: 0,
+            rate: 1_000_000,
+            inclusive: false,
+            off: 0,
+            lines,
+            of: Some((of, parts.into_iter().map(|(place, _)| place).collect())),
+        }))
+    }
+
+    /// Freight of goods that a bill brought.
+    fn landed(&mut self, books: &Books) -> Option<What> {
+        let goods = |one: &Document| match &one.what {
+            What::Trade(trade) => !trade.sells && trade.of.is_none() && trade.lines.iter().any(|line| line.item.is_some()),
+            _ => false,
+        };
+        let bills: Vec<Key> = books
+            .documents
+            .iter()
+            .filter(|(key, one)| one.until.is_none() && goods(one) && books.derived(**key).next().is_none())
+            .map(|(key, _)| *key)
+            .collect();
+        let of = *self.dice.pick(&bills)?;
+        let worth: i128 = books.documents[&of].lines.iter().map(super::tax::Taxed::cost).sum();
+        (worth > 0).then(|| What::Landed {
+            of,
+            day: self.day(books),
+            party: self.dice.below(PARTIES),
+            amount: self.dice.from(100, 9_000),
+            by_value: self.dice.one_of(2),
+        })
     }
 
     fn adjust(&mut self, books: &Books) -> What {
@@ -239,10 +322,10 @@ impl Stream {
             .documents
             .iter()
             .filter(|(_, one)| one.until.is_none() && one.left.iter().any(|(left, _)| *left > 0))
+            .filter(|(key, one)| matches!(&one.what, What::Trade(trade) if trade.of.is_none() && !books.is_landed(**key)))
             .map(|(key, one)| (*key, one))
             .collect();
         let (of, origin) = *self.dice.pick(&origins)?;
-        let What::Trade(trade) = &origin.what else { return None };
         let mut lines = Vec::new();
         for (place, (left, _)) in origin.left.iter().enumerate().filter(|(_, (left, _))| *left > 0) {
             if lines.is_empty() || self.dice.one_of(2) {
@@ -254,9 +337,8 @@ impl Stream {
         }
         // What costs nothing gives nothing back.
         let worth: i128 = lines.iter().map(|(place, _)| origin.left[*place].1.amount).sum();
-        let waits = lines.iter().all(|(place, _)| trade.lines[*place].item.is_none_or(|item| !ITEMS[item].1 || !trade.sells));
         let day = self.day(books).max(origin.day);
-        (worth > 0 && waits && day < DAYS - 5).then_some(Credit { of, day, lines })
+        (worth > 0 && day < DAYS - 5).then_some(Credit { of, day, lines })
     }
 
     fn edit(&mut self, books: &Books) -> Option<What> {
@@ -267,7 +349,7 @@ impl Stream {
             What::Journal { .. } => self.journal(books),
             What::Trade(trade) => {
                 let credited = document.left.iter().zip(&trade.lines).any(|((left, _), line)| *left != line.quantity);
-                if credited {
+                if credited || trade.of.is_some() || books.is_landed(of) {
                     return None;
                 }
                 let mut to = trade.clone();
@@ -321,9 +403,4 @@ fn targets(books: &Books, receivable: bool) -> impl Iterator<Item = (Key, &Docum
         let open = one.open.as_ref().unwrap();
         open.adds && open.receivable == receivable
     })
-}
-
-/// Whether a code keeps something back.
-pub fn keeps_back(code: Option<usize>) -> bool {
-    code.is_some_and(|code| CODES[code].1.iter().any(|one| one.kind == TaxKind::Withheld))
 }
