@@ -125,6 +125,10 @@ impl Books {
         match &command.what {
             What::Lock(day) => self.locked = *day,
             What::Close if self.closed => return Err(["invalid_state"].into()),
+            // What closes a year is an entry of its last day.
+            What::Close | What::Reopen if self.locked.is_some_and(|day| day >= YEAR_END) => {
+                return Err(["period_locked"].into());
+            }
             What::Close => self.closed = true,
             What::Reopen if !self.closed => return Err(["invalid_state"].into()),
             What::Reopen => self.closed = false,
@@ -163,21 +167,24 @@ impl Books {
     }
 
     pub fn settling(&self, document: Key) -> impl Iterator<Item = (&Key, &Settled)> {
-        self.settled
-            .iter()
-            .filter(move |(_, one)| one.until.is_none() && (one.asked.source == document || one.asked.target == document))
+        self.settled.iter().filter(move |(_, one)| {
+            one.until.is_none() && (one.asked.source == document || one.asked.target == document)
+        })
     }
 
     /// The live documents that are made of one, or name it.
     pub fn derived(&self, of: Key) -> impl Iterator<Item = &Document> {
-        self.documents.values().filter(move |one| {
-            let names = match &one.what {
-                What::Credit(credit) => credit.of == of,
-                What::Return { of: origin, .. } | What::Landed { of: origin, .. } => *origin == of,
-                What::Trade(trade) => trade.of.as_ref().is_some_and(|(origin, _)| *origin == of),
-                _ => false,
-            };
-            one.until.is_none() && names
+        self.ever_derived(of).map(|(_, one)| one).filter(|one| one.until.is_none())
+    }
+
+    /// The same, with those that are void.
+    pub fn ever_derived(&self, of: Key) -> impl Iterator<Item = (Key, &Document)> {
+        let all = self.documents.iter().map(|(key, one)| (*key, one));
+        all.filter(move |(_, one)| match &one.what {
+            What::Credit(credit) => credit.of == of,
+            What::Return { of: origin, .. } | What::Landed { of: origin, .. } => *origin == of,
+            What::Trade(trade) => trade.of.as_ref().is_some_and(|(origin, _)| *origin == of),
+            _ => false,
         })
     }
 
@@ -202,7 +209,9 @@ impl Books {
         self.changes.retain(|change| change.source.0 != of);
         let mut new = self.document(of, to)?;
         for fact in self.facts.iter_mut().filter(|fact| fact.source.0 == of) {
-            if let Some((_, place, _)) = places.iter().find(|(source, _, day)| (*source, *day) == (fact.source, fact.day)) {
+            if let Some((_, place, _)) =
+                places.iter().find(|(source, _, day)| (*source, *day) == (fact.source, fact.day))
+            {
                 fact.place = *place;
             }
         }
@@ -238,6 +247,20 @@ impl Books {
             why.insert("in_use");
         }
         let back = day.unwrap_or_else(|| self.back_on(document.day));
+        // What came back of its goods came back of something, for as long as it did.
+        let moved = |key: Key| {
+            self.facts
+                .iter()
+                .map(|fact| fact.source)
+                .chain(self.changes.iter().map(|one| one.source))
+                .any(|one| one.0 == key)
+        };
+        if self
+            .ever_derived(of)
+            .any(|(key, one)| one.until.is_some_and(|until| until > back.max(one.day)) && moved(key))
+        {
+            why.insert("in_use");
+        }
         if let Err(locked) = self.opened(back) {
             why.extend(locked);
         }
@@ -309,11 +332,8 @@ impl Books {
         let (source_base, target_base) = (source.relief(asked.used), target.relief(all));
         let discount = target.relief(asked.discount).min(target_base);
         let written_off = target.relief(asked.written_off).min(target_base - discount);
-        let withheld = if asked.withheld == 0 {
-            0
-        } else {
-            Fraction::new(source_base * asked.withheld, asked.amount).round()
-        };
+        let withheld =
+            if asked.withheld == 0 { 0 } else { Fraction::new(source_base * asked.withheld, asked.amount).round() };
         let sign = target.sign();
         let [given, bad, kept] = if sign > 0 {
             [account::DISCOUNT_GIVEN, account::BAD_DEBT, account::KEPT_FROM_US]

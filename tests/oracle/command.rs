@@ -15,24 +15,55 @@ pub struct Command {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    Journal { day: usize, lines: Vec<(u16, i128)> },
+    Journal {
+        day: usize,
+        lines: Vec<(u16, i128)>,
+    },
     Trade(Trade),
     Credit(Credit),
     Money(Money),
     Allocate(Allocate),
-    Adjust { day: usize, item: usize, quantity: i128, cost: i128 },
+    Adjust {
+        day: usize,
+        item: usize,
+        quantity: i128,
+        cost: i128,
+    },
     Note(Note),
     /// Goods of a note that come back, or go back: of which line, how many thousandths.
-    Return { of: Key, day: usize, lines: Vec<(usize, i128)> },
+    Return {
+        of: Key,
+        day: usize,
+        lines: Vec<(usize, i128)>,
+    },
     /// What a piece of the standard item costs from a day on.
-    Standard { day: usize, cost: i128 },
+    Standard {
+        day: usize,
+        cost: i128,
+    },
     /// What is paid beside the price of the goods of a bill, to one who carries them.
-    Landed { of: Key, day: usize, party: usize, amount: i128, by_value: bool },
+    Landed {
+        of: Key,
+        day: usize,
+        party: usize,
+        amount: i128,
+        by_value: bool,
+    },
     /// From the bank to the cash box, less a fee.
-    Contra { day: usize, amount: i128, fee: i128 },
-    Edit { of: Key, to: Box<Self> },
+    Contra {
+        day: usize,
+        amount: i128,
+        fee: i128,
+    },
+    Edit {
+        of: Key,
+        to: Box<Self>,
+    },
     /// On its own day, or on one that is named.
-    Void { of: Key, day: Option<usize> },
+    Void {
+        of: Key,
+        day: Option<usize>,
+    },
     /// Everything up to a day.
     Lock(Option<usize>),
     /// The year that ends within the window.

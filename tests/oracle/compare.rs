@@ -189,26 +189,26 @@ const TAX_COLUMNS: [&str; 7] =
     ["salesBase", "outputTax", "purchaseBase", "inputTax", "notRecoverable", "withheldFromUs", "withheldByUs"];
 
 fn tax(driver: &Driver<'_>, books: &Books, day: usize) -> Result<(), String> {
-        let date = date(day);
-        let report = driver.report(&format!("tax-summary?from={date}&to={date}&taxBasis=invoice"))?;
-        let columns = report["columns"].as_array().unwrap();
-        let place = |name: &str| columns.iter().position(|column| column["key"] == name);
-        let mut told: BTreeMap<Option<usize>, TaxFigures> = BTreeMap::new();
-        for row in rows(&report) {
-            let code = match row["key"].as_str().unwrap() {
-                "total" | "carry" => continue,
-                "none" => None,
-                key => Some(driver.codes.iter().position(|id| id == key).unwrap_or_else(|| {
-                    let label = row["label"].as_str().unwrap();
-                    CODES.iter().position(|(name, _)| label.split(' ').next() == Some(name)).expect("a tax code")
-                })),
-            };
-            let figures = TAX_COLUMNS.map(|name| place(name).map_or(0, |place| cents(&row["values"][place])));
-            if figures != TaxFigures::default() {
-                told.insert(code, figures);
-            }
+    let date = date(day);
+    let report = driver.report(&format!("tax-summary?from={date}&to={date}&taxBasis=invoice"))?;
+    let columns = report["columns"].as_array().unwrap();
+    let place = |name: &str| columns.iter().position(|column| column["key"] == name);
+    let mut told: BTreeMap<Option<usize>, TaxFigures> = BTreeMap::new();
+    for row in rows(&report) {
+        let code = match row["key"].as_str().unwrap() {
+            "total" | "carry" => continue,
+            "none" => None,
+            key => Some(driver.codes.iter().position(|id| id == key).unwrap_or_else(|| {
+                let label = row["label"].as_str().unwrap();
+                CODES.iter().position(|(name, _)| label.split(' ').next() == Some(name)).expect("a tax code")
+            })),
+        };
+        let figures = TAX_COLUMNS.map(|name| place(name).map_or(0, |place| cents(&row["values"][place])));
+        if figures != TaxFigures::default() {
+            told.insert(code, figures);
         }
-        same(&format!("{date} tax by invoice"), &told, &books.tax_on(day))
+    }
+    same(&format!("{date} tax by invoice"), &told, &books.tax_on(day))
 }
 
 /// These, for every day of the window.

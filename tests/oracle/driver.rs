@@ -30,11 +30,12 @@ fn id(record: &Value) -> String {
 impl<'s> Driver<'s> {
     pub fn new(server: &'s Server) -> Self {
         let company = server.company_like(json!({"name": "Under the oracle", "baseCurrency": "EUR"}));
-        let make = |resource: &str, body: Value| {
-            company.ask(Dialect::B, "POST", resource, "", Some(&body)).expect(201).data
-        };
+        let make =
+            |resource: &str, body: Value| company.ask(Dialect::B, "POST", resource, "", Some(&body)).expect(201).data;
         let parties = (0..PARTIES)
-            .map(|place| id(&make("parties", json!({"name": format!("Party {place}"), "isCustomer": true, "isSupplier": true}))))
+            .map(|place| {
+                id(&make("parties", json!({"name": format!("Party {place}"), "isCustomer": true, "isSupplier": true})))
+            })
             .collect();
         let item = |(place, (method, negative)): (usize, &(Method, bool))| {
             let method = match method {
@@ -43,10 +44,13 @@ impl<'s> Driver<'s> {
                 Method::Standard => "standard",
             };
             let standard = (method == "standard").then(|| shown(STANDARD, 2));
-            id(&make("items", json!({
-                "name": format!("Item {place}"), "type": "stock", "costMethod": method, "standardCost": standard,
-                "negativeStock": if *negative { "allow" } else { "forbid" }
-            })))
+            id(&make(
+                "items",
+                json!({
+                    "name": format!("Item {place}"), "type": "stock", "costMethod": method, "standardCost": standard,
+                    "negativeStock": if *negative { "allow" } else { "forbid" }
+                }),
+            ))
         };
         let items = ITEMS.iter().enumerate().map(item).collect();
         let code = |(name, components): &(&str, &[super::world::Component])| {
@@ -72,8 +76,7 @@ impl<'s> Driver<'s> {
         make("fiscalYears", json!({"name": "2026", "start": "2026-01-01", "end": "2026-12-31"}));
         let listed = company.ask(Dialect::B, "GET", "accounts", "?pageSize=500", None).expect(200).data;
         let accounts = listed["items"].as_array().unwrap().iter();
-        let accounts =
-            accounts.filter_map(|one| Some((one["code"].as_str()?.parse().ok()?, id(one)))).collect();
+        let accounts = accounts.filter_map(|one| Some((one["code"].as_str()?.parse().ok()?, id(one)))).collect();
         Self { company, parties, items, codes, accounts, year, made: BTreeMap::new(), lines: BTreeMap::new() }
     }
 
@@ -160,17 +163,13 @@ impl<'s> Driver<'s> {
     }
 
     fn journal(&self, day: usize, lines: &[(u16, i128)]) -> Value {
-        let line = |(account, amount): &(u16, i128)| {
-            json!({"accountId": self.accounts[account], (if *amount > 0 { "debit" } else { "credit" }): shown(amount.abs(), 2)})
-        };
+        let line = |(account, amount): &(u16, i128)| json!({"accountId": self.accounts[account], (if *amount > 0 { "debit" } else { "credit" }): shown(amount.abs(), 2)});
         json!({"date": date(day), "lines": lines.iter().map(line).collect::<Vec<_>>()})
     }
 
     fn credit(&self, credit: &Credit, sells: bool) -> Value {
         let (_, origin) = &self.made[&credit.of];
-        let line = |(place, quantity): &(usize, i128)| {
-            json!({"sourceLineId": self.lines[&credit.of][*place], "quantity": shown(*quantity, 3)})
-        };
+        let line = |(place, quantity): &(usize, i128)| json!({"sourceLineId": self.lines[&credit.of][*place], "quantity": shown(*quantity, 3)});
         json!({
             "date": date(credit.day), (if sells { "salesInvoiceId" } else { "purchaseInvoiceId" }): origin,
             "lines": credit.lines.iter().map(line).collect::<Vec<_>>()
@@ -183,9 +182,11 @@ impl<'s> Driver<'s> {
             "sourceId": self.made[&asked.source].1, "targetId": self.made[&asked.target].1, "date": date(asked.day),
             "amount": amount(asked.amount)
         });
-        for (name, coins) in
-            [("discountAmount", asked.discount), ("writeOffAmount", asked.written_off), ("withheldAmount", asked.withheld)]
-        {
+        for (name, coins) in [
+            ("discountAmount", asked.discount),
+            ("writeOffAmount", asked.written_off),
+            ("withheldAmount", asked.withheld),
+        ] {
             if coins != 0 {
                 body[name] = json!(amount(coins));
             }
@@ -218,9 +219,7 @@ impl<'s> Driver<'s> {
             What::Contra { .. } => "contraEntries",
             What::Return { of, day, lines } => {
                 let (resource, path) = (self.made[of].0, format!("/{}/returns", self.made[of].1));
-                let line = |(place, quantity): &(usize, i128)| {
-                    json!({"lineId": self.lines[of][*place], "quantity": shown(*quantity, 3)})
-                };
+                let line = |(place, quantity): &(usize, i128)| json!({"lineId": self.lines[of][*place], "quantity": shown(*quantity, 3)});
                 let body = json!({"date": date(*day), "lines": lines.iter().map(line).collect::<Vec<_>>()});
                 let said = ask("POST", resource, &path, Some(&body));
                 self.keep(command.key, resource, &said);
@@ -267,7 +266,9 @@ impl<'s> Driver<'s> {
                 json!({"date": date(*day), "lines": [{"itemId": self.items[item], "standardCost": shown(*cost, 2)}]})
             }
             What::Note(note) => self.note(note),
-            What::Landed { of, day, party, amount, by_value } => self.landed(known, *of, (*day, *party, *amount, *by_value)),
+            What::Landed { of, day, party, amount, by_value } => {
+                self.landed(known, *of, (*day, *party, *amount, *by_value))
+            }
             What::Contra { day, amount, fee } => {
                 let mut body = json!({
                     "date": date(*day), "fromAccountId": self.accounts[&1010], "toAccountId": self.accounts[&1000],

@@ -130,7 +130,11 @@ pub fn shown(units: i128, places: u32) -> String {
     let sign = if units < 0 { "-" } else { "" };
     let scale = 10_i128.pow(places);
     let (whole, rest) = (units.abs() / scale, units.abs() % scale);
-    if places == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest:0width$}", width = places as usize) }
+    if places == 0 {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{rest:0width$}", width = places as usize)
+    }
 }
 
 /// What is written, in units of so many places behind the point.

@@ -3,10 +3,12 @@
 //! refused they know before. The server must say the same for every day of the window.
 
 mod books;
+mod cases;
 mod command;
 mod compare;
 mod driver;
 mod exact;
+mod laws;
 mod posting;
 mod shrink;
 mod stock;

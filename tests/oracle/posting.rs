@@ -155,8 +155,7 @@ impl Books {
             }
             What::Landed { .. } => self.landed(key, what, &mut document)?,
             What::Contra { amount, fee, .. } => {
-                document.post =
-                    vec![(account::BANK, -amount), (account::CASH, amount - fee), (account::FEES, *fee)];
+                document.post = vec![(account::BANK, -amount), (account::CASH, amount - fee), (account::FEES, *fee)];
             }
             What::Credit(credit) => self.credit(key, credit, &mut document)?,
             What::Money(money) => pay(money, &mut document),
@@ -202,7 +201,8 @@ impl Books {
                         self.fact((key, place), (item, trade.day), asked.quantity, Kind::Invoiced((*of, noted)));
                     } else {
                         let amount = line.cost() - worth;
-                        let change = Change { source: (key, place), of: (*of, noted), day: trade.day, amount, until: None };
+                        let change =
+                            Change { source: (key, place), of: (*of, noted), day: trade.day, amount, until: None };
                         self.changes.push(change);
                     }
                 }

@@ -309,7 +309,11 @@ impl Replay {
                 if let Some(place) = self.layers.iter().position(|layer| layer.of == Some(of)) {
                     let layer = &mut self.layers[place];
                     let taken = rest.min(layer.quantity);
-                    cost = if taken == layer.quantity { layer.value } else { part(share, taken, quantity).min(layer.value) };
+                    cost = if taken == layer.quantity {
+                        layer.value
+                    } else {
+                        part(share, taken, quantity).min(layer.value)
+                    };
                     (layer.quantity, layer.value, rest) = (layer.quantity - taken, layer.value - cost, rest - taken);
                     if layer.quantity == 0 {
                         self.layers.remove(place);

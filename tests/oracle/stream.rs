@@ -76,7 +76,9 @@ impl Stream {
     fn what(&mut self, books: &Books) -> Option<What> {
         Some(match self.dice.below(100) {
             0..3 => self.journal(books),
-            3..4 => What::Contra { day: self.day(books), amount: self.dice.from(500, 90_000), fee: self.dice.from(0, 300) },
+            3..4 => {
+                What::Contra { day: self.day(books), amount: self.dice.from(500, 90_000), fee: self.dice.from(0, 300) }
+            }
             4..26 => What::Trade(self.trade(books)),
             26..27 => What::Standard { day: self.day(books), cost: self.dice.from(700, 1_500) },
             27..33 => self.note(books),
@@ -90,7 +92,9 @@ impl Stream {
             86..95 => self.void(books)?,
             95..98 => self.lock(books),
             _ if books.closed => What::Reopen,
-            _ if self.today > YEAR_END + 5 => What::Close,
+            _ if self.today > YEAR_END + 5 && books.locked.is_none_or(|day| day < YEAR_END || self.dice.one_of(6)) => {
+                What::Close
+            }
             _ => return None,
         })
     }
@@ -211,7 +215,9 @@ impl Stream {
     /// Freight of goods that a bill brought.
     fn landed(&mut self, books: &Books) -> Option<What> {
         let goods = |one: &Document| match &one.what {
-            What::Trade(trade) => !trade.sells && trade.of.is_none() && trade.lines.iter().any(|line| line.item.is_some()),
+            What::Trade(trade) => {
+                !trade.sells && trade.of.is_none() && trade.lines.iter().any(|line| line.item.is_some())
+            }
             _ => false,
         };
         let bills: Vec<Key> = books
@@ -234,8 +240,11 @@ impl Stream {
     fn adjust(&mut self, books: &Books) -> What {
         let pieces = self.dice.from(1, 20);
         let item = self.dice.below(ITEMS.len());
-        let (quantity, cost) =
-            if self.dice.one_of(3) { (-pieces.min(3) * 1_000, 0) } else { (pieces * 1_000, pieces * self.dice.from(50, 2_000)) };
+        let (quantity, cost) = if self.dice.one_of(3) {
+            (-pieces.min(3) * 1_000, 0)
+        } else {
+            (pieces * 1_000, pieces * self.dice.from(50, 2_000))
+        };
         What::Adjust { day: self.day(books), item, quantity, cost }
     }
 
@@ -289,9 +298,8 @@ impl Stream {
         let suiting: Vec<(Key, &Document)> = targets(books, source_open.receivable).filter(suits).collect();
         let (target, to) = *self.dice.pick(&suiting)?;
         let target_open = to.open.as_ref().unwrap();
-        let day = (from.day.max(to.day) + if self.dice.one_of(2) { 0 } else { self.dice.below(8) }).max(
-            if self.dice.one_of(10) { 0 } else { books.first_open() },
-        );
+        let day = (from.day.max(to.day) + if self.dice.one_of(2) { 0 } else { self.dice.below(8) })
+            .max(if self.dice.one_of(10) { 0 } else { books.first_open() });
         if day >= DAYS {
             return None;
         }
@@ -322,7 +330,9 @@ impl Stream {
             .documents
             .iter()
             .filter(|(_, one)| one.until.is_none() && one.left.iter().any(|(left, _)| *left > 0))
-            .filter(|(key, one)| matches!(&one.what, What::Trade(trade) if trade.of.is_none() && !books.is_landed(**key)))
+            .filter(
+                |(key, one)| matches!(&one.what, What::Trade(trade) if trade.of.is_none() && !books.is_landed(**key)),
+            )
             .map(|(key, one)| (*key, one))
             .collect();
         let (of, origin) = *self.dice.pick(&origins)?;
@@ -349,7 +359,8 @@ impl Stream {
             What::Journal { .. } => self.journal(books),
             What::Trade(trade) => {
                 let credited = document.left.iter().zip(&trade.lines).any(|((left, _), line)| *left != line.quantity);
-                if credited || trade.of.is_some() || books.is_landed(of) {
+                // What was made of it for some days was of this version.
+                if credited || trade.of.is_some() || books.ever_derived(of).next().is_some() {
                     return None;
                 }
                 let mut to = trade.clone();

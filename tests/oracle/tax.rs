@@ -94,8 +94,10 @@ fn amounts(terms: &Terms, lines: &[Line]) -> Vec<(i128, i128)> {
 
 pub fn taxed(terms: &Terms, lines: &[Line]) -> Vec<Taxed> {
     let amounts = amounts(terms, lines);
-    let mut taxed: Vec<Taxed> =
-        amounts.iter().map(|(gross, amount)| Taxed { gross: *gross, amount: *amount, net: *amount, ..Taxed::default() }).collect();
+    let mut taxed: Vec<Taxed> = amounts
+        .iter()
+        .map(|(gross, amount)| Taxed { gross: *gross, amount: *amount, net: *amount, ..Taxed::default() })
+        .collect();
     let mut codes: Vec<usize> = lines.iter().filter_map(|line| line.code).collect();
     codes.sort_unstable();
     codes.dedup();
@@ -158,8 +160,10 @@ fn inside(terms: &Terms, lines: &[Line], code: usize, members: &[usize], taxed: 
         parts.push(part);
     }
     let pieces = |member: &usize| Fraction::new(lines[*member].quantity, 1_000);
-    let exact: Vec<Fraction> =
-        members.iter().map(|member| (Fraction::of(taxed[*member].amount) - whole.1 * pieces(member)) / whole.0).collect();
+    let exact: Vec<Fraction> = members
+        .iter()
+        .map(|member| (Fraction::of(taxed[*member].amount) - whole.1 * pieces(member)) / whole.0)
+        .collect();
     let net = exact.iter().fold(Fraction::ZERO, |sum, net| sum + *net).round();
     let mut left = Vec::new();
     for (member, net) in members.iter().zip(spread(net, &exact)) {
@@ -170,8 +174,10 @@ fn inside(terms: &Terms, lines: &[Line], code: usize, members: &[usize], taxed: 
         members.iter().zip(&exact).map(|(member, net)| *net * part.0 + part.1 * pieces(member)).collect()
     };
     let charged: Vec<usize> = (0..components.len()).filter(|place| components[*place].kind.is_charged()).collect();
-    let wholes: Vec<Fraction> =
-        charged.iter().map(|place| raw(&parts[*place]).into_iter().fold(Fraction::ZERO, |sum, raw| sum + raw)).collect();
+    let wholes: Vec<Fraction> = charged
+        .iter()
+        .map(|place| raw(&parts[*place]).into_iter().fold(Fraction::ZERO, |sum, raw| sum + raw))
+        .collect();
     let shared = if charged.is_empty() { Vec::new() } else { spread(left.iter().sum(), &wholes) };
     for place in 0..components.len() {
         let shares = match charged.iter().position(|one| *one == place) {

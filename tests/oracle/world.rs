@@ -21,8 +21,7 @@ pub fn date(day: usize) -> String {
 pub const CURRENCIES: [(&str, u32); 3] = [("EUR", 2), ("USD", 2), ("JPY", 0)];
 
 /// Rates are in millionths.
-pub const RATES: [&[i128]; 3] =
-    [&[1_000_000], &[900_000, 930_000, 876_700, 950_000, 333_300], &[6_100, 6_543, 5_900]];
+pub const RATES: [&[i128]; 3] = [&[1_000_000], &[900_000, 930_000, 876_700, 950_000, 333_300], &[6_100, 6_543, 5_900]];
 
 /// From coins of a currency to coins of the company's.
 pub fn exchange(currency: usize, rate: i128) -> Fraction {
@@ -100,17 +99,14 @@ pub const CODES: [(&str, &[Component]); 12] = [
     ("V20", &[component(TaxKind::Standard, 20_000)]),
     ("V7", &[component(TaxKind::Standard, 7_000)]),
     ("V19", &[Component { later: 16_000, ..component(TaxKind::Standard, 19_000) }]),
-    ("AB", &[
-        component(TaxKind::Standard, 5_000),
-        Component { compound: true, ..component(TaxKind::Standard, 9_975) },
-    ]),
+    ("AB", &[component(TaxKind::Standard, 5_000), Component { compound: true, ..component(TaxKind::Standard, 9_975) }]),
     ("HALF", &[Component { recoverable: 50, ..component(TaxKind::Standard, 20_000) }]),
     ("RC", &[component(TaxKind::Reverse, 19_000)]),
     ("RCH", &[Component { recoverable: 50, ..component(TaxKind::Reverse, 20_000) }]),
-    ("EXC", &[
-        component(TaxKind::PerUnit, 2_000),
-        Component { compound: true, ..component(TaxKind::Standard, 20_000) },
-    ]),
+    (
+        "EXC",
+        &[component(TaxKind::PerUnit, 2_000), Component { compound: true, ..component(TaxKind::Standard, 20_000) }],
+    ),
     ("Z0", &[component(TaxKind::Zero, 0)]),
     ("EX", &[component(TaxKind::Exempt, 0)]),
     ("OUT", &[component(TaxKind::Outside, 0)]),
