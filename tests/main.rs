@@ -34,6 +34,7 @@ mod memory;
 mod model;
 mod narrow_rights;
 mod numbering;
+mod oracle;
 mod orders;
 mod parity;
 mod people;
