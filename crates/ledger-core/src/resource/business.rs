@@ -722,7 +722,7 @@ impl Master for Businesses {
             return Err(Error::Conflict(Conflict {
                 code: "in_use",
                 title: "Stock of items was moved".into(),
-                errors: FieldErrors::one(field, why),
+                errors: FieldErrors::one(&field, why),
             }));
         }
         draft.replace(Column::SystemAccounts, AsJson(held));

@@ -579,7 +579,7 @@ pub(crate) async fn renew<D: Document>(cx: &Cx<'_>, old: Old<D>, settled: Settle
     let anew = &judged.settled.entries;
     let entries = post_all(cx, D::KIND, (old.row.id, version), &old.head, &numbered, anew, Moves::Mirrored).await?;
     let row = table::Model {
-        content: judged.written()?,
+        content: judged.written(old.row.status)?,
         total: judged.settled.total,
         base_total: judged.settled.base_total,
         entries: AsJson(entries),
