@@ -331,7 +331,8 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
     let mut rows = Vec::new();
     for ((name, party), open) in by_party {
         let figures = spread(&open, asked);
-        if figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
+        // In detail there are documents to see, also where one takes up what another leaves.
+        if !in_detail && figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
             continue;
         }
         let detail = |one: &&Open| Row {
