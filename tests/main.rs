@@ -29,6 +29,7 @@ mod limits;
 mod lists;
 mod model;
 mod numbering;
+mod oracle;
 mod orders;
 mod parity;
 mod people;
