@@ -7,7 +7,7 @@
 
 use crate::fault::Fault;
 use crate::target::Target;
-use crate::values::{self, Bound};
+use crate::values::{Bound, Shape};
 use futures_util::StreamExt;
 use sea_orm::{
     ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, ProxyRow, QueryResult, Statement as Asked,
@@ -163,13 +163,14 @@ impl Link {
         let inner = self.inner.clone();
         let answer = self.ask(Box::pin(async move {
             let (statement, values) = inner.prepare(sql, values).await?;
+            let shape = Shape::of(statement.columns())?;
             let rows = inner.client.query_raw(&statement, values).await;
             let mut rows = pin!(inner.unless_stale(rows)?);
             let mut found = Vec::new();
             while found.len() < most
                 && let Some(row) = rows.next().await
             {
-                found.push(values::row(&inner.unless_stale(row)?)?);
+                found.push(shape.read(&inner.unless_stale(row)?)?);
             }
             Ok(Answer::Rows(found))
         }));

@@ -5,6 +5,7 @@
 //! nobody else can chain them anew; records from before there was a key are plain, and the first one after them holds
 //! them fast. The chain's head stands in `books` as well, signed, so that records cut off its end are missed too.
 
+use crate::aside;
 use crate::books::digest::Digest;
 use crate::books::seal::{Seals, heads};
 use crate::books::tables::{audit_log, books};
@@ -216,43 +217,25 @@ const MOST_PROBLEMS: usize = 100;
 /// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
 pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
     let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
-    let mut problems = Vec::new();
-    let mut report = |sequence: i64, problem: &str| {
-        if problems.len() < MOST_PROBLEMS {
-            problems.push(AuditProblem { sequence, problem: problem.into() });
-        }
-    };
-    let (mut last, mut records, mut head) = (0_i64, 0_i64, String::new());
-    // Which key the record before was made with; none where there was none yet.
-    let mut before = None;
-    loop {
-        let portion = audit_log::Entity::find()
+    let mut chain = Chain::default();
+    let after = |sequence: i64| {
+        audit_log::Entity::find()
             .filter(audit_log::Column::BusinessId.eq(business))
-            .filter(audit_log::Column::Sequence.gt(last))
+            .filter(audit_log::Column::Sequence.gt(sequence))
             .order_by_asc(audit_log::Column::Sequence)
             .limit(PORTION)
             .all(connection)
-            .await?;
-        if portion.is_empty() {
-            break;
-        }
+    };
+    let mut portion = after(0).await?;
+    while let Some(end) = portion.last().map(|row| row.sequence) {
         cx.pause().await?;
-        for row in portion {
-            if row.sequence != last + 1 {
-                report(last + 1, "is missing");
-            } else if row.previous_hash != head {
-                report(row.sequence, "does not follow from the record before it");
-            }
-            let era = eras.iter().position(|seals| hash(seals, &row) == row.hash);
-            let made_with = era.filter(|_| row.keyed);
-            if era.is_none() {
-                report(row.sequence, "is not what was written");
-            } else if made_with < before {
-                report(row.sequence, "is not under the key, and the one before it is");
-            }
-            (last, records, before, head) = (row.sequence, records + 1, made_with, row.hash);
-        }
+        // The next portion is read while this one is proved.
+        let proved = async { aside::computed(|| portion.into_iter().for_each(|row| chain.follow(&eras, row))) };
+        let (next, ()) = tokio::join!(after(end), proved);
+        portion = next?;
     }
+    let Chain { last, records, head, before, .. } = chain;
+    let mut report = |sequence: i64, problem: &str| chain.problems.report(sequence, problem);
     if let Some(row) = books::Entity::find_by_id(business).one(connection).await? {
         if row.audit_sequence != last {
             report(last + 1, "is missing: records were cut off the end");
@@ -265,7 +248,48 @@ pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVer
             report(row.audit_sequence, "is where the books say that they stand, and that is not signed");
         }
     }
+    let problems = chain.problems.0;
     Ok(AuditVerdict { ok: problems.is_empty(), records, head, problems })
+}
+
+#[derive(Default)]
+struct Problems(Vec<AuditProblem>);
+
+impl Problems {
+    fn report(&mut self, sequence: i64, problem: &str) {
+        if self.0.len() < MOST_PROBLEMS {
+            self.0.push(AuditProblem { sequence, problem: problem.into() });
+        }
+    }
+}
+
+/// How far the chain was followed.
+#[derive(Default)]
+struct Chain {
+    last: i64,
+    records: i64,
+    head: String,
+    /// Which key the record before was made with; none where there was none yet.
+    before: Option<usize>,
+    problems: Problems,
+}
+
+impl Chain {
+    fn follow(&mut self, eras: &[Seals], row: audit_log::Model) {
+        if row.sequence != self.last + 1 {
+            self.problems.report(self.last + 1, "is missing");
+        } else if row.previous_hash != self.head {
+            self.problems.report(row.sequence, "does not follow from the record before it");
+        }
+        let era = eras.iter().position(|seals| hash(seals, &row) == row.hash);
+        let made_with = era.filter(|_| row.keyed);
+        if era.is_none() {
+            self.problems.report(row.sequence, "is not what was written");
+        } else if made_with < self.before {
+            self.problems.report(row.sequence, "is not under the key, and the one before it is");
+        }
+        (self.last, self.records, self.before, self.head) = (row.sequence, self.records + 1, made_with, row.hash);
+    }
 }
 
 /// The hash of a record, if it is there.
