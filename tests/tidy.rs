@@ -96,7 +96,8 @@ fn who_a_party_is_aliases_say() {
     let core = "crates/ledger-core/src";
     absent(core, &["PartyId.eq(", "PartyId.is_in(", "MergedIntoId.eq("], &["books/aliases.rs", "resource/party.rs"]);
     // What proves what was written, takes it back, or goes on with the very item.
-    let of_the_item = ["books/verify", "books/tax_facts.rs", "document/write.rs", "settlement/relief.rs", "settlement/taxes.rs"];
+    let of_the_item =
+        ["books/verify", "books/tax_facts.rs", "document/write.rs", "settlement/relief.rs", "settlement/taxes.rs"];
     absent(core, &[".as_written(", "::as_written"], &[&["books/aliases.rs"], &of_the_item[..]].concat());
 }
 
