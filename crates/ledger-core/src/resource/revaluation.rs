@@ -160,7 +160,8 @@ impl Resource for Revaluations {
         one: "a revaluation",
         many: "revaluations",
         description: "What money and debts in other currencies are worth at the end of a period. The difference to what \
-                      they are carried at is an unrealised gain or loss; it is taken back on the next day by itself.",
+                      they are carried at is an unrealised gain or loss; it is taken back on the next day by itself. What is \
+                      entered late for its day or before makes it anew, on its day and the next.",
         sorts: document::SORTS,
         searched: "number, reference and narration",
     };
@@ -426,7 +427,7 @@ pub(crate) async fn renew(cx: &Cx<'_>) -> Result<()> {
         let settled =
             Revaluations::settle(cx, &old.head, &asked, Purpose::Posting).await.map_err(|error| match error {
                 Error::Validation(faults) => {
-                    let why: Vec<String> = faults.iter().flat_map(|(_, messages)| messages).map(String::from).collect();
+                    let why: Vec<String> = faults.iter().flat_map(|(_, messages)| messages).cloned().collect();
                     let (number, date) = (old.head.number.as_deref().unwrap_or_default(), old.head.date);
                     Error::conflict(
                         "invalid_state",

@@ -433,12 +433,11 @@ impl Report for DayBook {
         if let Some(known) = last_known(cx, asked.point).await? {
             all = all.filter(entries::Column::Number.lte(known));
         }
-        let fixed = match asked.mark().and_then(|mark| mark.fixed.clone()) {
-            Some(fixed) => fixed,
-            None => {
-                let (chart, between) = (Chart::of(cx).await?, between_years(cx).await?);
-                Arc::new(Fixed { chart, opening: HashMap::new(), between })
-            }
+        let fixed = if let Some(fixed) = asked.mark().and_then(|mark| mark.fixed.clone()) {
+            fixed
+        } else {
+            let (chart, between) = (Chart::of(cx).await?, between_years(cx).await?);
+            Arc::new(Fixed { chart, opening: HashMap::new(), between })
         };
         let (count, total, apart) =
             if asked.is_page() { figures(cx, asked, all.clone(), &fixed).await? } else { Default::default() };
