@@ -23,6 +23,8 @@ mod journals;
 mod kernel_accounts;
 mod kernel_cash;
 mod kernel_facts;
+mod kernel_lefts;
+mod kernel_proof;
 mod kernel_shares;
 mod kernel_stock;
 mod kernel_tax;

@@ -107,6 +107,11 @@ impl Line {
         if self.is_order() { less(left, self.fulfilled) } else { less(less(left, self.returned), self.invoiced) }
     }
 
+    /// What of a note was invoiced, or came back before it was.
+    pub(crate) const fn taken(&self) -> Quantity {
+        Quantity::from_units(self.invoiced.units().saturating_add(self.returned.units()))
+    }
+
     fn moved(self, step: Step) -> Result<Self> {
         Ok(Self {
             fulfilled: more(self.fulfilled, step.fulfilled)?,

@@ -133,6 +133,12 @@ impl Findings {
             self.0.push(finding);
         }
     }
+
+    /// With those of another part of the same check.
+    fn with(mut self, others: Self) -> Self {
+        others.0.into_iter().for_each(|finding| self.add(finding));
+        self
+    }
 }
 
 /// A sum that may outgrow an amount.

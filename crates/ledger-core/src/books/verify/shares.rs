@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 type Amounts = BTreeMap<String, Wide>;
 
 /// A decimal in millionths.
-fn number(value: &Value) -> Result<Wide> {
+pub(super) fn number(value: &Value) -> Result<Wide> {
     let text = value.to_string();
     let (sign, digits) = text.strip_prefix('-').map_or((1, text.as_str()), |digits| (-1, digits));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -35,7 +35,7 @@ fn take_off(sums: &mut Amounts, of: &str, value: &Value) -> Result<()> {
     Ok(())
 }
 
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 

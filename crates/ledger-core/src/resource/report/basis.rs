@@ -60,7 +60,7 @@ pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &
         open.extend(open_on(cx, day, asked).await?);
     }
     let open: Vec<RecordId> = open.into_iter().collect();
-    let history = History::of(cx, &open.iter().copied().collect(), last, asked.point).await?;
+    let history = History::of(cx, &open.iter().copied().collect(), Some(last), asked.point).await?;
     let accounts: HashMap<RecordId, &accounts::Model> = chart.0.iter().map(|account| (account.id, account)).collect();
     let coin = coin(cx)?;
     for portion in open.chunks(PORTION) {

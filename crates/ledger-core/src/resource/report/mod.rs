@@ -48,6 +48,7 @@ use serde_json::{Map, Value, json};
 use sheet::{Cell, Check, Column, Row, Sheet};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
+pub(crate) use tax::CashDue;
 
 pub struct Reports;
 

@@ -18,8 +18,11 @@ use words::exact::{Coin, Exact, TooLarge};
 pub(super) const KINDS: [DocumentKind; 4] =
     [DocumentKind::SalesInvoice, DocumentKind::CreditNote, DocumentKind::PurchaseInvoice, DocumentKind::DebitNote];
 
+/// So many documents are asked for by name.
+const FEW: usize = 1_000;
+
 /// What a part of a document comes to.
-pub(super) type Figures = [Money; 3];
+pub(crate) type Figures = [Money; 3];
 
 /// A part of a document, as it is shared.
 #[derive(Debug, Clone, Copy)]
@@ -106,14 +109,20 @@ pub(super) struct History {
 
 impl History {
     /// Of these documents, up to the end of a day.
-    pub(super) async fn of(cx: &Cx<'_>, documents: &HashSet<RecordId>, to: Day, point: Point) -> Result<Self> {
+    pub(super) async fn of(cx: &Cx<'_>, documents: &HashSet<RecordId>, to: Option<Day>, point: Point) -> Result<Self> {
         let business = cx.business_id()?;
         let mut moves = open_item_moves::Entity::find()
             .filter(open_item_moves::Column::BusinessId.eq(business))
-            .filter(open_item_moves::Column::Date.lte(to))
             .order_by_asc(open_item_moves::Column::Date)
             .order_by_asc(open_item_moves::Column::RecordedAt)
             .order_by_asc(open_item_moves::Column::Id);
+        if let Some(to) = to {
+            moves = moves.filter(open_item_moves::Column::Date.lte(to));
+        }
+        let few = documents.len() <= FEW;
+        if few {
+            moves = moves.filter(open_item_moves::Column::DocumentId.is_in(documents.iter().copied()));
+        }
         if let Some(at) = point.known_at {
             moves = moves.filter(open_item_moves::Column::RecordedAt.lte(at));
         }
@@ -123,8 +132,11 @@ impl History {
                 found.moves.entry(moved.document_id).or_default().push(moved);
             }
         }
-        let reduced = reduced(cx, to, point).await?;
-        let all = allocations::Entity::find().filter(allocations::Column::BusinessId.eq(business));
+        let reduced = reduced(cx, documents, to, point).await?;
+        let mut all = allocations::Entity::find().filter(allocations::Column::BusinessId.eq(business));
+        if few {
+            all = all.filter(allocations::Column::TargetDocumentId.is_in(documents.iter().copied()));
+        }
         for row in all.all(&cx.db).await? {
             if !documents.contains(&row.target_document_id) {
                 continue;
@@ -138,6 +150,11 @@ impl History {
             found.lapses.insert(row.id, (row.target_document_id, lapsed.map_err(too_large)?));
         }
         Ok(found)
+    }
+
+    /// The days on which something happened to a document.
+    pub(super) fn days(&self, document: RecordId) -> impl Iterator<Item = Day> + '_ {
+        self.moves.get(&document).into_iter().flatten().map(|moved| moved.date)
     }
 
     /// How a document was settled by the end of a day, and what it was open by then.
@@ -175,13 +192,23 @@ pub(super) fn too_large(_: TooLarge) -> Error {
 }
 
 /// Entries of settlements that reduced tax, by what they took off.
-async fn reduced(cx: &Cx<'_>, to: Day, point: Point) -> Result<HashSet<(i64, TaxOrigin)>> {
+async fn reduced(
+    cx: &Cx<'_>,
+    documents: &HashSet<RecordId>,
+    to: Option<Day>,
+    point: Point,
+) -> Result<HashSet<(i64, TaxOrigin)>> {
     let mut facts = tax_facts::Entity::find()
         .select_only()
         .columns([tax_facts::Column::EntryNumber, tax_facts::Column::Origin])
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(tax_facts::Column::Date.lte(to))
         .filter(tax_facts::Column::SettlesId.is_not_null());
+    if documents.len() <= FEW {
+        facts = facts.filter(tax_facts::Column::SettlesId.is_in(documents.iter().copied()));
+    }
+    if let Some(to) = to {
+        facts = facts.filter(tax_facts::Column::Date.lte(to));
+    }
     if let Some(known) = last_known(cx, point).await? {
         facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
     }

@@ -17,7 +17,7 @@ use crate::resource::business::BusinessSettings;
 use crate::resource::tax_code::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use words::exact::Coin;
 
 /// The basis on which a document of a day counts: as it is asked for, else as the company has it on that day.
@@ -41,9 +41,63 @@ pub(super) fn is_asked(asked: &Asked, settings: &BusinessSettings) -> bool {
 /// A row of a document, as it stands on a day.
 #[derive(Debug, Clone)]
 struct Row {
-    like: Sum,
+    /// The first fact that says it.
+    fact: tax_facts::Model,
     part: Part,
 }
+
+impl Known {
+    /// What becomes due of a document day by day, each share as a fact of its day.
+    fn shares(&self, document: RecordId, asked: &Asked, found: &mut Vec<tax_facts::Model>) -> Result<()> {
+        let facts = self.facts.get(&document).map(Vec::as_slice).unwrap_or_default();
+        let mut days: BTreeSet<Day> = facts.iter().map(|fact| fact.date).collect();
+        days.extend(self.history.days(document));
+        let mut before: HashMap<(i64, i64), Figures> = HashMap::new();
+        for day in days.into_iter().filter(|day| *day <= asked.span.to) {
+            for (row, figures) in self.due_of(document, day)? {
+                let known = before.entry((row.fact.entry_number, row.fact.place)).or_insert([Money::ZERO; 3]);
+                let [base, tax, not_recoverable] = [0, 1, 2].map(|place: usize| figures[place].minus(known[place]));
+                let share = [base, tax, not_recoverable].into_iter().collect::<Result<Vec<Money>, _>>();
+                let share = share.map_err(too_large)?;
+                *known = figures;
+                let counts =
+                    asked.span.from.is_none_or(|from| day >= from) && share.iter().any(|one| *one != Money::ZERO);
+                if let ([home_base, home_tax, not_recoverable], true) = (share.as_slice(), counts) {
+                    found.push(tax_facts::Model {
+                        date: day,
+                        home_base: *home_base,
+                        home_tax: *home_tax,
+                        not_recoverable: *not_recoverable,
+                        ..row.fact
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What counts in these days, fact by fact: `written` are all facts of them. Documents on cash basis have one for each share
+/// that becomes due, on its day.
+pub(super) async fn detailed(
+    cx: &Cx<'_>,
+    asked: &Asked,
+    written: Vec<tax_facts::Model>,
+) -> Result<Vec<tax_facts::Model>> {
+    let known = Known::of(cx, asked.tax_basis, Some(asked.span.to), asked.point, None).await?;
+    let place = |fact: &tax_facts::Model| (fact.entry_number, fact.place);
+    let on_cash: HashSet<(i64, i64)> = known.facts.values().flatten().map(place).collect();
+    let mut found: Vec<tax_facts::Model> = written.into_iter().filter(|fact| !on_cash.contains(&place(fact))).collect();
+    for document in known.facts.keys() {
+        known.shares(*document, asked, &mut found)?;
+    }
+    found.retain(|fact| asked.tax_code.is_none_or(|code| fact.tax_code_id == Some(code)));
+    found.sort_by_key(|fact| (fact.date, fact.entry_number, fact.place));
+    Ok(found)
+}
+
+/// Only these documents, where they are few.
+type Only<'d> = Option<&'d [RecordId]>;
 
 /// Everything that is known of documents that may count by what is settled.
 struct Known {
@@ -53,16 +107,21 @@ struct Known {
 }
 
 impl Known {
-    async fn of(cx: &Cx<'_>, basis: Option<TaxBasis>, to: Day, point: Point) -> Result<Self> {
+    async fn of(cx: &Cx<'_>, basis: Option<TaxBasis>, to: Option<Day>, point: Point, only: Only<'_>) -> Result<Self> {
         let business = cx.business()?;
         let mut facts = tax_facts::Entity::find()
             .filter(tax_facts::Column::BusinessId.eq(business.id))
-            .filter(tax_facts::Column::Date.lte(to))
             .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Document, TaxOrigin::Opening]))
             .filter(tax_facts::Column::DocumentKind.is_in(KINDS))
             .filter(tax_facts::Column::SettlesId.is_null())
             .order_by_asc(tax_facts::Column::EntryNumber)
             .order_by_asc(tax_facts::Column::Place);
+        if let Some(to) = to {
+            facts = facts.filter(tax_facts::Column::Date.lte(to));
+        }
+        if let Some(documents) = only {
+            facts = facts.filter(tax_facts::Column::DocumentId.is_in(documents.iter().copied()));
+        }
         if let Some(known) = last_known(cx, point).await? {
             facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
         }
@@ -89,7 +148,7 @@ impl Known {
             let key = (fact.line_id, fact.component_id, fact.duty, fact.leads);
             let charged = matches!(fact.kind, Some(TaxKind::Standard | TaxKind::FixedPerUnit));
             let row = rows.entry(key).or_insert_with(|| Row {
-                like: like(fact),
+                fact: fact.clone(),
                 part: Part { figures: [Money::ZERO; 3], paid: [fact.leads, charged, charged], leads: fact.leads },
             });
             let figures = [fact.home_base, fact.home_tax, fact.not_recoverable];
@@ -119,10 +178,30 @@ impl Known {
         for document in self.facts.keys() {
             for (row, figures) in self.due_of(*document, day)? {
                 let [base, tax, not_recoverable] = figures.map(|figure| sign * figure.units());
-                sums.push(Sum { base, tax, not_recoverable, ..row.like });
+                sums.push(Sum { base, tax, not_recoverable, ..like(&row.fact) });
             }
         }
         Ok(())
+    }
+}
+
+/// What is due of some documents, as if all of them were on cash basis: what the proof holds against their settlements.
+pub(crate) struct CashDue(Known);
+
+impl CashDue {
+    pub(crate) async fn of(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Self> {
+        Ok(Self(Known::of(cx, Some(TaxBasis::Cash), None, Point::default(), Some(documents)).await?))
+    }
+
+    /// What of a document is due by the end of a day: base, tax and what cannot be claimed, of all its rows.
+    pub(crate) fn by(&self, document: RecordId, day: Day) -> Result<Figures> {
+        let mut sums = [Money::ZERO; 3];
+        for (_, figures) in self.0.due_of(document, day)? {
+            for (sum, figure) in sums.iter_mut().zip(figures) {
+                *sum = sum.plus(figure).map_err(too_large)?;
+            }
+        }
+        Ok(sums)
     }
 }
 
@@ -176,7 +255,7 @@ fn like(fact: &tax_facts::Model) -> Sum {
 /// What of the documents on cash basis counts in these days: what counts by the last, less what did before the first. What
 /// was written of them in these days is answered beside, so that it does not count as well.
 pub(super) async fn counted(cx: &Cx<'_>, asked: &Asked) -> Result<(Vec<Sum>, Vec<Sum>)> {
-    let known = Known::of(cx, asked.tax_basis, asked.span.to, asked.point).await?;
+    let known = Known::of(cx, asked.tax_basis, Some(asked.span.to), asked.point, None).await?;
     let mut sums = Vec::new();
     known.due(asked.span.to, 1, &mut sums)?;
     if let Some(from) = asked.span.from {
