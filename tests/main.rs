@@ -21,6 +21,7 @@ mod guessing;
 mod harness;
 mod journals;
 mod kernel_accounts;
+mod kernel_doors;
 mod kernel_shares;
 mod kernel_stock;
 mod kernel_tax;

@@ -606,6 +606,10 @@ impl Document for Journals {
         })
     }
 
+    fn tax_date(asked: &JournalAsked) -> Option<Day> {
+        asked.tax_date
+    }
+
     fn view(
         cx: &Cx<'_>,
         row: documents::Model,

@@ -653,7 +653,7 @@ impl<K: MoneyKind> Document for Moved<K> {
         if in_books(old) == in_books(new) { Change::Words } else { Change::Books }
     }
 
-    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
+    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, on: Option<Day>) -> Result<()> {
         if leaving == Leaving::Replaced {
             return Ok(());
         }
@@ -663,9 +663,13 @@ impl<K: MoneyKind> Document for Moved<K> {
                 return Err(Error::conflict("has_allocations", "It was paid back; remove that allocation first"));
             }
             // Its own allocations live and die with it: what it settled is open again.
-            allocating::remove(cx, &allocation, Touch::TargetOnly).await?;
+            allocating::remove(cx, &allocation, on, Touch::TargetOnly).await?;
         }
         Ok(())
+    }
+
+    fn tax_date(asked: &MoneyAsked) -> Option<Day> {
+        asked.tax_date
     }
 
     fn rate(asked: &MoneyAsked) -> Option<Rate> {

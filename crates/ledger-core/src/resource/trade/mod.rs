@@ -526,12 +526,16 @@ impl<K: TradeKind> Document for Trade<K> {
         Ok(row.clone())
     }
 
-    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
+    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, _: Option<Day>) -> Result<()> {
         live::release(cx, K::DIRECTION, row, leaving).await
     }
 
     async fn outlasts(cx: &Cx<'_>, old: Edition<'_, Self>, new: Edition<'_, Self>) -> Result<()> {
         origin::outlasts(cx, K::DIRECTION, old, new).await
+    }
+
+    fn tax_date(asked: &TradeAsked) -> Option<Day> {
+        asked.tax_date
     }
 
     fn rate(asked: &TradeAsked) -> Option<Rate> {

@@ -1,0 +1,164 @@
+//! Each state has one door: what an action does, no change of a field does. Days of what is settled, taxed, credited and
+//! returned are days like any other.
+
+use crate::harness::on_both_engines;
+use crate::harness::server::{DIALECTS, Said};
+use crate::harness::shop::{Shop, id};
+use serde_json::{Value, json};
+
+/// The record with some members changed, as it is sent back.
+fn put(shop: &Shop<'_>, resource: &str, record: &Value, changes: Value) -> Said {
+    let mut body = shop.get(resource, record);
+    body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    shop.ask("PUT", resource, &format!("/{}", id(record)), Some(&body))
+}
+
+/// Refused, by this code and for these fields.
+fn refused(said: Said, status: u16, code: &str, fields: &[&str]) {
+    let said = said.expect(status);
+    assert_eq!(
+        (said.code.as_deref(), said.fields()),
+        (Some(code), fields.iter().map(|one| (*one).to_owned()).collect())
+    );
+}
+
+/// A report whose identities hold.
+fn report(shop: &Shop<'_>, path: &str) -> Value {
+    let request = shop.company.request_at(shop.dialect, "GET", &format!("reports/{path}"));
+    let report = shop.company.say(shop.dialect, request).expect(200).data;
+    let checks = report["checks"].as_array().unwrap();
+    assert!(!checks.is_empty() && checks.iter().all(|check| check["ok"] == true), "{path}: {report}");
+    report
+}
+
+/// The base of the sales of some days and the tax on them.
+fn taxed(shop: &Shop<'_>, query: &str) -> String {
+    let totals = report(shop, &format!("tax-summary?{query}"))["totals"].clone();
+    format!("{} {}", totals["salesBase"], totals["outputTax"])
+}
+
+on_both_engines! {
+    fn tax_counts_on_open_days_alone(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let vat = shop.vat("20");
+            let lines = json!([{"unitPrice": 100, "taxCodeId": vat}]);
+            let sale = |date: &str, counts: &str| json!({"date": date, "taxDate": counts, "partyId": shop.customer, "lines": lines});
+            shop.sale("2026-01-10", lines.clone());
+            let split = shop.make("salesInvoices", &sale("2026-04-01", "2026-03-31"));
+            let both = shop.make("salesInvoices", &sale("2026-04-01", "2026-03-31"));
+            let open = shop.make("salesInvoices", &sale("2026-04-02", "2026-04-01"));
+            shop.make("locks", &json!({"hardLockDate": "2026-03-31"}));
+            let locked = |said: Said| refused(said, 409, "period_locked", &["taxDate"]);
+            locked(shop.ask("POST", "salesInvoices", "", Some(&sale("2026-04-02", "2026-01-15"))));
+            locked(put(&shop, "salesInvoices", &open, json!({"taxDate": "2026-02-15"})));
+            // Out of a closed day is as closed as into one.
+            locked(put(&shop, "salesInvoices", &split, json!({"taxDate": "2026-04-01"})));
+            put(&shop, "salesInvoices", &split, json!({"notes": "Words are free"})).expect(200);
+            let journal = json!({"date": "2026-04-02", "taxDate": "2026-01-20", "lines": [
+                {"accountId": shop.company.account("6000"), "debit": 100, "taxCodeId": vat, "taxSide": "purchase"},
+                {"accountId": shop.company.account("1400"), "debit": 20, "taxCodeId": vat, "taxSide": "purchase"},
+                {"accountId": shop.company.account("1010"), "credit": 120}
+            ]});
+            locked(shop.ask("POST", "journals", "", Some(&journal)));
+            let paid = json!({"date": "2026-04-02", "taxDate": "2026-01-20", "accountId": shop.company.account("1010"), "amount": 120,
+                "lines": [{"accountId": shop.company.account("6000"), "amount": 120, "taxCodeId": vat}]});
+            locked(shop.ask("POST", "payments", "", Some(&paid)));
+            let draft = {
+                let mut body = sale("2026-04-02", "2026-01-15");
+                body["status"] = json!("draft");
+                shop.make("salesInvoices", &body)
+            };
+            locked(shop.act("POST", "salesInvoices", &draft, "post", None));
+            // What counted for a closed day is taken back on the day of the reversal.
+            shop.void("salesInvoices", &both);
+            assert_eq!(taxed(&shop, "from=2026-01-01&to=2026-03-31"), "300.00 60.00");
+            assert_eq!(taxed(&shop, "from=2026-04-01&to=2026-04-30"), "0.00 0.00");
+            shop.proves();
+        }
+    }
+
+    fn nothing_is_settled_before_both_sides_were_there(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let sale = shop.sale("2026-01-10", json!([{"unitPrice": 100}]));
+            let mut body = shop.receipt("2026-02-10", "100");
+            body["allocations"] = json!([{"targetId": id(&sale), "amount": 100}]);
+            let receipt = shop.make("receipts", &body);
+            let late = |resource: &str, record: &Value, day: &str| {
+                refused(put(&shop, resource, record, json!({"date": day, "dueDate": null})), 409, "has_allocations", &["date"]);
+            };
+            late("salesInvoices", &sale, "2026-02-11");
+            refused(put(&shop, "receipts", &receipt, json!({"date": "2026-07-10"})), 409, "has_allocations", &["date"]);
+            put(&shop, "salesInvoices", &sale, json!({"date": "2026-02-10", "dueDate": null})).expect(200);
+            put(&shop, "receipts", &receipt, json!({"date": "2026-02-09"})).expect(200);
+            // A line of a journal on a control account.
+            let journal = json!({"date": "2026-03-01", "lines": [
+                {"accountId": shop.company.account("1200"), "partyId": shop.customer, "debit": 50},
+                {"accountId": shop.company.account("4000"), "credit": 50}
+            ]});
+            let journal = shop.make("journals", &journal);
+            let mut body = shop.receipt("2026-03-05", "50");
+            body["allocations"] = json!([{"targetId": journal["lines"][0]["id"], "amount": 50}]);
+            shop.make("receipts", &body);
+            refused(put(&shop, "journals", &journal, json!({"date": "2026-03-06"})), 409, "has_allocations", &["date"]);
+            put(&shop, "journals", &journal, json!({"date": "2026-03-05"})).expect(200);
+            shop.proves();
+        }
+    }
+
+    fn what_is_void_as_of_a_later_day_settled_until_then(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let vat = shop.vat("20");
+            let sale = shop.sale("2026-01-10", json!([{"unitPrice": 100, "taxCodeId": vat}]));
+            let mut body = shop.receipt("2026-02-10", "120");
+            body["allocations"] = json!([{"targetId": id(&sale), "amount": 120}]);
+            let receipt = shop.make("receipts", &body);
+            let later = json!({"date": "2026-06-10"});
+            let void = |shop: &Shop<'_>, receipt: &Value| {
+                let void = shop.act("POST", "receipts", receipt, "void", Some(&later)).expect(200).data;
+                assert_eq!(void["voidDate"], "2026-06-10");
+            };
+            void(&shop, &receipt);
+            let cash = |month: &str, last: u8| taxed(&shop, &format!("from=2026-{month}-01&to=2026-{month}-{last}&taxBasis=cash"));
+            assert_eq!([cash("02", 28), cash("06", 30)], ["100.00 20.00", "-100.00 -20.00"]);
+            shop.proves();
+            // The gain goes with the money that made it.
+            let shop = Shop::open(server, dialect);
+            let dollars = |date: &str, rate: &str| json!({"date": date, "partyId": shop.customer, "currency": "USD", "exchangeRate": rate});
+            let mut body = dollars("2026-01-10", "0.90");
+            body["lines"] = json!([{"unitPrice": 1000}]);
+            let sale = shop.make("salesInvoices", &body);
+            let mut body = dollars("2026-02-10", "0.95");
+            body["accountId"] = json!(shop.company.account("1010"));
+            body["amount"] = json!(1000);
+            body["allocations"] = json!([{"targetId": id(&sale), "amount": 1000}]);
+            let receipt = shop.make("receipts", &body);
+            void(&shop, &receipt);
+            let at = |code: &str, day: &str| shop.company.balance(code, &format!("&asOf={day}"));
+            assert_eq!([at("1200", "2026-05-31"), at("1200", "2026-06-10")], ["0.00", "900.00"]);
+            assert_eq!(["2026-02-10", "2026-05-31", "2026-06-10"].map(|day| at("4900", day)), ["50.00", "50.00", "0.00"]);
+            shop.proves();
+        }
+    }
+
+    fn an_order_that_others_follow_keeps_party_and_currency(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let item = shop.item(json!({"salePrice": 10, "negativeStock": "allow"}));
+            let other = shop.make("parties", &json!({"name": "Another", "isCustomer": true}));
+            let order = shop.make("salesOrders", &json!({"date": "2026-01-05", "partyId": shop.customer,
+                "lines": [{"itemId": item, "quantity": 5, "unitPrice": 10}]}));
+            let dollars = json!({"currency": "USD", "exchangeRate": "0.9"});
+            put(&shop, "salesOrders", &order, json!({"partyId": id(&other)})).expect(200);
+            put(&shop, "salesOrders", &order, json!({"partyId": shop.customer})).expect(200);
+            let part = json!({"date": "2026-01-10", "lines": [{"lineId": order["lines"][0]["id"], "quantity": 3}]});
+            shop.act("POST", "salesOrders", &order, "delivery-notes", Some(&part)).expect(201);
+            refused(put(&shop, "salesOrders", &order, json!({"partyId": id(&other)})), 409, "in_use", &["partyId"]);
+            refused(put(&shop, "salesOrders", &order, dollars), 409, "in_use", &["currency"]);
+            put(&shop, "salesOrders", &order, json!({"notes": "Words are free"})).expect(200);
+            shop.proves();
+        }
+    }
+}
