@@ -37,7 +37,71 @@ fn taxed(shop: &Shop<'_>, query: &str) -> String {
     format!("{} {}", totals["salesBase"], totals["outputTax"])
 }
 
+fn year(shop: &Shop<'_>, number: u16) -> Value {
+    let days =
+        json!({"name": number.to_string(), "start": format!("{number}-01-01"), "end": format!("{number}-12-31")});
+    shop.make("fiscalYears", &days)
+}
+
 on_both_engines! {
+    fn a_year_is_closed_and_opened_by_its_actions_alone(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            shop.sale("2025-02-10", json!([{"unitPrice": 100}]));
+            let born_closed = json!({"name": "25", "start": "2025-01-01", "end": "2025-12-31", "status": "closed"});
+            refused(shop.ask("POST", "fiscalYears", "", Some(&born_closed)), 400, "validation_failed", &["status"]);
+            let own = year(&shop, 2025);
+            let close = || shop.act("POST", "fiscalYears", &own, "close", None).expect(200).data;
+            for (state, code) in [("closed", "invalid_state"), ("softClosed", "")] {
+                let said = put(&shop, "fiscalYears", &own, json!({"status": state}));
+                if code.is_empty() { said.expect(200); } else { refused(said, 409, code, &["status"]); }
+            }
+            put(&shop, "fiscalYears", &own, json!({"status": "open"})).expect(200);
+            assert_eq!(close()["status"], "closed");
+            for state in ["open", "softClosed"] {
+                refused(put(&shop, "fiscalYears", &own, json!({"status": state})), 409, "invalid_state", &["status"]);
+            }
+            for (changes, field) in [
+                (json!({"start": "2025-07-01"}), "start"),
+                (json!({"end": "2025-11-30"}), "end"),
+                (json!({"end": "2026-12-31"}), "end"),
+            ] {
+                refused(put(&shop, "fiscalYears", &own, changes), 409, "in_use", &[field]);
+            }
+            assert_eq!(put(&shop, "fiscalYears", &own, json!({"name": "Closed"})).expect(200).data["name"], "Closed");
+            refused(shop.ask("DELETE", "fiscalYears", &format!("/{}", id(&own)), None), 409, "invalid_state", &[]);
+            assert_eq!(["4000", "3200"].map(|code| shop.company.balance(code, "&asOf=2025-12-31")), ["0.00", "100.00"]);
+            shop.proves();
+        }
+    }
+
+    fn what_closed_a_year_stays_while_it_is_closed(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            shop.sale("2025-02-10", json!([{"unitPrice": 100}]));
+            let own = year(&shop, 2025);
+            shop.act("POST", "fiscalYears", &own, "close", None).expect(200);
+            let found = shop.ask("GET", "journals", "?kind=closing", None).expect(200);
+            let items = found.answer.text.split("\"id\":\"").nth(1).unwrap();
+            let entry = json!({"id": items.split('"').next().unwrap()});
+            let later = json!({"date": "2026-02-01"});
+            for body in [None, Some(&later)] {
+                refused(shop.act("POST", "journals", &entry, "void", body), 409, "in_use", &[]);
+            }
+            refused(put(&shop, "journals", &entry, json!({"status": "void"})), 409, "in_use", &[]);
+            refused(put(&shop, "journals", &entry, json!({"date": "2026-12-31"})), 409, "period_locked", &["date"]);
+            // Nothing comes before a closed year either: what closed it took all that was earned until then.
+            let before = json!({"date": "2024-06-01", "partyId": shop.customer, "lines": [{"unitPrice": 1}]});
+            refused(shop.ask("POST", "salesInvoices", "", Some(&before)), 409, "period_locked", &["date"]);
+            let earlier = year(&shop, 2024);
+            refused(shop.act("POST", "fiscalYears", &earlier, "close", None), 409, "invalid_state", &[]);
+            assert_eq!(["4000", "3200"].map(|code| shop.company.balance(code, "&asOf=2025-12-31")), ["0.00", "100.00"]);
+            shop.act("POST", "fiscalYears", &own, "reopen", None).expect(200);
+            assert_eq!(shop.get("journals", &entry)["status"], "void");
+            shop.proves();
+        }
+    }
+
     fn tax_counts_on_open_days_alone(server) {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);

@@ -15,13 +15,13 @@ use crate::books::tables::documents::{self, Column};
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::{FieldErrors, Result};
+use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
 use crate::resource::address::text;
 use crate::resource::document::{
-    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
+    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Leaving, Purpose, Settled, document_operations,
     document_rows,
 };
 use crate::resource::list::Reads;
@@ -608,6 +608,15 @@ impl Document for Journals {
 
     fn tax_date(asked: &JournalAsked) -> Option<Day> {
         asked.tax_date
+    }
+
+    async fn release(cx: &Cx<'_>, row: &documents::Model, _: Leaving, _: Option<Day>) -> Result<()> {
+        let content: Content<JournalAsked, JournalFigures> =
+            serde_json::from_str(&row.content).map_err(Error::internal)?;
+        match content.asked.fiscal_year {
+            Some(year) => fiscal_year::check_goes(cx, year).await,
+            None => Ok(()),
+        }
     }
 
     fn view(
