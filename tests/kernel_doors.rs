@@ -207,6 +207,42 @@ on_both_engines! {
         }
     }
 
+    fn what_returns_or_credits_is_not_before_what_it_takes_back(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let item = shop.item(json!({"salePrice": 10, "purchasePrice": 7}));
+            let goods = |quantity: u8, price: u8| json!([{"itemId": item, "quantity": quantity, "unitPrice": price}]);
+            let bill = shop.purchase("2026-01-05", goods(30, 7));
+            let sale = shop.sale("2026-01-15", goods(10, 10));
+            let early = |said: Said| refused(said, 400, "validation_failed", &["date"]);
+            let on = |day: &str| json!({"date": day});
+            let note = |day: &str, invoice: &Value| json!({"date": day, "partyId": shop.customer, "salesInvoiceId": id(invoice),
+                "lines": [{"sourceLineId": invoice["lines"][0]["id"], "quantity": 2}]});
+            early(shop.act("POST", "salesInvoices", &sale, "credit-notes", Some(&on("2026-01-14"))));
+            early(shop.ask("POST", "creditNotes", "", Some(&note("2026-01-14", &sale))));
+            early(shop.act("POST", "purchaseInvoices", &bill, "debit-notes", Some(&on("2026-01-04"))));
+            let credit = shop.make("creditNotes", &note("2026-01-20", &sale));
+            early(put(&shop, "creditNotes", &credit, on("2026-01-14")));
+            put(&shop, "creditNotes", &credit, on("2026-01-15")).expect(200);
+            let later = json!({"date": "2026-01-16", "taxDate": "2026-01-15", "dueDate": null});
+            refused(put(&shop, "salesInvoices", &sale, later), 409, "in_use", &["date"]);
+            put(&shop, "salesInvoices", &sale, json!({"date": "2026-01-14", "taxDate": "2026-01-15", "dueDate": null})).expect(200);
+            let goods_only = |party: &str, extra: Value| {
+                let mut line = json!({"itemId": item, "quantity": 3});
+                line.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+                json!({"date": "2026-02-10", "partyId": party, "lines": [line]})
+            };
+            let sent = shop.make("deliveryNotes", &goods_only(&shop.customer, json!({})));
+            let came = shop.make("receiptNotes", &goods_only(&shop.supplier, json!({"unitCost": 7})));
+            for (resource, note) in [("deliveryNotes", &sent), ("receiptNotes", &came)] {
+                early(shop.act("POST", resource, note, "returns", Some(&on("2026-02-09"))));
+                let back = shop.act("POST", resource, note, "returns", Some(&on("2026-02-10"))).expect(201).data;
+                early(put(&shop, resource, &back, on("2026-02-09")));
+            }
+            shop.proves();
+        }
+    }
+
     fn an_order_that_others_follow_keeps_party_and_currency(server) {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);

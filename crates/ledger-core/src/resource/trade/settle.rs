@@ -110,8 +110,9 @@ pub(super) async fn settle(
         return Ok(settled);
     }
     settled.lines = traded(asked, &settled.figures);
-    let credited = worked.credits().filter_map(|line| sources.invoice_of(line));
-    let following = Following::new(direction, asked, &sources, business)?.with(asked, credited)?;
+    let credited = || worked.credits().filter_map(|line| sources.invoice_of(line));
+    super::origin::check_day(direction, head.date, asked, &sources, credited())?;
+    let following = Following::new(direction, asked, &sources, business)?.with(asked, credited())?;
     if direction.is_order() {
         settled.progress = Some(order(asked, &items, following)?);
         return Ok(settled);
