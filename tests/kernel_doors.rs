@@ -261,4 +261,33 @@ on_both_engines! {
             shop.proves();
         }
     }
+
+    fn closing_a_year_changes_no_figure_of_any_report(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let item = shop.item(json!({"type": "service", "salePrice": 100}));
+            shop.sale("2025-03-01", json!([{"itemId": item, "unitPrice": 100}]));
+            let mut abroad = json!({"date": "2025-04-01", "partyId": shop.customer, "currency": "USD", "exchangeRate": "0.90"});
+            abroad["lines"] = json!([{"unitPrice": 1000}]);
+            let sale = shop.make("salesInvoices", &abroad);
+            shop.make("receipts", &json!({"date": "2025-05-01", "partyId": shop.customer, "currency": "USD", "exchangeRate": "0.95",
+                "accountId": shop.company.account("1010"), "amount": 1000, "allocations": [{"targetId": id(&sale), "amount": 1000}]}));
+            let own = year(&shop, 2025);
+            let income = shop.company.account("4000");
+            let account = format!("general-ledger?from=2025-01-01&to=2025-12-31&accountId={income}");
+            let read = || {
+                let names = ["item-profitability", "fx-gains", "day-book"];
+                let paths = names.map(|name| format!("{name}?from=2025-01-01&to=2025-12-31"));
+                let totals = paths.iter().chain([&account]).map(|path| report(&shop, path)["totals"].to_string());
+                let rows = paths[..2].iter().map(|path| report(&shop, path)["rows"].to_string());
+                totals.chain(rows).collect::<Vec<_>>()
+            };
+            let before = read();
+            shop.act("POST", "fiscalYears", &own, "close", None).expect(200);
+            assert_eq!(read(), before);
+            shop.act("POST", "fiscalYears", &own, "reopen", None).expect(200);
+            assert_eq!(read(), before);
+            shop.proves();
+        }
+    }
 }

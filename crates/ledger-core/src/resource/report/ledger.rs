@@ -6,11 +6,12 @@ use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, Fixed, KNOWN_AT, Mar
 use super::form::{Example, Form, Holds};
 use super::lines::{after, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
-use super::statements::{Chart, account_row, at_end};
+use super::statements::{Chart, account_row, at_end, at_end_of};
+use crate::books::apart::numbers_of;
 use crate::books::balances::{last_known, sum};
 use crate::books::portions::that_fit;
 use crate::books::sums::{Span, sums};
-use crate::books::tables::{DocumentKind, entries, entry_lines};
+use crate::books::tables::{DocumentKind, EntryKind, entries, entry_lines};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
@@ -100,7 +101,7 @@ impl Report for GeneralLedger {
     type Facts = Leaves;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Leaves> {
-        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
+        let from = asked.span.from.unwrap_or(asked.span.to);
         let narrow = || {
             let mut narrow = Condition::all();
             if let Some(account) = asked.account {
@@ -151,7 +152,7 @@ impl Report for GeneralLedger {
             earlier.insert(first.account_id, found.flatten().unwrap_or_default() - first.amount);
         }
         let [debit, credit] = sides(cx, asked, narrow()).await?;
-        let closing = openings(cx, asked, to, narrow()).await?;
+        let closing = closings(cx, asked, narrow()).await?;
         let before: i64 = fixed.opening.values().sum();
         Ok(Leaves {
             fixed,
@@ -294,6 +295,16 @@ async fn openings(cx: &Cx<'_>, asked: &Asked, day: Day, narrow: Condition) -> Re
         .all(&cx.db)
         .await?;
     Ok(found.into_iter().collect())
+}
+
+/// What accounts come to on the last day, but for what lies between two years.
+async fn closings(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<HashMap<RecordId, i64>> {
+    if asked.party.is_some() {
+        return openings(cx, asked, asked.span.to, narrow).await;
+    }
+    let mut all = at_end_of(cx, asked.span, asked.point).await?;
+    all.retain(|id, _| asked.account.is_none_or(|account| account == *id));
+    Ok(all)
 }
 
 /// Debits and credits of what is asked for.
@@ -456,7 +467,8 @@ impl Report for DayBook {
 /// How many entries there are, what they come to, and what all accounts were debited with, computed apart.
 async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>) -> Result<(u64, i64, i64)> {
     let count = all.clone().count(&cx.db).await?;
-    let total: Option<Option<i64>> = all
+    let within = all.filter(entries::Column::Number.not_in_subquery(numbers_of(cx, &[EntryKind::YearEnd])?));
+    let total: Option<Option<i64>> = within
         .select_only()
         .column_as(sum(cx, Expr::col(entries::Column::Total)), "total")
         .into_tuple()
@@ -470,7 +482,6 @@ async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>) -> Re
 mod tests {
     use super::super::samples::{account, asked, failed, id, named, written};
     use super::*;
-    use crate::books::tables::EntryKind;
     use crate::clock::Instant;
     use crate::ids::{BusinessId, UserId};
     use crate::money::Money;
