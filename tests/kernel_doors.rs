@@ -43,6 +43,10 @@ fn year(shop: &Shop<'_>, number: u16) -> Value {
     shop.make("fiscalYears", &days)
 }
 
+fn archive(shop: &Shop<'_>, resource: &str, record: &str) {
+    put(shop, resource, &json!({"id": record}), json!({"status": "archived"})).expect(200);
+}
+
 on_both_engines! {
     fn a_year_is_closed_and_opened_by_its_actions_alone(server) {
         for dialect in DIALECTS {
@@ -258,6 +262,49 @@ on_both_engines! {
             refused(put(&shop, "salesOrders", &order, json!({"partyId": id(&other)})), 409, "in_use", &["partyId"]);
             refused(put(&shop, "salesOrders", &order, dollars), 409, "in_use", &["currency"]);
             put(&shop, "salesOrders", &order, json!({"notes": "Words are free"})).expect(200);
+            shop.proves();
+        }
+    }
+
+    fn what_was_named_before_it_was_archived_may_stay(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let vat = shop.vat("20");
+            let item = shop.item(json!({"type": "service", "salePrice": 10}));
+            let term = shop.make("paymentTerms", &json!({"name": "Soon", "days": 14}));
+            let lines = json!([{"itemId": item, "quantity": 2, "unitPrice": 10, "taxCodeId": vat}]);
+            let sale = |date: &str| json!({"date": date, "partyId": shop.customer, "paymentTermId": id(&term), "lines": lines});
+            let before = shop.make("salesInvoices", &sale("2026-01-10"));
+            let order = shop.make("salesOrders", &json!({"date": "2026-01-10", "partyId": shop.customer, "lines": lines}));
+            let spent = |amount: u8| json!({"date": "2026-01-11", "accountId": shop.company.account("1010"), "amount": amount,
+                "lines": [{"accountId": shop.company.account("6000"), "amount": amount, "taxCodeId": vat}]});
+            let payment = shop.make("payments", &spent(12));
+            let journal = |amount: u8| json!({"date": "2026-01-12", "lines": [
+                {"accountId": shop.company.account("6000"), "debit": amount, "taxCodeId": vat, "taxSide": "purchase"},
+                {"accountId": shop.company.account("1010"), "credit": amount}
+            ]});
+            let told = shop.make("journals", &journal(10));
+            shop.make("parties", &json!({"name": "Named", "isCustomer": true, "paymentTermId": id(&term)}));
+            archive(&shop, "taxCodes", &vat);
+            archive(&shop, "items", &item);
+            archive(&shop, "paymentTerms", id(&term));
+            // What is new may name none of them.
+            refused(shop.ask("POST", "salesInvoices", "", Some(&sale("2026-02-01"))), 400, "validation_failed",
+                &["lines[0].itemId", "lines[0].taxCodeId", "paymentTermId"]);
+            refused(shop.ask("POST", "payments", "", Some(&spent(12))), 400, "validation_failed", &["lines[0].taxCodeId"]);
+            refused(shop.ask("POST", "journals", "", Some(&journal(10))), 400, "validation_failed", &["lines[0].taxCodeId"]);
+            // What named them goes on, and so does what comes of it.
+            let mut changed = before["lines"].clone();
+            changed[0]["description"] = json!("As agreed");
+            put(&shop, "salesInvoices", &before, json!({"lines": changed})).expect(200);
+            let mut dearer = shop.get("payments", &payment)["lines"].clone();
+            dearer[0]["amount"] = json!(24);
+            put(&shop, "payments", &payment, json!({"amount": 24, "lines": dearer})).expect(200);
+            put(&shop, "journals", &told, json!({"lines": journal(20)["lines"]})).expect(200);
+            let credit = json!({"date": "2026-02-02", "lines": [{"lineId": before["lines"][0]["id"], "quantity": 1}]});
+            shop.act("POST", "salesInvoices", &before, "credit-notes", Some(&credit)).expect(201);
+            let billed = shop.act("POST", "salesOrders", &order, "invoices", Some(&json!({"date": "2026-02-03"}))).expect(201);
+            assert_eq!(billed.data["taxTotal"].to_string(), "4.00");
             shop.proves();
         }
     }

@@ -35,7 +35,7 @@ use crate::resource::extra::action;
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::party;
-use crate::resource::reference::References;
+use crate::resource::reference::{Held, References};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::tax_code::kept_as;
 use crate::resource::trade::country_of;
@@ -146,6 +146,9 @@ pub struct MoneyAsked {
     notes: Option<String>,
     lines: Vec<DirectLineAsked>,
     allocations: Vec<AllocationAsked>,
+    /// What the version before it named.
+    #[serde(skip)]
+    held: Held,
 }
 
 /// What it came to.
@@ -612,6 +615,7 @@ impl<K: MoneyKind> Document for Moved<K> {
         document::identify(cx, &mut asked.lines, old.as_ref().map(|old| old.asked.lines.as_slice()))?;
         if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {
             asked.allocations.clone_from(&old.asked.allocations);
+            asked.held = old.asked.lines.iter().filter_map(|line| line.tax.code()).collect();
         }
         Ok(asked)
     }
@@ -897,6 +901,7 @@ async fn settle(
 ) -> Result<Settled<MoneyFigures>> {
     let business = cx.business()?;
     let mut references = References::of(cx).await?;
+    references.held = asked.held.clone();
     let party = party_of(cx, asked.party).await?;
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
     let exchange = Exchange {

@@ -57,6 +57,8 @@ pub(super) async fn settle(
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
     let sources = Sources::of(cx, direction, asked).await?;
+    references.held = asked.held.clone();
+    references.held.extend(sources.names());
     let received = Received::of(cx, direction, asked, &sources).await?;
     let rates_of = rates_of(direction, head, asked, &sources);
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
