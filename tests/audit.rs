@@ -229,6 +229,7 @@ const CORRUPTIONS: &[(&str, &str, &[&str])] = &[
     ("a log cut off at its end", "DELETE FROM audit_log WHERE sequence > 3", &["V7"]),
     ("a log wiped out", "DELETE FROM audit_log", &["V7"]),
     ("an answer about nothing", "UPDATE idempotency_keys SET record_id = user_id", &["V9"]),
+    ("a year closed by hand", "UPDATE fiscal_years SET status = 'closed'", &["Y1"]),
     ("an entry behind a hard lock", "UPDATE locks SET hard_lock_date = '2026-12-31', created_at = 0", &["V12"]),
 ];
 
@@ -361,6 +362,8 @@ fn books(server: &Server) -> Company<'_> {
     let request = company.request(Dialect::B, "POST", "journals", "").header("Idempotency-Key", &company.id);
     company.say(Dialect::B, request.json(&last)).expect(201);
     company.ask(Dialect::A, "POST", "locks", "", Some(&json!({"hardLockDate": "2020-12-31"}))).expect(201);
+    let year = json!({"name": "2026", "start": "2026-01-01", "end": "2026-12-31"});
+    company.ask(Dialect::A, "POST", "fiscalYears", "", Some(&year)).expect(201);
     company
 }
 

@@ -22,6 +22,7 @@ mod harness;
 mod journals;
 mod kernel_accounts;
 mod kernel_cash;
+mod kernel_doors;
 mod kernel_facts;
 mod kernel_lefts;
 mod kernel_proof;

@@ -248,6 +248,15 @@ impl Posting {
         Self { lines: self.lines.iter().map(mirror).collect(), facts: self.facts.iter().map(told).collect() }
     }
 
+    /// The same, with what it tells of tax counted on other days.
+    #[must_use]
+    pub fn counted(mut self, day: impl Fn(Day) -> Day) -> Self {
+        for told in &mut self.facts {
+            told.fact.date = day(told.fact.date);
+        }
+        self
+    }
+
     /// What it tells of tax.
     pub fn facts(&self) -> &[Told] {
         &self.facts

@@ -6,13 +6,13 @@
 
 use crate::books::aliases::Named;
 use crate::books::desk::{Desk, Standing};
-use crate::books::tables::{DocumentKind, open_item_moves, open_items};
+use crate::books::tables::{DocumentKind, allocations, open_item_moves, open_items};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 
 /// What a document leaves open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +112,19 @@ pub(crate) async fn find(cx: &Cx<'_>, id: RecordId) -> Result<Option<open_items:
     cx.flush().await?;
     let row = open_items::Entity::find_by_id((cx.business_id()?, id));
     Ok(row.one(&cx.db).await?)
+}
+
+/// The first day on which something that is in force settled an open item, or was settled by it.
+pub(crate) async fn settled_from(cx: &Cx<'_>, item: &open_items::Model) -> Result<Option<Day>> {
+    let either = Condition::any()
+        .add(allocations::Column::SourceDocumentId.eq(item.document_id))
+        .add(allocations::Column::TargetDocumentId.eq(item.document_id));
+    let rows = allocations::Entity::find()
+        .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
+        .filter(allocations::Column::RemovedAt.is_null())
+        .filter(either);
+    let rows = rows.all(&cx.db).await?.into_iter();
+    Ok(rows.filter(|row| [row.source_id, row.target_id].contains(&item.id)).map(|row| row.date).min())
 }
 
 /// Takes back what a document left open, each on a day that is chosen for it.

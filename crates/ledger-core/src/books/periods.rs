@@ -1,7 +1,7 @@
 //! Which days are open for postings.
 //!
 //! Soft locks hold for everyone but those whom the lock in force excepts; the hard lock and closed fiscal
-//! years hold for all. Each date of a write is asked for: the old, the new and those of derived entries.
+//! years hold for all, and so do the days before a closed year. Each date of a write is asked for: the old, the new and those of derived entries.
 
 use crate::clock::Instant;
 use crate::day::Day;
@@ -70,7 +70,13 @@ impl Periods {
         });
         let until = soft.flatten().max(lock.and_then(|lock| lock.hard_lock_date));
         let closed = self.years.iter().filter(|year| {
-            (year.starts..=year.ends).contains(&day) && (year.status == FiscalYearStatus::Closed || !excepted)
+            match year.status {
+                // What closed it took all that was earned until then.
+                FiscalYearStatus::Closed => day <= year.ends,
+                FiscalYearStatus::Open | FiscalYearStatus::SoftClosed => {
+                    !excepted && (year.starts..=year.ends).contains(&day)
+                }
+            }
         });
         until.filter(|until| day <= *until).max(closed.map(|year| year.ends).max())
     }

@@ -9,6 +9,7 @@ mod seals;
 mod shares;
 mod subledgers;
 mod taxes;
+mod years;
 
 use crate::aside;
 use crate::books::aliases::Named;
@@ -444,6 +445,7 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     checks.extend(taxes::checks(cx).await?);
     checks.push(shares::check(cx).await?);
     checks.push(opened(cx, &walk).await?);
+    checks.push(years::check(cx, &walk).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
     let reversals = "Every reversal takes back its entry to the cent";

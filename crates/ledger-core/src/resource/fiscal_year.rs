@@ -23,6 +23,8 @@ use serde_json::json;
 
 mod closing;
 
+pub(crate) use closing::check_goes;
+
 pub struct FiscalYears;
 
 wire_enum! {
@@ -47,7 +49,7 @@ pub struct FiscalYearInput {
     start: Field<Day>,
     /// Its last day; at most 24 months, and no day of another fiscal year.
     end: Field<Day>,
-    /// Whether it takes postings; `open` when absent.
+    /// Whether it takes postings; `open` when absent. A year is closed and reopened by its own actions alone.
     status: Maybe<FiscalYearStatus>,
 }
 
@@ -155,7 +157,7 @@ impl Resource for FiscalYears {
         closing::extras()
     }
 
-    master_operations!();
+    master_operations!(closing::replace);
 }
 
 /// Whether a day is the last of a fiscal year: of one that is kept here, or of one as the company counts them.
@@ -215,6 +217,9 @@ impl Master for FiscalYears {
             _ => Day::default(),
         };
         let (start, end) = (day(Column::Starts), day(Column::Ends));
+        if row.is_none() && closing::status_of(draft) == Some(FiscalYearStatus::Closed) {
+            return Err(Error::field("status", "must be open or softClosed; close the year by its action"));
+        }
         let mut others = table::Entity::find()
             .filter(Self::reach(cx)?)
             .filter(Column::Starts.lte(end))

@@ -469,8 +469,10 @@ impl Master for Items {
         Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
     }
 
-    async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         let mut references = References::of(cx).await?;
+        let held = row.map(|row| [row.sales_tax_code_id, row.purchase_tax_code_id]);
+        references.held.extend(held.into_iter().flatten().flatten());
         for (field, column, purpose) in [
             ("incomeAccountId", Column::IncomeAccountId, Purpose::Income),
             ("expenseAccountId", Column::ExpenseAccountId, Purpose::Expense),

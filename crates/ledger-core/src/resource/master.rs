@@ -276,6 +276,10 @@ pub(crate) use kept;
 /// The operations of [`Resource`], as master data does them.
 macro_rules! master_operations {
     () => {
+        crate::resource::master::master_operations!(crate::resource::master::update::<Self>);
+    };
+    // What a body may change is judged first.
+    ($update:expr) => {
         fn parameters() -> Vec<crate::resource::list::Parameter> {
             crate::resource::rows::parameters::<Self>()
         }
@@ -300,7 +304,7 @@ macro_rules! master_operations {
             id: crate::ids::RecordId,
             draft: &Self::Draft,
         ) -> crate::error::Result<Self::View> {
-            crate::resource::master::update::<Self>(cx, id, draft).await
+            $update(cx, id, draft).await
         }
 
         async fn delete(cx: &crate::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<()> {

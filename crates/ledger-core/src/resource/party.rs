@@ -606,8 +606,10 @@ impl Master for Parties {
         Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
     }
 
-    async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         let mut references = References::of(cx).await?;
+        let held = row.map(|row| [row.payment_term_id, row.sales_tax_code_id, row.purchase_tax_code_id]);
+        references.held.extend(held.into_iter().flatten().flatten());
         references.term("paymentTermId", draft.record(Column::PaymentTermId));
         for (field, column, purpose) in [
             ("receivableAccountId", Column::ReceivableAccountId, Purpose::Control(Side::Receivable)),

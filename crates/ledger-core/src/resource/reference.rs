@@ -10,6 +10,7 @@ use crate::resource::{item, party};
 use rules::purpose::Purpose;
 use rules::refusal::Refusal;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Whether an item, a party or a tax code names an account.
@@ -33,12 +34,43 @@ pub(crate) async fn names_account(cx: &Cx<'_>, account: RecordId) -> Result<bool
     Ok(codes.name_account(account) || items.count(&cx.db).await? > 0 || parties.count(&cx.db).await? > 0)
 }
 
+/// What a record named already. It may stay, whatever became of it since: only what is newly named is judged by what it is
+/// now. It is no part of what is asked.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Held(HashSet<RecordId>);
+
+impl PartialEq for Held {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Held {
+    pub(crate) fn has(&self, id: RecordId) -> bool {
+        self.0.contains(&id)
+    }
+}
+
+impl Extend<RecordId> for Held {
+    fn extend<I: IntoIterator<Item = RecordId>>(&mut self, named: I) {
+        self.0.extend(named);
+    }
+}
+
+impl FromIterator<RecordId> for Held {
+    fn from_iter<I: IntoIterator<Item = RecordId>>(named: I) -> Self {
+        Self(named.into_iter().collect())
+    }
+}
+
 /// Looks references up, and gathers the faults of a body.
 pub(crate) struct References {
     pub(crate) chart: Arc<Chart>,
     pub(crate) taxes: Arc<TaxCodes>,
     pub(crate) terms: Arc<Terms>,
     pub(crate) faults: FieldErrors,
+    /// What may stay as it is.
+    pub(crate) held: Held,
 }
 
 impl References {
@@ -48,6 +80,7 @@ impl References {
             taxes: cx.taxes().await?,
             terms: cx.terms().await?,
             faults: FieldErrors::default(),
+            held: Held::default(),
         })
     }
 
@@ -69,6 +102,7 @@ impl References {
         let Some(id) = id else { return };
         let fault = match self.taxes.get(id) {
             None => "names no tax code".into(),
+            Some(_) if self.held.has(id) => return,
             Some(code) if !code.direction.allows(direction) => {
                 format!("names the tax code {}, which is not for {direction}", code.code)
             }
@@ -84,6 +118,7 @@ impl References {
         let Some(id) = id else { return };
         let fault = match self.terms.get(id) {
             None => "names no payment term".into(),
+            Some(_) if self.held.has(id) => return,
             Some(term) if term.status == MasterStatus::Archived => {
                 format!("names the term {}, which is archived", term.name)
             }

@@ -6,7 +6,9 @@ use crate::books::chart::Chart;
 use crate::books::periods::Module;
 use crate::books::stock::{self, Wanted as Movement};
 use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves};
+use crate::books::tables::{
+    DocumentKind, DocumentStatus, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves,
+};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
@@ -22,7 +24,7 @@ use crate::resource::item::{self, CostMethod, ItemType};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::payment_term::MasterStatus;
-use crate::resource::reference::References;
+use crate::resource::reference::{Held, References};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope};
 use rules::posting::{Line, Posting, Subject, Unposted, Valued};
@@ -52,7 +54,7 @@ pub struct StockAdjustmentInput {
     /// Account of what is gained or lost; the company's when absent.
     account_id: Maybe<RecordId>,
     /// `posted` or `draft`; as the company's settings say when absent. On an update, `void` takes it back.
-    status: Maybe<crate::books::tables::DocumentStatus>,
+    status: Maybe<DocumentStatus>,
     /// Its number, where the series takes numbers by hand.
     number: Maybe<Text<50>>,
     /// The number series; the default one when absent.
@@ -95,6 +97,9 @@ pub struct AdjustmentAsked {
     reason: Option<String>,
     account: Option<RecordId>,
     lines: Vec<AdjustmentLineAsked>,
+    /// What the version before it named.
+    #[serde(skip)]
+    held: Held,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -241,6 +246,7 @@ impl Resource for StockAdjustments {
             reason: text(&mut faults, "reason", input.reason),
             account: faults.optional("accountId", input.account_id),
             lines: check_lines(&mut faults, input.lines),
+            held: Held::default(),
         };
         faults.finish(Draft { head, asked })
     }
@@ -337,6 +343,9 @@ impl Document for StockAdjustments {
         old: Option<Before<'_, AdjustmentAsked>>,
     ) -> Result<AdjustmentAsked> {
         let mut asked = asked.clone();
+        if let Some(old) = old.as_ref().filter(|old| old.status != DocumentStatus::Draft) {
+            asked.held = old.asked.lines.iter().map(|line| line.item).collect();
+        }
         document::identify(cx, &mut asked.lines, old.map(|old| old.asked.lines.as_slice()))?;
         Ok(asked)
     }
@@ -501,7 +510,11 @@ fn judge(
             Some(item) if item.r#type != ItemType::Stock => {
                 references.faults.add(at, format!("names {}, of which no stock is kept", item.name));
             }
-            Some(item) if item.status == MasterStatus::Archived && purpose == Purpose::Posting => {
+            Some(item)
+                if item.status == MasterStatus::Archived
+                    && purpose == Purpose::Posting
+                    && !asked.held.has(line.item) =>
+            {
                 references.faults.add(at, format!("names {}, which is archived", item.name));
             }
             Some(item) if line.standard.is_some() && item.cost_method != CostMethod::Standard => {

@@ -91,6 +91,7 @@ pub(super) async fn judge<D: Document>(
     let settled = D::settle(cx, head, &asked, purpose).await?;
     if purpose == Purpose::Posting {
         limits::check_day(cx, head.date, "date")?;
+        check_tax_date::<D>(cx, &asked).await?;
         limits::check_total(cx, head.date, (&settled.currency, settled.total), settled.base_total).await?;
     }
     if purpose == Purpose::Posting && D::POSTS {
@@ -111,6 +112,13 @@ pub(super) async fn judge<D: Document>(
 /// What a posted document that stays as it was asked for comes to by now.
 pub(super) fn judged_anew<D: Document>(asked: D::Asked, settled: Settled<D::Figures>) -> Judged<D> {
     Judged { content: Content { asked, figures: settled.figures.clone() }, settled }
+}
+
+/// A day that tax counts for is one of the books like any other.
+pub(super) async fn check_tax_date<D: Document>(cx: &Cx<'_>, asked: &D::Asked) -> Result<()> {
+    let Some(day) = D::tax_date(asked).filter(|_| D::POSTS) else { return Ok(()) };
+    limits::check_day(cx, day, "taxDate")?;
+    cx.periods().await?.check(D::MODULE, "taxDate", day, cx.asker())
 }
 
 /// Judges the words of a posted document that change. What it named all along may stay: an item may have been archived

@@ -189,8 +189,13 @@ pub(crate) trait Document:
     }
 
     /// Refuses while others need it in the books as it is; undoes what lives and dies with it. `leaving` says whether
-    /// it goes for good or comes back at once.
-    fn release(_cx: &Cx<'_>, _row: &table::Model, _leaving: Leaving) -> impl Future<Output = Result<()>> + Send {
+    /// it goes for good or comes back at once, `on` the day that was asked for.
+    fn release(
+        _cx: &Cx<'_>,
+        _row: &table::Model,
+        _leaving: Leaving,
+        _on: Option<Day>,
+    ) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
     }
 
@@ -201,6 +206,11 @@ pub(crate) trait Document:
         _new: Edition<'_, Self>,
     ) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }
+    }
+
+    /// The day that its tax counts for, where that is another than its own.
+    fn tax_date(_asked: &Self::Asked) -> Option<Day> {
+        None
     }
 
     /// What one unit of its currency is worth; it stays once something settled the document.

@@ -3,7 +3,7 @@
 //! A document is judged first and written last: everything that can be refused is refused before the desk gets
 //! its first row.
 
-use super::judging::{Judged, judge, judge_words, judged_anew};
+use super::judging::{Judged, check_tax_date, judge, judge_words, judged_anew};
 use super::list::reach;
 use super::{
     Before, Change as OwnChange, Document, Draft, Edition, Head, Kept, Leaving, Purpose, Settled, SettledEntry,
@@ -15,7 +15,7 @@ use crate::books::audit::{AuditAction, Change};
 use crate::books::desk::{NewEntry, Standing};
 use crate::books::limits::{self, Moves};
 use crate::books::numbering::{self, Numbered};
-use crate::books::open_items::{NewOpen, begin, close};
+use crate::books::open_items::{NewOpen, begin, close, settled_from};
 use crate::books::periods::Module;
 use crate::books::progress;
 use crate::books::stock;
@@ -531,7 +531,8 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
             periods.check(*module, "date", entry.date, cx.asker())?;
         }
     }
-    D::release(cx, &old.row, Leaving::Replaced).await?;
+    check_tax_date::<D>(cx, &old.content.asked).await?;
+    D::release(cx, &old.row, Leaving::Replaced, None).await?;
     reverse_all(cx, &old, |entry| entry.date, Moves::Back).await?;
     // What is judged now is judged without what was posted before.
     let earlier = take_from_beside(cx, &old, |day| day, Leaving::Replaced).await?;
@@ -549,10 +550,11 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     let row = table::Model { posted_at: old.row.posted_at, ..row };
     check_rate::<D>(&earlier.open, &old.content.asked, judged.asked())?;
     check_allocated(cx.aliases()?, &earlier.open, &judged.settled.open, row.id)?;
+    check_settled(cx, &earlier.open, &judged.settled.open, row.id).await?;
     let was = Edition { id: row.id, date: old.row.date, asked: &old.content.asked, figures: &old.content.figures };
     let is = Edition { id: row.id, date: row.date, asked: judged.asked(), figures: &judged.settled.figures };
     D::outlasts(cx, was, is).await?;
-    check_followed(&earlier.lines, judged.settled.progress.as_ref())?;
+    check_followed((&old.row, &earlier.lines), (&row, judged.settled.progress.as_ref()))?;
     let stage = keep_beside::<D>(cx, &row, judged.settled, earlier).await?;
     let row = table::Model { stage, ..row };
     store(cx, old, row, AuditAction::Updated).await
@@ -619,6 +621,21 @@ fn check_allocated(
     Ok(())
 }
 
+/// Nothing is settled before both sides were there.
+async fn check_settled(cx: &Cx<'_>, before: &[open_items::Model], after: &[NewOpen], document: RecordId) -> Result<()> {
+    for old in before.iter().filter(|old| old.is_touched()) {
+        let Some(new) = after.iter().find(|new| new.line.unwrap_or(document) == old.id) else { continue };
+        if let Some(day) = settled_from(cx, old).await?.filter(|day| *day < new.date) {
+            return Err(Error::Conflict(Conflict {
+                code: "has_allocations",
+                title: format!("It is allocated on {day}; remove that allocation first"),
+                errors: FieldErrors::one("date", format!("must not be after {day}, when it was allocated")),
+            }));
+        }
+    }
+    Ok(())
+}
+
 /// What settled a document was worth what its rate says.
 fn check_rate<D: Document>(before: &[open_items::Model], old: &D::Asked, new: &D::Asked) -> Result<()> {
     if D::rate(old) == D::rate(new) || !before.iter().any(open_items::Model::is_touched) {
@@ -631,8 +648,26 @@ fn check_rate<D: Document>(before: &[open_items::Model], old: &D::Asked, new: &D
     }))
 }
 
-/// What was made of a line must still fit it: the same item, and not less than was delivered or invoiced.
-fn check_followed(before: &[progress::Line], plan: Option<&progress::Plan>) -> Result<()> {
+/// What was made of a document must still fit it: the same party and currency, and of each line the same item, and not
+/// less than was delivered or invoiced.
+fn check_followed(
+    (old, before): (&table::Model, &[progress::Line]),
+    (new, plan): (&table::Model, Option<&progress::Plan>),
+) -> Result<()> {
+    if before.iter().any(progress::Line::is_touched) {
+        let mut errors = FieldErrors::default();
+        for (changes, field, what) in
+            [(old.party_id != new.party_id, "partyId", "party"), (old.currency != new.currency, "currency", "currency")]
+        {
+            if changes {
+                errors.add(field, format!("must stay: other documents follow it with this {what}"));
+            }
+        }
+        if !errors.is_empty() {
+            let title = "Other documents follow it".into();
+            return Err(Error::Conflict(Conflict { code: "in_use", title, errors }));
+        }
+    }
     for old in before.iter().filter(|old| old.is_touched()) {
         let new = plan.and_then(|plan| plan.begins.iter().find(|new| new.line_id == old.line_id));
         let used = if old.is_order() { Ord::max(old.fulfilled, old.invoiced) } else { old.taken() };
@@ -681,7 +716,7 @@ async fn reverse_all<D: Document>(
     day: impl Fn(&EntryRef) -> Day,
     moves: Moves,
 ) -> Result<Vec<EntryRef>> {
-    let live = &old.row.entries.0;
+    let (live, periods) = (&old.row.entries.0, cx.periods().await?);
     let postings = tax_facts::postings(cx, live).await?;
     let mirrors: HashSet<i64> = entries::Entity::find()
         .filter(entries::Column::BusinessId.eq(old.row.business_id))
@@ -706,7 +741,10 @@ async fn reverse_all<D: Document>(
             reverses: Some(entry.id),
             moves: if mirrors.contains(&entry.number) { Moves::Mirrored } else { moves },
             narration: old.row.narration.clone(),
-            posting: posting.reversed(entry.date, day(entry)),
+            // What counts for a closed day is taken back on the day of the reversal.
+            posting: posting.reversed(entry.date, day(entry)).counted(|counts| {
+                if periods.first_open(D::MODULE, counts, cx.asker()) == counts { counts } else { day(entry) }
+            }),
         };
         reversals.push(cx.post(new).await?);
     }
@@ -771,7 +809,7 @@ pub(crate) async fn void<D: Document>(
     if old.row.status == DocumentStatus::Posted {
         limits::check_day(cx, void_date, "date")?;
     }
-    D::release(cx, &old.row, Leaving::ForGood).await?;
+    D::release(cx, &old.row, Leaving::ForGood, date).await?;
     // What was removed with it may have given it a new version.
     let old = reload(cx, old).await?;
     let mut entries = old.row.entries.0.clone();

@@ -10,7 +10,8 @@ use crate::books::balances::balances;
 use crate::books::tables::documents;
 use crate::books::tables::{DocumentKind, DocumentStatus};
 use crate::cx::{Cx, Point};
-use crate::error::{Error, FieldErrors, Result};
+use crate::day::Day;
+use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::resource::Resource;
@@ -20,7 +21,7 @@ use crate::resource::extra::{Act, Extra, NoWords, action};
 use crate::resource::journal::{JournalAsked, JournalKind, Journals};
 use crate::resource::master::{self, Columns};
 use crate::resource::rows::Rows;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Value};
 use std::collections::BTreeMap;
 
 pub(super) fn extras() -> Vec<Extra> {
@@ -60,6 +61,9 @@ impl Act for Close {
             .order_by_asc(Column::Starts);
         if let Some(earlier) = earlier.one(&cx.db).await? {
             return Err(invalid_state(format!("Close the fiscal year {} first: it is before this one", earlier.name)));
+        }
+        if let Some(later) = closed_after(cx, year.ends).await? {
+            return Err(invalid_state(format!("Reopen the fiscal year {} first: it is after this one", later.name)));
         }
         let amounts = what_closes(cx, &year).await?;
         if !amounts.is_empty() {
@@ -104,12 +108,7 @@ impl Act for Reopen {
         if year.status != FiscalYearStatus::Closed {
             return Err(invalid_state("The fiscal year is not closed".into()));
         }
-        let later = table::Entity::find()
-            .filter(FiscalYears::reach(cx)?)
-            .filter(Column::Starts.gt(year.ends))
-            .filter(Column::Status.eq(FiscalYearStatus::Closed))
-            .order_by_desc(Column::Starts);
-        if let Some(later) = later.one(&cx.db).await? {
+        if let Some(later) = closed_after(cx, year.ends).await? {
             return Err(invalid_state(format!("Reopen the fiscal year {} first: it is after this one", later.name)));
         }
         let ends = year.ends;
@@ -129,6 +128,66 @@ impl Act for Reopen {
             }
         }
         Ok(view)
+    }
+}
+
+/// The newest closed year after a day.
+async fn closed_after(cx: &Cx<'_>, day: Day) -> Result<Option<table::Model>> {
+    let later = table::Entity::find()
+        .filter(FiscalYears::reach(cx)?)
+        .filter(Column::Starts.gt(day))
+        .filter(Column::Status.eq(FiscalYearStatus::Closed))
+        .order_by_desc(Column::Starts);
+    Ok(later.one(&cx.db).await?)
+}
+
+/// What a body says of the state of a year.
+pub(super) fn status_of(draft: &Columns<Column>) -> Option<FiscalYearStatus> {
+    match draft.get(Column::Status) {
+        Some(Value::String(Some(text))) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Changes what a body may change: not whether the year is closed, and not the days of one that is, since what closed it
+/// lies on the last of them.
+pub(super) async fn replace(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) -> Result<FiscalYearView> {
+    let row = year(cx, id).await?;
+    cx.check_expectation(id, row.version)?;
+    let was_closed = row.status == FiscalYearStatus::Closed;
+    if was_closed != (status_of(draft) == Some(FiscalYearStatus::Closed)) {
+        let (title, why) = if was_closed {
+            ("A closed fiscal year is reopened by its action", "must stay closed; reopen the year by its action")
+        } else {
+            ("A fiscal year is closed by its action", "must be open or softClosed; close the year by its action")
+        };
+        let errors = FieldErrors::one("status", why);
+        return Err(Error::Conflict(Conflict { code: "invalid_state", title: title.into(), errors }));
+    }
+    if was_closed {
+        let mut errors = FieldErrors::default();
+        for (field, column, day) in [("start", Column::Starts, row.starts), ("end", Column::Ends, row.ends)] {
+            if draft.get(column) != Some(&Value::from(day)) {
+                errors.add(field, format!("must stay {day} while the year is closed"));
+            }
+        }
+        if !errors.is_empty() {
+            let title = "The fiscal year is closed; reopen it first".into();
+            return Err(Error::Conflict(Conflict { code: "in_use", title, errors }));
+        }
+    }
+    master::update::<FiscalYears>(cx, id, draft).await
+}
+
+/// Refuses to let go of what closed a year while it is closed.
+pub(crate) async fn check_goes(cx: &Cx<'_>, closes: RecordId) -> Result<()> {
+    let of = table::Entity::find().filter(FiscalYears::reach(cx)?).filter(Column::Id.eq(closes));
+    match of.filter(Column::Status.eq(FiscalYearStatus::Closed)).one(&cx.db).await? {
+        None => Ok(()),
+        Some(year) => {
+            let title = format!("It closed the fiscal year {}; reopen that instead", year.name);
+            Err(Error::conflict("in_use", title))
+        }
     }
 }
 

@@ -10,22 +10,23 @@ use crate::access::Business;
 use crate::books::chart::Chart;
 use crate::books::open_items::NewOpen;
 use crate::books::periods::Module;
-use crate::books::tables::DocumentKind;
 use crate::books::tables::documents::{self, Column};
+use crate::books::tables::{DocumentKind, DocumentStatus};
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::{FieldErrors, Result};
+use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
 use crate::resource::address::text;
 use crate::resource::document::{
-    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
+    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Leaving, Purpose, Settled, document_operations,
     document_rows,
 };
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
+use crate::resource::reference::Held;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, exchange_rate, fiscal_year};
 use crate::wire_enum;
@@ -64,7 +65,7 @@ pub struct JournalInput {
     #[schemars(extend("minItems" = 2, "maxItems" = 1000))]
     lines: Field<Vec<Field<JournalLineInput>>>,
     /// `posted` or `draft`; as the company's settings say when absent. On an update, `void` takes it back.
-    status: Maybe<crate::books::tables::DocumentStatus>,
+    status: Maybe<DocumentStatus>,
     /// Its number, where the series takes numbers by hand.
     number: Maybe<Text<50>>,
     /// The number series; the default one when absent.
@@ -136,6 +137,9 @@ pub struct JournalAsked {
     /// The year that it closes, where the books made it by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fiscal_year: Option<RecordId>,
+    /// What the version before it named.
+    #[serde(skip)]
+    held: Held,
 }
 
 impl JournalAsked {
@@ -160,6 +164,7 @@ impl JournalAsked {
             tax_date: None,
             lines: amounts.into_iter().map(line).collect(),
             fiscal_year: Some(year),
+            held: Held::default(),
         }
     }
 
@@ -391,6 +396,7 @@ impl Resource for Journals {
             tax_date: faults.optional("taxDate", input.tax_date),
             lines: check_lines(&mut faults, input.lines),
             fiscal_year: None,
+            held: Held::default(),
         };
         faults.finish(Draft { head, asked })
     }
@@ -528,6 +534,9 @@ impl Document for Journals {
     fn identify(cx: &Cx<'_>, asked: &JournalAsked, old: Option<Before<'_, JournalAsked>>) -> Result<JournalAsked> {
         let mut asked = asked.clone();
         asked.fiscal_year = asked.fiscal_year.or(old.as_ref().and_then(|old| old.asked.fiscal_year));
+        if let Some(old) = old.as_ref().filter(|old| old.status != DocumentStatus::Draft) {
+            asked.held = old.asked.lines.iter().filter_map(|line| line.tax.code).collect();
+        }
         document::identify(cx, &mut asked.lines, old.map(|old| old.asked.lines.as_slice()))?;
         // The company's own currency is the same as none said.
         let base = &cx.business()?.base_currency;
@@ -608,6 +617,19 @@ impl Document for Journals {
             progress: None,
             figures: settled,
         })
+    }
+
+    fn tax_date(asked: &JournalAsked) -> Option<Day> {
+        asked.tax_date
+    }
+
+    async fn release(cx: &Cx<'_>, row: &documents::Model, _: Leaving, _: Option<Day>) -> Result<()> {
+        let content: Content<JournalAsked, JournalFigures> =
+            serde_json::from_str(&row.content).map_err(Error::internal)?;
+        match content.asked.fiscal_year {
+            Some(year) => fiscal_year::check_goes(cx, year).await,
+            None => Ok(()),
+        }
     }
 
     fn view(

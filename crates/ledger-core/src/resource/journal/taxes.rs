@@ -50,7 +50,7 @@ pub(super) fn judge(
         return;
     };
     let Some(code) = taxes.get(id) else { return faults.add("taxCodeId", "names no tax code") };
-    if code.status == MasterStatus::Archived {
+    if code.status == MasterStatus::Archived && !asked.held.has(id) {
         faults.add("taxCodeId", format!("names the tax code {}, which is archived", code.code));
     }
     if asked.kind == JournalKind::Opening {

@@ -3,7 +3,7 @@
 use super::Report;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
-use super::lines::{amount, of_span};
+use super::lines::{amount, within};
 use super::sheet::{Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end, at_end_of, is_earned};
 use crate::books::chart::SystemRole;
@@ -172,7 +172,7 @@ impl Report for FxGains {
         let mut parts = Vec::new();
         for role in [SystemRole::RealisedExchange, SystemRole::UnrealisedExchange] {
             let account = chart.roles().id(role);
-            let found: Vec<OfKind> = of_span(cx, asked.span, asked)
+            let found: Vec<OfKind> = within(cx, asked.span, asked)
                 .await?
                 .filter(entry_lines::Column::AccountId.eq(account))
                 .column_as(entries::Column::DocumentKind, "kind")

@@ -32,6 +32,11 @@ pub(super) async fn of_span(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Se
     Ok(lines)
 }
 
+/// The same, within the years: what lies between two of them is no movement of either.
+pub(super) async fn within(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
+    without(cx, of_span(cx, span, asked).await?, &[EntryKind::YearEnd])
+}
+
 /// What documents of these kinds came to by themselves: not what allocations posted for them, nor what took that back.
 pub(super) fn of_documents(
     cx: &Cx<'_>,

@@ -5,7 +5,7 @@ use super::aging::names_of;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, GROUP_BY, ITEM, KNOWN_AT, PARTY, TO, TO_DATE, TYPE};
 use super::form::{Example, Form, Holds};
 use super::goods::item_names;
-use super::lines::{amount, of_documents, of_span, without};
+use super::lines::{amount, of_documents, of_span, within, without};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use super::statements::span_column;
 use crate::books::aliases::{Aliases, Named};
@@ -271,7 +271,7 @@ impl Report for ItemProfitability {
         for (place, r#type) in [AccountType::Income, AccountType::Cogs].into_iter().enumerate() {
             let accounts = of_type(cx, r#type).await?;
             apart[place] = accounts.iter().filter_map(|id| moved.get(id)).map(|moved| moved.net()).sum();
-            let groups: Vec<Group> = of_span(cx, asked.span, asked)
+            let groups: Vec<Group> = within(cx, asked.span, asked)
                 .await?
                 .filter(entry_lines::Column::AccountId.is_in(accounts))
                 .column_as(entry_lines::Column::ItemId, "id")

@@ -74,7 +74,7 @@ impl<D: Document> Act for Deallocate<D> {
         load::<D>(cx, id).await?;
         cx.flush().await?;
         for allocation in of_documents(cx, &[id]).await?.into_iter().filter(|one| one.source_document_id == id) {
-            remove(cx, &allocation, Touch::Both).await?;
+            remove(cx, &allocation, None, Touch::Both).await?;
         }
         cx.flush().await?;
         rows::get::<D>(cx, id).await

@@ -546,13 +546,15 @@ fn record(cx: &Cx<'_>, action: AuditAction, row: &allocations::Model) -> Result<
     )
 }
 
-/// Takes an allocation back: both sides are open again by what it took, and its entry is reversed.
-pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, touch: Touch) -> Result<()> {
+/// Takes an allocation back: both sides are open again by what it took, and its entry is reversed. That is on its own day,
+/// or on a later one that was asked for; where that is closed, on the first open day after it.
+pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day>, touch: Touch) -> Result<()> {
     cx.require(ResourceKey::Allocations, Action::Delete)?;
     let internal = || Error::internal("an allocation of something that is not open");
     let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
     let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;
-    let date = cx.periods().await?.first_open(module_of(row.source_kind), row.date, cx.asker());
+    let day = on.map_or(row.date, |on| Ord::max(on, row.date));
+    let date = cx.periods().await?.first_open(module_of(row.source_kind), day, cx.asker());
     let document_of_source = document(cx, row.source_document_id).await?;
     if let Some(entry) = &row.entry {
         reverse(cx, &entry.0, date, &document_of_source).await?;

@@ -144,7 +144,7 @@ impl Resource for Allocations {
     async fn delete(cx: &Cx<'_>, id: RecordId) -> Result<()> {
         let row = rows::row::<Self>(cx, id).await?;
         cx.check_expectation(id, 1)?;
-        remove(cx, &row, Touch::Both).await
+        remove(cx, &row, None, Touch::Both).await
     }
 }
 

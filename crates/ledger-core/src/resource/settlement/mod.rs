@@ -34,7 +34,7 @@ use crate::resource::exchange_rate;
 use crate::resource::extra::action;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::party;
-use crate::resource::reference::References;
+use crate::resource::reference::{Held, References};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::tax_code::kept_as;
 use crate::resource::trade::country_of;
@@ -145,6 +145,9 @@ pub struct MoneyAsked {
     notes: Option<String>,
     lines: Vec<DirectLineAsked>,
     allocations: Vec<AllocationAsked>,
+    /// What the version before it named.
+    #[serde(skip)]
+    held: Held,
 }
 
 /// What it came to.
@@ -611,6 +614,7 @@ impl<K: MoneyKind> Document for Moved<K> {
         document::identify(cx, &mut asked.lines, old.as_ref().map(|old| old.asked.lines.as_slice()))?;
         if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {
             asked.allocations.clone_from(&old.asked.allocations);
+            asked.held = old.asked.lines.iter().filter_map(|line| line.tax.code()).collect();
         }
         Ok(asked)
     }
@@ -656,7 +660,7 @@ impl<K: MoneyKind> Document for Moved<K> {
         if in_books(old) == in_books(new) { Change::Words } else { Change::Books }
     }
 
-    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
+    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, on: Option<Day>) -> Result<()> {
         if leaving == Leaving::Replaced {
             return Ok(());
         }
@@ -666,9 +670,13 @@ impl<K: MoneyKind> Document for Moved<K> {
                 return Err(Error::conflict("has_allocations", "It was paid back; remove that allocation first"));
             }
             // Its own allocations live and die with it: what it settled is open again.
-            allocating::remove(cx, &allocation, Touch::TargetOnly).await?;
+            allocating::remove(cx, &allocation, on, Touch::TargetOnly).await?;
         }
         Ok(())
+    }
+
+    fn tax_date(asked: &MoneyAsked) -> Option<Day> {
+        asked.tax_date
     }
 
     fn rate(asked: &MoneyAsked) -> Option<Rate> {
@@ -896,6 +904,7 @@ async fn settle(
 ) -> Result<Settled<MoneyFigures>> {
     let business = cx.business()?;
     let mut references = References::of(cx).await?;
+    references.held = asked.held.clone();
     let party = party_of(cx, asked.party).await?;
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
     let exchange = Exchange {

@@ -200,6 +200,11 @@ impl Sources {
         self.lines.get(&line).is_some_and(|line| !line.is_order())
     }
 
+    /// What the documents name that it follows: what comes of them may name it too.
+    pub(super) fn names(&self) -> impl Iterator<Item = RecordId> + '_ {
+        self.documents.values().flat_map(|source| source.content.asked.names())
+    }
+
     pub(super) fn document(&self, id: RecordId) -> Option<&Source> {
         self.documents.get(&id)
     }

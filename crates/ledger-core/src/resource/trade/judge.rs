@@ -105,7 +105,9 @@ pub(super) fn judge_line(
     if let Some(id) = line.item {
         match items.get(&id) {
             None => references.faults.add(at("itemId"), "names no item"),
-            Some(item) if item.status == MasterStatus::Archived && purpose == Purpose::Posting => {
+            Some(item)
+                if item.status == MasterStatus::Archived && purpose == Purpose::Posting && !references.held.has(id) =>
+            {
                 references.faults.add(at("itemId"), format!("names {}, which is archived", item.name));
             }
             Some(_) => {}

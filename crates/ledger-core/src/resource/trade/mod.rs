@@ -43,6 +43,7 @@ use crate::resource::document::{
 };
 use crate::resource::extra::Extra;
 use crate::resource::list::Reads;
+use crate::resource::reference::Held;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::settlement::{
     self,
@@ -207,6 +208,17 @@ pub struct TradeAsked {
     closed: Option<bool>,
     #[serde(default, skip_serializing_if = "Logistics::is_unsaid")]
     logistics: Logistics,
+    /// What the version before it named.
+    #[serde(skip)]
+    held: Held,
+}
+
+impl TradeAsked {
+    /// The tax codes, items and terms that it names.
+    fn names(&self) -> impl Iterator<Item = RecordId> + '_ {
+        let of_lines = self.lines.iter().flat_map(|line| line.tax.code().into_iter().chain(line.item));
+        of_lines.chain(self.payment_term)
+    }
 }
 
 /// What the document came to.
@@ -460,6 +472,7 @@ impl<K: TradeKind> Document for Trade<K> {
             // What came with the document when it was posted has a life of its own now.
             asked.allocations.clone_from(&old.asked.allocations);
             asked.cash.clone_from(&old.asked.cash);
+            asked.held = old.asked.names().collect();
         }
         // An order that closed by itself is shown as closed; that sent back changes nothing.
         asked.closed = if closed_by_itself { was_closed } else { asked.closed.or(was_closed) }.filter(|closed| *closed);
@@ -530,12 +543,16 @@ impl<K: TradeKind> Document for Trade<K> {
         Ok(row.clone())
     }
 
-    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving) -> Result<()> {
+    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, _: Option<Day>) -> Result<()> {
         live::release(cx, K::DIRECTION, row, leaving).await
     }
 
     async fn outlasts(cx: &Cx<'_>, old: Edition<'_, Self>, new: Edition<'_, Self>) -> Result<()> {
         origin::outlasts(cx, K::DIRECTION, old, new).await
+    }
+
+    fn tax_date(asked: &TradeAsked) -> Option<Day> {
+        asked.tax_date
     }
 
     fn rate(asked: &TradeAsked) -> Option<Rate> {

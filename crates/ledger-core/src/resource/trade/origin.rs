@@ -1,6 +1,6 @@
 //! A document of which others were made: what of it stays while they are there.
 
-use super::follow::Source;
+use super::follow::{Source, Sources};
 use super::lefts::{Taker, Whole, credits_of, too_large, whole_lines};
 use super::{Direction, Trade, TradeAsked, TradeFigures, TradeKind};
 use crate::books::tables::{document_lines, documents};
@@ -27,6 +27,30 @@ pub(super) async fn goes(cx: &Cx<'_>, row: &documents::Model) -> Result<()> {
         return Ok(());
     }
     Err(Error::conflict("in_use", format!("It is credited by {}; void what credits it first", numbers(&credits))))
+}
+
+/// What returns or credits is not before what it returns or credits.
+pub(super) fn check_day(
+    direction: Direction,
+    date: Day,
+    asked: &TradeAsked,
+    sources: &Sources,
+    credited: impl Iterator<Item = RecordId>,
+) -> Result<()> {
+    let returns = direction.is_goods() && asked.is_return;
+    if !returns && !direction.credits() {
+        return Ok(());
+    }
+    let of_lines = asked.lines.iter().filter_map(|line| sources.line(line)).map(|line| line.document_id);
+    let origins = asked.source.into_iter().chain(of_lines).chain(credited).filter_map(|id| sources.document(id));
+    match origins.map(|source| &source.row).max_by_key(|row| row.date) {
+        Some(row) if date < row.date => {
+            let does = if returns { "returns" } else { "credits" };
+            let number = row.number.as_deref().unwrap_or_default();
+            Err(Error::field("date", format!("must not be before {}, the day of {number}, which it {does}", row.date)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The day for which it is taxed.
@@ -64,6 +88,11 @@ pub(super) async fn outlasts<K: TradeKind>(
         if changed {
             errors.add(field, format!("must keep its {what}: it is credited by {by}"));
         }
+    }
+    if let Some(first) = credits.iter().map(|credit| credit.row.date).min().filter(|first| *first < new.date)
+        && old.date != new.date
+    {
+        errors.add("date", format!("must not be after {first}: it is credited by {by}"));
     }
     check_lines((old.asked, new.asked), new.figures, &credits, &mut errors)?;
     if !cx.business()?.settings.allow_overcredit

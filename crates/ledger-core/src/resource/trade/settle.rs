@@ -57,6 +57,8 @@ pub(super) async fn settle(
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
     let sources = Sources::of(cx, direction, asked).await?;
+    references.held = asked.held.clone();
+    references.held.extend(sources.names());
     let received = Received::of(cx, direction, asked, &sources).await?;
     let rates_of = rates_of(direction, head, asked, &sources);
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
@@ -110,8 +112,9 @@ pub(super) async fn settle(
         return Ok(settled);
     }
     settled.lines = traded(asked, &settled.figures);
-    let credited = worked.credits().filter_map(|line| sources.invoice_of(line));
-    let following = Following::new(direction, asked, &sources, business)?.with(asked, credited)?;
+    let credited = || worked.credits().filter_map(|line| sources.invoice_of(line));
+    super::origin::check_day(direction, head.date, asked, &sources, credited())?;
+    let following = Following::new(direction, asked, &sources, business)?.with(asked, credited())?;
     if direction.is_order() {
         settled.progress = Some(order(asked, &items, following)?);
         return Ok(settled);
