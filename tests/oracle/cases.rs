@@ -11,7 +11,7 @@ fn trade(sells: bool, day: usize, currency: (usize, i128), line: Line) -> What {
 }
 
 fn commands(all: Vec<What>) -> Vec<Command> {
-    (1..).zip(all).map(|(key, what)| Command { key, in_a: key % 2 == 0, what }).collect()
+    (1..).zip(all).map(|(key, what)| Command { key, in_a: key.is_multiple_of(2), what }).collect()
 }
 
 const EURO: (usize, i128) = (0, 1_000_000);

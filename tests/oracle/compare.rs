@@ -34,7 +34,7 @@ pub struct Difference {
 
 impl Driver<'_> {
     fn report(&self, path: &str) -> Result<Value, String> {
-        let dialect = if path.len() % 2 == 0 { Dialect::A } else { Dialect::B };
+        let dialect = if path.len().is_multiple_of(2) { Dialect::A } else { Dialect::B };
         let request = self.company.request_at(dialect, "GET", &format!("reports/{path}"));
         let report = self.company.say(dialect, request).expect(200).data;
         match report["checks"].as_array().unwrap().iter().find(|check| check["ok"] != true) {

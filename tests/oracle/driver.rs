@@ -206,7 +206,7 @@ impl<'s> Driver<'s> {
         let resource = match &command.what {
             What::Journal { .. } => "journals",
             What::Trade(trade) if trade.sells => "salesInvoices",
-            What::Trade(_) => "purchaseInvoices",
+            What::Trade(_) | What::Landed { .. } => "purchaseInvoices",
             What::Credit(credit) if known.sells(credit.of) => "creditNotes",
             What::Credit(_) => "debitNotes",
             What::Money(money) if money.comes_in => "receipts",
@@ -215,7 +215,6 @@ impl<'s> Driver<'s> {
             What::Adjust { .. } | What::Standard { .. } => "stockAdjustments",
             What::Note(note) if note.sells => "deliveryNotes",
             What::Note(_) => "receiptNotes",
-            What::Landed { .. } => "purchaseInvoices",
             What::Contra { .. } => "contraEntries",
             What::Return { of, day, lines } => {
                 let (resource, path) = (self.made[of].0, format!("/{}/returns", self.made[of].1));

@@ -87,7 +87,7 @@ impl Books {
                     add(account::COST, done);
                 }
                 // It was taken off what waits.
-                (Kind::Back { .. }, What::Return { .. }) | (Kind::Invoiced(_), _) => {}
+                (Kind::Back { .. }, What::Return { .. }) | (Kind::Invoiced(_) | Kind::Standard(_), _) => {}
                 (Kind::Back { .. }, _) => add(account::COST, -cost),
                 // What it costs by its note waits no longer; the difference to what left is a variance.
                 (Kind::Sent(of), What::Return { .. }) => {
@@ -109,7 +109,6 @@ impl Books {
                     let changes = changes.filter(|change| lives(change.day, change.until, day));
                     add(account::RECEIVED, -changes.map(|change| change.amount).sum::<i128>());
                 }
-                (Kind::Standard(_), _) => {}
             }
         }
         sums

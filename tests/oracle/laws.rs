@@ -47,7 +47,7 @@ fn what_is_void_is_nothing_and_all_void_is_all_zero() {
     let mut take = |pair: &mut Pair<'_>, what: What| {
         key += 1;
         let before = pair.accepted;
-        pair.take(&Command { key, in_a: key % 2 == 0, what }).map_err(|found| found.text).unwrap();
+        pair.take(&Command { key, in_a: key.is_multiple_of(2), what }).map_err(|found| found.text).unwrap();
         (key, pair.accepted > before)
     };
     take(&mut pair, What::Lock(None));

@@ -2,6 +2,8 @@
 //! take what it accepted: a list, and functions from that list and a day to figures, in exact fractions. What has to be
 //! refused they know before. The server must say the same for every day of the window.
 
+#![allow(clippy::print_stdout, reason = "a stream says how it went")]
+
 mod books;
 mod cases;
 mod command;

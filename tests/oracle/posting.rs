@@ -153,7 +153,7 @@ impl Books {
                 let item = ITEMS.iter().position(|(method, _)| *method == Method::Standard).unwrap();
                 self.fact((key, 0), (item, *day), 0, Kind::Standard(*cost));
             }
-            What::Landed { .. } => self.landed(key, what, &mut document)?,
+            What::Landed { .. } => self.landed(key, what, &mut document),
             What::Contra { amount, fee, .. } => {
                 document.post = vec![(account::BANK, -amount), (account::CASH, amount - fee), (account::FEES, *fee)];
             }
@@ -262,7 +262,7 @@ impl Books {
         Ok(())
     }
 
-    fn landed(&mut self, key: Key, what: &What, document: &mut Document) -> Result<(), Refusals> {
+    fn landed(&mut self, key: Key, what: &What, document: &mut Document) {
         let What::Landed { of, day, party, amount, by_value } = what else { panic!("{what:?} is nothing landed") };
         let bill = self.documents[of].clone();
         let What::Trade(trade) = &bill.what else { panic!("only goods of bills have more to carry") };
@@ -286,7 +286,6 @@ impl Books {
             left: *amount,
             base_left: *amount,
         });
-        Ok(())
     }
 
     fn credit(&mut self, key: Key, credit: &Credit, document: &mut Document) -> Result<(), Refusals> {

@@ -9,10 +9,11 @@ impl What {
     pub fn names(&self) -> Vec<Key> {
         match self {
             Self::Credit(credit) => vec![credit.of],
-            Self::Return { of, .. } | Self::Landed { of, .. } => vec![*of],
             Self::Trade(trade) => trade.of.iter().map(|(of, _)| *of).collect(),
             Self::Allocate(asked) => vec![asked.source, asked.target],
-            Self::Edit { of, .. } | Self::Void { of, .. } => vec![*of],
+            Self::Return { of, .. } | Self::Landed { of, .. } | Self::Edit { of, .. } | Self::Void { of, .. } => {
+                vec![*of]
+            }
             _ => Vec::new(),
         }
     }
