@@ -238,7 +238,9 @@ on_both_engines! {
                     body["lines"][0]["unitPrice"] = price.clone();
                     body.as_object_mut().unwrap().remove("price");
                 }
-                body["dueDate"] = Value::Null;
+                if body.get("dueDate").is_some() {
+                    body["dueDate"] = Value::Null;
+                }
                 shop.ask("PUT", resource, &format!("/{}", id(record)), Some(&body)).expect(200).data
             };
             for (resource, party, once, dearer, credited, later) in [

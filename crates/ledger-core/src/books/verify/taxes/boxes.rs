@@ -35,12 +35,12 @@ fn boxes(fact: &tax_facts::Model, code: &codes::Model) -> [Option<String>; 2] {
         TaxSide::Purchase => named.purchase_base.clone(),
     };
     let tax = match (fact.duty, fact.side) {
-        (TaxDuty::Owed, TaxSide::Sale) => named.sales_tax.clone(),
-        (TaxDuty::Owed, TaxSide::Purchase) => named.purchase_due.clone(),
-        (TaxDuty::Claimed, _) => named.purchase_claim.clone(),
+        (TaxDuty::Owed, TaxSide::Sale) => named.sales_tax.as_deref(),
+        (TaxDuty::Owed, TaxSide::Purchase) => named.purchase_due.as_deref(),
+        (TaxDuty::Claimed, _) => named.purchase_claim.as_deref(),
         _ => None,
     };
-    [base.or_else(|| code.report_box.clone()), tax]
+    [base.or_else(|| code.report_box.clone()), tax.map(str::to_owned)]
 }
 
 impl Boxes {
