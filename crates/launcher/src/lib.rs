@@ -17,6 +17,7 @@ mod documents;
 mod edge;
 mod export;
 mod logging;
+mod memory;
 mod mount;
 mod private;
 mod reseal;
@@ -36,6 +37,9 @@ pub fn main() -> ExitCode {
         Ok(command) => command,
         Err(code) => return code,
     };
+    if matches!(command, cli::Command::Serve(_)) {
+        memory::settle();
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return console::failed(&format!("cannot start: {error}")),
