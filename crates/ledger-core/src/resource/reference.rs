@@ -84,6 +84,11 @@ impl References {
         })
     }
 
+    /// The same, beside what may stay as it is.
+    pub(crate) async fn holding(cx: &Cx<'_>, held: Held) -> Result<Self> {
+        Ok(Self { held, ..Self::of(cx).await? })
+    }
+
     /// Judges an account by what a field names it for.
     pub(crate) fn account(&mut self, field: &str, id: Option<RecordId>, purpose: Purpose) {
         let Some(id) = id else { return };

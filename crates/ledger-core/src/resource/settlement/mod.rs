@@ -903,8 +903,7 @@ async fn settle(
     purpose: Purpose,
 ) -> Result<Settled<MoneyFigures>> {
     let business = cx.business()?;
-    let mut references = References::of(cx).await?;
-    references.held = asked.held.clone();
+    let mut references = References::holding(cx, asked.held.clone()).await?;
     let party = party_of(cx, asked.party).await?;
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
     let exchange = Exchange {

@@ -19,6 +19,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate, UnitPrice};
 use crate::resource::document::{CLOSED, Content, check_source, invalid_state};
+use crate::resource::reference::Held;
 use crate::resource::tax_code::TaxCodes;
 use rules::tax::figures::{Discount, LineTax};
 use rust_decimal::Decimal;
@@ -200,9 +201,11 @@ impl Sources {
         self.lines.get(&line).is_some_and(|line| !line.is_order())
     }
 
-    /// What the documents name that it follows: what comes of them may name it too.
-    pub(super) fn names(&self) -> impl Iterator<Item = RecordId> + '_ {
-        self.documents.values().flat_map(|source| source.content.asked.names())
+    /// What the version before it named, and the documents that it follows: what comes of them may name it too.
+    pub(super) fn held(&self, asked: &TradeAsked) -> Held {
+        let mut held = asked.held.clone();
+        held.extend(self.documents.values().flat_map(|source| source.content.asked.names()));
+        held
     }
 
     pub(super) fn document(&self, id: RecordId) -> Option<&Source> {

@@ -53,12 +53,10 @@ pub(super) async fn settle(
     purpose: Purpose,
 ) -> Result<Settled<TradeFigures>> {
     let business = cx.business()?;
-    let mut references = References::of(cx).await?;
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
     let sources = Sources::of(cx, direction, asked).await?;
-    references.held = asked.held.clone();
-    references.held.extend(sources.names());
+    let mut references = References::holding(cx, sources.held(asked)).await?;
     let received = Received::of(cx, direction, asked, &sources).await?;
     let rates_of = rates_of(direction, head, asked, &sources);
     judge_head(business, direction, head, asked, party.as_deref(), purpose, &mut references);
