@@ -9,7 +9,7 @@ use sea_orm::DbErr;
 use sqlite_kit::beside;
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Held as long as the file is served. The kernel gives it up when the process ends, however that is.
@@ -39,6 +39,13 @@ impl Claim {
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(who.as_bytes())).map_err(failed)?;
         Ok(Self(file))
     }
+}
+
+/// Which file there is at a place: its device, and its number there.
+pub(super) type Which = (u64, u64);
+
+pub(super) fn which(path: &Path) -> Option<Which> {
+    std::fs::metadata(path).ok().map(|about| (about.dev(), about.ino()))
 }
 
 /// A turn at what one process does after the other with a file. It is given up when this is dropped, or the process ends.
