@@ -371,6 +371,26 @@ fn a_sync_that_fails_ends_a_server_that_nobody_hears() {
     assert!(heard.contains_key("after it failed"));
 }
 
+/// What is written to a file that is not where it was, nobody finds: the server ends, and nothing answered is lost.
+#[test]
+fn a_file_that_is_moved_while_it_is_served_ends_the_server() {
+    for moved in ["duet.db", "duet.db-server"] {
+        let server = prepared();
+        let company = server.company();
+        let mut ledger = Ledger::of(&company);
+        ledger.insist("before");
+        let file = server.folder.join("data").join(moved);
+        let aside = server.folder.join("aside");
+        std::fs::rename(&file, &aside).unwrap();
+        ledger.post("while it is elsewhere");
+        eventually("its end", || std::net::TcpStream::connect(server.address).is_err().then_some(()));
+        assert!(server.log().contains("is not the file any more"), "{}", server.log());
+        let heard = ledger.heard;
+        std::fs::rename(&aside, &file).unwrap();
+        hold(&server.restarted(), &heard);
+    }
+}
+
 /// The log is copied to the file now and then. What fails there costs no answer, for the log has all of it.
 #[test]
 fn a_log_that_cannot_be_copied_to_the_file_loses_nothing() {

@@ -143,6 +143,10 @@ impl Place {
         done.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
+    pub(crate) fn try_to(&self, sql: &str) -> Result<(), String> {
+        self.runtime.block_on(self.database.execute_unprepared(sql)).map(drop).map_err(|error| error.to_string())
+    }
+
     pub(crate) fn texts(&self, sql: &str) -> Vec<String> {
         let asked = Statement::from_string(self.database.get_database_backend(), sql);
         let rows =
@@ -843,8 +847,25 @@ fn old_books_are_sealed(engine: Engine) {
     put_guards_back(&server, &guards);
     let before = count(&own);
     assert!(!place.wrong().is_nothing());
+    let server = server.restarted_after(|command| {
+        let said = |words: &[&str]| {
+            let done = command(words, "");
+            (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
+        };
+        // Whoever takes the seals off cannot say that there never were any ...
+        for words in [&["migrate"][..], &["migrate", "--seal-old-books"]] {
+            let (done, why) = said(words);
+            assert!(!done && why.contains("their seals were taken off"), "{words:?}: {why}");
+        }
+        // ... and of a release that had none, somebody says so.
+        place.run(&format!("UPDATE installation SET key_check = '{}'", crate::trusting::check_of_unsealed_books()));
+        let (done, why) = said(&["migrate"]);
+        assert!(!done && why.contains("--seal-old-books"), "{why}");
+        assert!(!place.wrong().is_nothing());
+        let (done, why) = said(&["migrate", "--seal-old-books"]);
+        assert!(done, "{why}");
+    });
     drop(place);
-    let server = server.restarted();
     let place = Place::of(&server);
     assert!(place.wrong().is_nothing(), "{:?}", place.wrong());
     let company = Company { server: &server, id, token: server.token().to_owned() };

@@ -1,9 +1,9 @@
 //! What is believed of a database that somebody else may have written to: nothing that is not signed.
 
 use crate::harness::books::{behind_the_back, connected};
-use crate::harness::process::fresh_folder;
+use crate::harness::process::{eventually, fresh_folder};
 use crate::harness::server::run;
-use crate::harness::{Company, Dialect, Engine};
+use crate::harness::{Company, Dialect, Engine, Options, Server};
 use crate::seals::{MASTER, Place, start};
 use sea_orm_migration::prelude::*;
 use serde_json::json;
@@ -86,17 +86,28 @@ impl ring::hkdf::KeyType for Length {
     }
 }
 
-/// Signs what a migration notes, as whoever has the master key does.
-fn signing() -> impl Fn(&str) -> String + Send + Sync {
+/// A key of the master key, for what these words say.
+fn key(words: &[u8]) -> ring::hmac::Key {
     let master = ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, b"duet master key").extract(MASTER.as_bytes());
     let mut key = [0; 32];
-    master.expand(&[b"duet audit 1"], Length).unwrap().fill(&mut key).unwrap();
-    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
-    move |text| {
-        let signed = format!("11:migration 1{}:{text}", text.len());
-        let tag = ring::hmac::sign(&key, signed.as_bytes());
-        tag.as_ref().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
-    }
+    master.expand(&[words], Length).unwrap().fill(&mut key).unwrap();
+    ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key)
+}
+
+fn signed(key: &ring::hmac::Key, text: &str) -> String {
+    let tag = ring::hmac::sign(key, text.as_bytes());
+    tag.as_ref().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+}
+
+/// What a database knew the master key by before there were seals.
+pub(crate) fn check_of_unsealed_books() -> String {
+    signed(&key(b"duet check 1"), "master key")
+}
+
+/// Signs what a migration notes, as whoever has the master key does.
+fn signing() -> impl Fn(&str) -> String + Send + Sync {
+    let key = key(b"duet audit 1");
+    move |text| signed(&key, &format!("11:migration 1{}:{text}", text.len()))
 }
 
 /// What an upgrade that was ended had done by then is sealed by the next start, and what was put in beside it is not.
@@ -134,9 +145,10 @@ fn an_upgrade_that_was_ended(engine: Engine) {
     // What somebody adds to the notes of a migration takes the trust from all of them.
     place.runtime.block_on(async {
         let database = connected(server.database_url()).await.unwrap();
-        migrations::run(&database, &changes[1], &signing()).await.unwrap();
+        let again = Changing { name: "m9996_parties", statement: "UPDATE parties SET email = 'y@example.test'" };
+        migrations::run(&database, &again, &signing()).await.unwrap();
         for statement in [
-            "DELETE FROM seaql_migrations WHERE version = 'm9998_parties'",
+            "DELETE FROM seaql_migrations WHERE version = 'm9996_parties'",
             "UPDATE accounts SET name = 'Evil', seal = '' WHERE code = '6100'",
             "UPDATE touched SET batch = (SELECT MAX(batch) FROM touched WHERE batch LIKE 'migration %') WHERE batch = ''",
         ] {
@@ -174,4 +186,119 @@ fn several_processes_make_one_file_and_none_of_them_fails() {
     for one in &all {
         assert!(one.status.success(), "{}", told(one));
     }
+}
+
+/// What is changed after the proof, and before the new seals, is not sealed with the rest.
+#[test]
+fn what_is_changed_while_books_are_resealed_is_not_sealed() {
+    let server = Server::start(Engine::Sqlite, Options::default()).unwrap();
+    server.company().party(json!({"name": "Before"}));
+    let file = server.folder.join("data/master-key");
+    let waiting = file.with_extension("new");
+    let first = std::fs::read(&file).unwrap();
+    let (place, address) = (Place::under(&server, &first), server.address);
+    let server = server.restarted_after(|command| {
+        eventually("nobody serves", || std::net::TcpStream::connect(address).is_err().then_some(()));
+        let guards = "SELECT sql AS text FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'parties'";
+        let (made, names) = (place.texts(guards), place.texts(&guards.replace("sql AS", "name AS")));
+        eventually("a turn to write", || place.try_to("BEGIN IMMEDIATE").ok());
+        for name in names {
+            place.run(&format!("DROP TRIGGER {name}"));
+        }
+        place.run("UPDATE parties SET name = 'Evil'");
+        for guard in made {
+            place.run(&guard);
+        }
+        let refused = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                eventually("the proof is over", || waiting.exists().then_some(()));
+                place.run("COMMIT");
+            });
+            command(&["reseal"], "")
+        });
+        assert!(!refused.status.success() && told(&refused).contains("nothing was sealed anew"), "{}", told(&refused));
+        assert!(told(&refused).contains("parties"), "{}", told(&refused));
+        assert_eq!(std::fs::read(&file).unwrap(), first);
+        assert!(place.wrong().tables.contains("parties"));
+    });
+    assert_eq!(server.command(&["verify"], "").status.code(), Some(1));
+}
+
+/// The master key is nobody else's: whoever has the rest of the folder has nothing of it.
+#[test]
+fn the_master_key_of_new_books_is_its_own() {
+    let server = Server::start(Engine::Sqlite, Options::default()).unwrap();
+    let read = |server: &Server, name: &str| std::fs::read(server.folder.join("data").join(name)).unwrap();
+    assert_ne!(read(&server, "token-secret"), read(&server, "master-key"));
+    let kept = read(&server, "master-key");
+    let file = server.folder.join("data/master-key");
+    let server = server.restarted_after(|command| {
+        std::fs::remove_file(&file).unwrap();
+        let refused = command(&["migrate"], "");
+        assert!(!refused.status.success() && told(&refused).contains("another master key"), "{}", told(&refused));
+        assert!(!file.exists(), "one that is made up hides which one is missing");
+        std::fs::write(&file, "too short").unwrap();
+        let refused = command(&["migrate"], "");
+        assert!(!refused.status.success() && told(&refused).contains("too short"), "{}", told(&refused));
+        std::fs::write(&file, &kept).unwrap();
+    });
+    let left: Vec<String> = std::fs::read_dir(server.folder.join("data"))
+        .unwrap()
+        .flatten()
+        .map(|one| one.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("master-key") || name.starts_with("token-secret"))
+        .collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+    // Books of a release that began it as the token secret keep it, and are told.
+    let folder = fresh_folder("old");
+    std::fs::create_dir_all(folder.join("data")).unwrap();
+    let old = "a token secret that was the master key as well";
+    std::fs::write(folder.join("data/token-secret"), old).unwrap();
+    let environment = vec![("Security__MasterKey".to_owned(), old.to_owned())];
+    let options = Options { environment, ..Options::default() };
+    let server = Server::start_in(Engine::Sqlite, folder, options).unwrap().restarted();
+    assert_eq!(read(&server, "master-key"), old.as_bytes());
+    let again = server.restarted();
+    assert!(again.log().contains("duet reseal"), "{}", again.log());
+}
+
+/// A key that somebody types is the one that counts, or it is refused.
+#[test]
+fn a_key_that_is_typed_is_not_passed_over() {
+    let server = Server::start(Engine::Sqlite, Options::default()).unwrap();
+    server.company();
+    let file = server.folder.join("data/master-key");
+    let (waiting, first) = (file.with_extension("new"), std::fs::read(&file).unwrap());
+    let (begun, other) = ("a key of a run that was interrupted", "a key that somebody typed thereafter");
+    let server = server.restarted_after(|command| {
+        std::fs::write(&waiting, begun).unwrap();
+        let typed = |key: &str| command(&["reseal", "--new-key-stdin"], &format!("{key}\n"));
+        let refused = eventually("nobody serves", || {
+            Some(typed(other)).filter(|one| !told(one).contains("is served by another"))
+        });
+        assert!(!refused.status.success() && told(&refused).contains("waits in"), "{}", told(&refused));
+        assert_eq!(std::fs::read(&file).unwrap(), first);
+        for (key, said) in [(begun, "are under the new"), (begun, "already"), (other, "are under the new")] {
+            let done = typed(key);
+            assert!(done.status.success() && told(&done).contains(said), "{key}: {}", told(&done));
+            assert_eq!((std::fs::read(&file).unwrap(), waiting.exists()), (key.as_bytes().to_vec(), false));
+        }
+    });
+    assert_eq!(server.command(&["verify"], "").status.code(), Some(0));
+}
+
+/// One file is one file, by whatever name it is reached.
+#[test]
+fn a_file_that_is_reached_by_another_name_has_one_server_all_the_same() {
+    let server = Server::start(Engine::Sqlite, Options::default()).unwrap();
+    let folder = fresh_folder("another");
+    let link = folder.join("link.db");
+    std::os::unix::fs::symlink(server.folder.join("data/duet.db"), &link).unwrap();
+    for name in ["master-key", "token-secret"] {
+        std::fs::copy(server.folder.join("data").join(name), folder.join(name)).unwrap();
+    }
+    let words = ["serve", "--listen", "127.0.0.1:0", "--data"].map(str::to_owned).to_vec();
+    let place = [folder.display().to_string(), "--database".into(), format!("sqlite:{}", link.display())];
+    let second = run(&[words, place.to_vec()].concat(), "");
+    assert!(!second.status.success() && told(&second).contains("is served by another duet"), "{}", told(&second));
 }

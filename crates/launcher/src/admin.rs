@@ -77,14 +77,54 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
     }
     let secret = match &settings.token_secret {
         Some(secret) => secret.expose().as_bytes().to_vec(),
-        None => kept_secret(&settings.data.join("token-secret"), purpose, ledger_core::ids::random_secret)?,
+        None => kept_secret(&settings.data.join("token-secret"), purpose)?,
     };
-    // It begins as the token secret is: servers that share that one share this one. From then on it is a secret of its own,
-    // so that the other may change.
+    let place = settings.data.join("master-key");
     let master = match &settings.master_key {
-        Some(key) => key.expose().as_bytes().to_vec(),
-        None => kept_secret(&settings.data.join("master-key"), purpose, || Ok(secret.clone()))?,
+        Some(key) => Some(key.expose().as_bytes().to_vec()),
+        None => private::secret(&place)?,
     };
+    if let Some(master) = master {
+        if settings.master_key.is_none() && master == secret {
+            tracing::warn!(
+                "the master key is the token secret as well; duet reseal brings the books under one of their own"
+            );
+        }
+        return open_with(settings, memory, purpose, (secret, &master)).await;
+    }
+    // Books of a release that made none of its own are under the token secret.
+    let ledger = open_with(settings, memory, purpose, (secret.clone(), &secret)).await?;
+    if purpose == Purpose::Reading {
+        return Ok(ledger);
+    }
+    match ledger.belongs_to(&Keys::of(&secret)).await.map_err(|error| explain(&error))? {
+        Some(true) => private::keep_secret(&place, &secret).map(|_| ledger),
+        Some(false) => match private::secret(&place)? {
+            // Another process made it meanwhile.
+            Some(master) => {
+                ledger.close().await;
+                drop(ledger);
+                open_with(settings, memory, purpose, (secret, &master)).await
+            }
+            // Whatever is done with it says why it cannot be. A key that was made up here would hide which one is missing.
+            None => Ok(ledger),
+        },
+        None => {
+            ledger.close().await;
+            drop(ledger);
+            let made = ledger_core::ids::random_secret().map_err(|error| explain(&error))?;
+            let master = private::keep_secret(&place, &made)?;
+            open_with(settings, memory, purpose, (secret, &master)).await
+        }
+    }
+}
+
+async fn open_with(
+    settings: &Settings,
+    memory: Memory,
+    purpose: Purpose,
+    (secret, master): (Vec<u8>, &[u8]),
+) -> Result<Arc<Ledger>, String> {
     let options = LedgerOptions {
         database: DatabaseOptions {
             url: settings.database.expose().to_owned(),
@@ -105,7 +145,7 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
             audience: settings.token_audience.clone(),
             lifetime: settings.token_lifetime,
         },
-        keys: Keys::of(&master),
+        keys: Keys::of(master),
         write_queue: settings.write_queue,
         answer_bytes: memory.answers,
         remembered_bytes: memory.remembered,
@@ -118,29 +158,12 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
 
 /// A secret of this installation, made at the first start and readable by its owner alone. Who only reads keeps none, and
 /// does with what would be made.
-fn kept_secret(
-    path: &Path,
-    purpose: Purpose,
-    make: impl FnOnce() -> ledger_core::error::Result<Vec<u8>>,
-) -> Result<Vec<u8>, String> {
-    let cannot = |error: std::io::Error| format!("cannot keep a secret in {}: {error}", path.display());
-    match std::fs::read(path) {
-        Ok(secret) if secret.len() >= 32 => return Ok(secret),
-        Ok(_) => return Err(format!("{} is too short for a secret; remove it to have a new one made", path.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(cannot(error)),
-    }
-    let secret = make().map_err(|error| explain(&error))?;
-    if purpose == Purpose::Reading {
+fn kept_secret(path: &Path, purpose: Purpose) -> Result<Vec<u8>, String> {
+    if let Some(secret) = private::secret(path)? {
         return Ok(secret);
     }
-    match private::create_new(path) {
-        Ok(mut file) => std::io::Write::write_all(&mut file, &secret).and_then(|()| file.sync_all()).map_err(cannot)?,
-        // Another process made it at the same moment; theirs is the one that counts.
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return std::fs::read(path).map_err(cannot),
-        Err(error) => return Err(cannot(error)),
-    }
-    Ok(secret)
+    let made = ledger_core::ids::random_secret().map_err(|error| explain(&error))?;
+    if purpose == Purpose::Reading { Ok(made) } else { private::keep_secret(path, &made) }
 }
 
 /// Makes the first user of an empty installation.

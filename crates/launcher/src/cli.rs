@@ -36,6 +36,9 @@ pub(crate) enum Command {
     Migrate {
         #[command(flatten)]
         common: Common,
+        /// Seal books of a release that had no seals, as they stand
+        #[arg(long)]
+        seal_old_books: bool,
     },
     /// Print an OpenAPI document
     Openapi {
@@ -354,10 +357,11 @@ pub(crate) async fn run(command: Command) -> ExitCode {
     match command {
         Command::Serve(options) => serve::run(options).await,
         Command::Health { common, ready } => health(&common.source(Vec::new()), ready).await,
-        Command::Migrate { common } => {
+        Command::Migrate { common, seal_old_books } => {
             let migrate = |ledger: std::sync::Arc<ledger_core::ledger::Ledger>, _| async move {
                 let pending = ledger.pending_migrations().await.map_err(|error| admin::explain(&error))?;
-                ledger.migrate().await.map_err(|error| admin::explain(&error))?;
+                let done = if seal_old_books { ledger.migrate_and_seal().await } else { ledger.migrate().await };
+                done.map_err(|error| admin::explain(&error))?;
                 Ok(format!("ran {pending} migrations; the schema is up to date"))
             };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Writing, migrate).await

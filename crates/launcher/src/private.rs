@@ -2,7 +2,7 @@
 
 use crate::console::warn;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
@@ -16,9 +16,44 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), String> {
     made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))
 }
 
-/// A file that must not be there yet.
-pub(crate) fn create_new(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+/// As many bytes as a secret has at least.
+pub(crate) const LEAST: usize = 32;
+
+/// A secret that is kept in a file; nothing where there is none. There is no other way to read one.
+pub(crate) fn secret(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    match std::fs::read(path) {
+        Ok(secret) if secret.len() >= LEAST => Ok(Some(secret)),
+        Ok(_) => Err(format!("{} is too short for a secret; remove it to have a new one made", path.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("cannot read the secret in {}: {error}", path.display())),
+    }
+}
+
+/// Keeps a secret in a file that is not there yet, all of it or nothing, and for good. The one that counts is answered:
+/// another process may have been quicker.
+pub(crate) fn keep_secret(path: &Path, secret: &[u8]) -> Result<Vec<u8>, String> {
+    let kept = || -> io::Result<()> {
+        let name = format!(".{}-{}", std::process::id(), ledger_core::ids::request_id());
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(name);
+        let beside = Path::new(&beside);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(beside)?;
+        let written = file.write_all(secret).and_then(|()| file.sync_all());
+        // No name but its own is ever that of a file that is not whole.
+        let linked = written.and_then(|()| std::fs::hard_link(beside, path));
+        std::fs::remove_file(beside)?;
+        match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => sync_folder(path),
+        }
+    };
+    kept().map_err(|error| format!("cannot keep a secret in {}: {error}", path.display()))?;
+    self::secret(path)?.ok_or_else(|| format!("{} is gone as soon as it was made", path.display()))
+}
+
+/// What was made, moved or removed in the folder of a file is so for good.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 /// A file, in place of one that is there.

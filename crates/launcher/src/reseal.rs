@@ -6,15 +6,13 @@
 use crate::admin::explain;
 use crate::config::Settings;
 use crate::console::{say, warn};
-use crate::{private, verify};
+use crate::private::{self, LEAST};
+use crate::verify;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, Resealed};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// As many bytes as a key has at least.
-const LEAST: usize = 32;
 
 /// What a connection of this command is known by at PostgreSQL.
 const OWN_NAME: &str = "duet-reseal";
@@ -40,16 +38,35 @@ pub(crate) async fn run(ledger: Arc<Ledger>, settings: &Settings, from_stdin: bo
     }
     let waiting = place.as_deref().map(beside);
     let begun = waiting.as_deref().map(read).transpose()?.flatten();
-    let key = match (begun, from_stdin) {
-        (Some(key), _) => {
-            if ledger.is_under(&Keys::of(&key)).await.map_err(|error| explain(&error))? {
-                put_in_place(place.as_deref())?;
-                return Ok("the books were under the new master key already; its file is in its place now".into());
-            }
-            key
+    let typed = from_stdin.then(typed).transpose()?;
+    if let (Some(begun), Some(typed), Some(waiting)) = (&begun, &typed, &waiting)
+        && begun != typed
+    {
+        let waiting = waiting.display();
+        return Err(format!(
+            "an earlier run was interrupted, and its key waits in {waiting}: run duet reseal without --new-key-stdin \
+             first, or type that key"
+        ));
+    }
+    let is_begun = begun.is_some();
+    if let Some(key) = begun.as_ref().or(typed.as_ref())
+        && ledger.is_under(&Keys::of(key)).await.map_err(|error| explain(&error))?
+    {
+        if is_begun {
+            put_in_place(place.as_deref())?;
+            return Ok("the books were under the new master key already; its file is in its place now".into());
         }
-        (None, true) => typed()?,
-        (None, false) => ledger_core::ids::random_secret().map_err(|error| explain(&error))?,
+        if let (Some(place), Some(waiting)) = (&place, &waiting)
+            && private::secret(place)?.as_ref() != Some(key)
+        {
+            keep(waiting, key)?;
+            put_in_place(Some(place))?;
+        }
+        return Ok("the books are under this master key already".into());
+    }
+    let key = match begun.or(typed) {
+        Some(key) => key,
+        None => ledger_core::ids::random_secret().map_err(|error| explain(&error))?,
     };
     ledger.check_master_key().await.map_err(|error| explain(&error))?;
     // What is wrong now would look right afterwards.
@@ -90,18 +107,24 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
 }
 
 fn keep(path: &Path, key: &[u8]) -> Result<(), String> {
-    let written = private::create(path).and_then(|mut file| file.write_all(key).and_then(|()| file.sync_all()));
-    written.and_then(|()| sync_folder(path)).map_err(|error| cannot(path, &error))
+    if read(path)?.as_deref() == Some(key) {
+        return Ok(());
+    }
+    // What is there was cut off, and never used.
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(cannot(path, &error)),
+        _ => {}
+    }
+    match private::keep_secret(path, key)? {
+        kept if kept == key => Ok(()),
+        _ => Err(format!("another duet reseal keeps its key in {}", path.display())),
+    }
 }
 
 fn put_in_place(place: Option<&Path>) -> Result<(), String> {
     let Some(place) = place else { return Ok(()) };
-    let moved = std::fs::rename(beside(place), place).and_then(|()| sync_folder(place));
+    let moved = std::fs::rename(beside(place), place).and_then(|()| private::sync_folder(place));
     moved.map_err(|error| format!("{}; run duet reseal again", cannot(place, &error)))
-}
-
-fn sync_folder(path: &Path) -> std::io::Result<()> {
-    path.parent().map_or(Ok(()), |folder| std::fs::File::open(folder)?.sync_all())
 }
 
 fn typed() -> Result<Vec<u8>, String> {

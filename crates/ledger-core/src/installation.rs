@@ -95,8 +95,33 @@ pub(crate) async fn check_key(connection: &impl ConnectionTrait, keys: &Keys) ->
     }
     let check = Entity::find_by_id(ID).select_only().column(Column::KeyCheck);
     match check.into_tuple::<String>().one(connection).await? {
-        Some(check) if check != keys.check()? => Err(of_another_key()),
+        Some(check) if keys.knows(&check)?.is_none() => Err(of_another_key()),
         _ => Ok(()),
+    }
+}
+
+/// Whether the database belongs to this master key; nothing where it belongs to none yet.
+pub(crate) async fn belongs_to(connection: &impl ConnectionTrait, keys: &Keys) -> Result<Option<bool>> {
+    if !migrations::has_table(connection, "installation").await? {
+        return Ok(None);
+    }
+    let check = Entity::find_by_id(ID).select_only().column(Column::KeyCheck);
+    let check = check.into_tuple::<String>().one(connection).await?;
+    check.map(|check| Ok(keys.knows(&check)?.is_some())).transpose()
+}
+
+/// Whether the row says that the books were sealed once. What was sealed is never sealed for the first time again.
+pub(crate) async fn was_sealed(connection: &impl ConnectionTrait, keys: &Keys) -> Result<bool> {
+    let row = Entity::find_by_id(ID).one(connection).await?;
+    row.map_or(Ok(false), |row| Ok(keys.knows(&row.key_check)? == Some(true)))
+}
+
+/// Notes in the row that the books are sealed, where earlier releases did not.
+pub(crate) async fn mark_sealed(connection: &impl ConnectionTrait, (seals, keys): (&Seals, &Keys)) -> Result<()> {
+    let Some(row) = locked(connection).await? else { return Ok(()) };
+    match sealed(seals, &row)? {
+        Sealed::Signed(sums) => sign(connection, (seals, keys), row, &sums).await,
+        Sealed::Not | Sealed::Spoilt => Ok(()),
     }
 }
 
@@ -112,7 +137,7 @@ fn of_another_key() -> Error {
 pub(crate) async fn read(connection: &impl ConnectionTrait, keys: &Keys) -> Result<Installation> {
     let row = Entity::find_by_id(ID).one(connection).await?;
     let row = row.ok_or_else(|| Error::internal("the database knows of no installation; run duet migrate"))?;
-    if row.key_check != keys.check()? {
+    if keys.knows(&row.key_check)?.is_none() {
         return Err(of_another_key());
     }
     let fingerprints = keys.reveal(Purpose::Fingerprints, OWN, &row.fingerprint_key)?;
@@ -139,8 +164,7 @@ fn signature(seals: &Seals, row: &Model) -> String {
 /// Whether the database was made under this master key, or came under it since.
 pub(crate) async fn is_under(connection: &impl ConnectionTrait, keys: &Keys) -> Result<bool> {
     let row = Entity::find_by_id(ID).one(connection).await?;
-    let check = keys.check()?;
-    Ok(row.is_some_and(|row| row.key_check == check))
+    row.map_or(Ok(false), |row| Ok(keys.knows(&row.key_check)?.is_some()))
 }
 
 /// Brings the row under another master key, with these sums.
@@ -149,25 +173,23 @@ pub(crate) async fn bring_under(
     (old, new): (&Keys, &Keys),
     (seals, sums): (&Seals, &Sums),
 ) -> Result<()> {
-    let row = locked(connection).await?.filter(|row| old.check().is_ok_and(|check| check == row.key_check));
+    let row = locked(connection).await?.filter(|row| matches!(old.knows(&row.key_check), Ok(Some(_))));
     let row = row.ok_or_else(|| Error::internal("the database came under another master key meanwhile"))?;
     let passed: Result<Vec<String>> = row.former_keys.lines().map(|hidden| old.pass_on(hidden, new)).collect();
     let former: Vec<String> = passed?.into_iter().chain([old.bequeath(new)?]).collect();
     let fingerprints = old.reveal(Purpose::Fingerprints, OWN, &row.fingerprint_key)?;
     let row = Model {
-        key_check: new.check()?,
         fingerprint_key: new.hide(Purpose::Fingerprints, OWN, &fingerprints)?,
         former_keys: former.join("\n"),
         ..row
     };
     Entity::update_many()
-        .col_expr(Column::KeyCheck, row.key_check.clone().into())
         .col_expr(Column::FingerprintKey, row.fingerprint_key.clone().into())
         .col_expr(Column::FormerKeys, row.former_keys.clone().into())
         .filter(Column::Id.eq(ID))
         .exec(connection)
         .await?;
-    sign(connection, seals, row, sums).await
+    sign(connection, (seals, new), row, sums).await
 }
 
 /// What is to be known of the seals of an installation.
@@ -201,7 +223,7 @@ pub(crate) async fn move_sums(connection: &impl ConnectionTrait, seals: &Seals, 
     match sealed(seals, &row)? {
         Sealed::Signed(mut sums) => {
             sums.move_by(moved);
-            sign(connection, seals, row, &sums).await
+            write_signed(connection, seals, row, &sums).await
         }
         Sealed::Not | Sealed::Spoilt => Ok(()),
     }
@@ -215,10 +237,21 @@ async fn locked(connection: &impl ConnectionTrait) -> Result<Option<Model>> {
     Ok(row.one(connection).await?)
 }
 
-async fn sign(connection: &impl ConnectionTrait, seals: &Seals, row: Model, sums: &Sums) -> Result<()> {
+/// Signs it as books that are sealed under this master key.
+async fn sign(
+    connection: &impl ConnectionTrait,
+    (seals, keys): (&Seals, &Keys),
+    row: Model,
+    sums: &Sums,
+) -> Result<()> {
+    write_signed(connection, seals, Model { key_check: keys.sealed_check()?, ..row }, sums).await
+}
+
+async fn write_signed(connection: &impl ConnectionTrait, seals: &Seals, row: Model, sums: &Sums) -> Result<()> {
     let mut row = Model { sums: sums.to_text(), ..row };
     row.signature = signature(seals, &row);
     Entity::update_many()
+        .col_expr(Column::KeyCheck, row.key_check.into())
         .col_expr(Column::Sums, row.sums.into())
         .col_expr(Column::Signature, row.signature.into())
         .filter(Column::Id.eq(ID))
@@ -228,16 +261,16 @@ async fn sign(connection: &impl ConnectionTrait, seals: &Seals, row: Model, sums
 }
 
 /// Seals what belongs to no company, for the first time.
-pub(crate) async fn seal(connection: &impl ConnectionTrait, seals: &Seals) -> Result<()> {
+pub(crate) async fn seal(connection: &impl ConnectionTrait, (seals, keys): (&Seals, &Keys)) -> Result<()> {
     let mut sums = Sums::default();
     for table in TABLES.iter().filter(|table| table.whose == Whose::Installation) {
-        *sums.of_table(table.name) = writing::seal_all(connection, (seals, None), table, None).await?;
+        *sums.of_table(table.name) = writing::seal_all(connection, seals, table, None).await?;
     }
     for business in companies(connection).await? {
         sums.of_table(BOOKS).add(seals, BOOKS, &business.to_string());
     }
     match locked(connection).await? {
-        Some(row) if row.signature.is_empty() => sign(connection, seals, row, &sums).await,
+        Some(row) if row.signature.is_empty() => sign(connection, (seals, keys), row, &sums).await,
         _ => Ok(()),
     }
 }

@@ -234,6 +234,13 @@ pub struct FirstUser {
     pub password_made: bool,
 }
 
+/// What is done with books in which nothing is sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unsealed {
+    Refused,
+    Sealed,
+}
+
 impl Ledger {
     pub async fn open(options: LedgerOptions) -> Result<Arc<Self>> {
         // Each place has a connection: who has its turn never waits for one.
@@ -267,8 +274,18 @@ impl Ledger {
         }))
     }
 
-    /// Brings the schema up to date, and makes the installation known to a database that is new.
+    /// Brings the schema up to date, and makes the installation known to a database that is new. Books that are there and
+    /// were never sealed are refused: nobody can tell them from books whose seals somebody took off.
     pub async fn migrate(&self) -> Result<()> {
+        self.migrate_with(Unsealed::Refused).await
+    }
+
+    /// The same, where the operator says that the books are of a release that had no seals.
+    pub async fn migrate_and_seal(&self) -> Result<()> {
+        self.migrate_with(Unsealed::Sealed).await
+    }
+
+    async fn migrate_with(&self, unsealed: Unsealed) -> Result<()> {
         // What is signed with another key would be somebody else's afterwards.
         installation::check_key(&self.database.read, &self.keys).await?;
         let strange = self.database.migrate(&|text| self.seals.of_migration(text)).await?;
@@ -284,7 +301,7 @@ impl Ledger {
             .await?;
         }
         self.installation().await?;
-        self.seal_what_was_not().await?;
+        self.seal_what_was_not(unsealed).await?;
         // What migrations noted is settled before anything else touches those rows: each seal goes once.
         if writing::left(&self.database.read, &self.seals).await? != Left::default() {
             let stamp = (RecordId(self.clock.identifier()), self.clock.now());
@@ -301,15 +318,46 @@ impl Ledger {
         Ok(())
     }
 
-    /// Seals books that were kept before there were seals.
-    async fn seal_what_was_not(&self) -> Result<()> {
+    /// Whether nobody has anything in here yet.
+    async fn is_new(&self) -> Result<bool> {
         let database = &self.database.read;
+        Ok(user::Entity::find().one(database).await?.is_none()
+            && business::Entity::find().one(database).await?.is_none()
+            && books::Entity::find().filter(books::Column::AuditSequence.gt(0)).one(database).await?.is_none())
+    }
+
+    /// Seals books that were kept before there were seals.
+    async fn seal_what_was_not(&self, unsealed: Unsealed) -> Result<()> {
+        let database = &self.database.read;
+        let was_sealed = installation::was_sealed(database, &self.keys).await?;
         if !matches!(installation::seals(database, &self.seals).await?, Sealed::Not) {
+            if !was_sealed {
+                let own = (self.seals.clone(), self.keys.clone());
+                self.write(None, move |transaction, _| {
+                    let (seals, keys) = own.clone();
+                    Box::pin(async move { installation::mark_sealed(transaction, (&seals, &keys)).await })
+                })
+                .await?;
+            }
             return Ok(());
         }
         if writing::has_seals(database, "users").await? {
             security::tampered(None, "the signature of the installation was taken off");
             return Ok(());
+        }
+        let is_new = self.is_new().await?;
+        if was_sealed && !is_new {
+            security::tampered(None, "the seals of all books were taken off");
+            return Err(Error::internal(
+                "the books were sealed, and their seals were taken off behind the server's back; restore a backup",
+            ));
+        }
+        if unsealed == Unsealed::Refused && !is_new {
+            return Err(Error::internal(
+                "nothing in these books is sealed: they are of a release that had no seals, and then \
+                 duet migrate --seal-old-books seals them as they stand, or somebody took the seals off, and then a \
+                 backup is to be restored",
+            ));
         }
         // The installation's own come first: its log is told of those of the companies.
         let unsigned = books::Entity::find().filter(books::Column::Signature.eq(""));
@@ -327,10 +375,10 @@ impl Ledger {
             })
             .await?;
         }
-        let seals = self.seals.clone();
+        let own = (self.seals.clone(), self.keys.clone());
         self.write(None, move |transaction, _| {
-            let seals = seals.clone();
-            Box::pin(async move { installation::seal(transaction, &seals).await })
+            let (seals, keys) = own.clone();
+            Box::pin(async move { installation::seal(transaction, (&seals, &keys)).await })
         })
         .await
     }
@@ -368,6 +416,11 @@ impl Ledger {
         .await?;
         running.meet(&self.clock, running::stored(&self.database.read).await?);
         Ok(())
+    }
+
+    /// Whether the database belongs to this master key; nothing where it belongs to none yet.
+    pub async fn belongs_to(&self, keys: &Keys) -> Result<Option<bool>> {
+        installation::belongs_to(&self.database.read, keys).await
     }
 
     /// Whether the master key is that of the database.

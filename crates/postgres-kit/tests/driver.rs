@@ -395,3 +395,17 @@ async fn tls_is_spoken_and_verified_as_libpq_does() {
     }
     plain.close().await;
 }
+
+/// Whoever configures the server, or writes the URL, cannot have acknowledged what is not kept.
+#[tokio::test]
+async fn what_is_acknowledged_is_kept_whatever_was_asked_for() {
+    let Some(url) = postgres::fresh_database() else { return };
+    for (asked_for, expected) in [("off", "on"), ("on", "on"), ("local", "local"), ("remote_apply", "remote_apply")] {
+        let options = format!("-c%20synchronous_commit%3D{asked_for}%20-c%20quote_all_identifiers%3Don");
+        let link = link(&format!("{url}?options={options}")).await;
+        let is = |name: &str, value: &str| format!("SELECT (current_setting('{name}') = '{value}')::int8 AS n");
+        assert_eq!(number(&link, &is("synchronous_commit", expected)).await, 1, "{asked_for}");
+        assert_eq!(number(&link, &is("quote_all_identifiers", "off")).await, 1, "{asked_for}");
+        link.close().await;
+    }
+}

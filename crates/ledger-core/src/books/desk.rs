@@ -698,8 +698,7 @@ impl Desk {
     ) -> Result<()> {
         let mut sums = Sums::default();
         for table in TABLES.iter().filter(|table| matches!(table.whose, Whose::Company(_))) {
-            *sums.of_table(table.name) =
-                writing::seal_all(connection, (&self.seals, None), table, Some(business)).await?;
+            *sums.of_table(table.name) = writing::seal_all(connection, &self.seals, table, Some(business)).await?;
         }
         // Its log is told as well.
         self.open_installation(connection).await?;

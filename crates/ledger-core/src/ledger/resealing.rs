@@ -8,24 +8,23 @@
 use super::Ledger;
 use crate::auth::{recovery, sign_in, throttle};
 use crate::books::audit::{self, AuditAction, Change, Origin};
-use crate::books::seal::sums::Sums;
-use crate::books::seal::tables::{TABLES, Table, Whose, table};
-use crate::books::seal::{Seals, heads, writing};
+use crate::books::seal::sums::{Sum, Sums};
+use crate::books::seal::tables::{LINES, TABLES, Table, Whose};
+use crate::books::seal::{Seals, heads, proof, writing};
 use crate::books::tables::books;
-use crate::clock::Instant;
+use crate::clock::{Clock, Instant};
+use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::Session;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::installation;
+use crate::installation::{self, Sealed};
 use crate::keys::Keys;
 use crate::resource::ResourceKey;
+use migrations::Left;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Statement};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// What is hidden under the master key is in this one.
-const SIGN_INS: &str = "sign_ins";
 
 /// Hears how far it has got.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
@@ -48,7 +47,6 @@ impl Ledger {
     /// one. An error where somebody else has them open.
     pub async fn reseal(&self, new: Keys, progress: Progress) -> Result<Resealed> {
         self.installation().await?;
-        let eras = self.seals.eras()?;
         let done = Arc::new(Mutex::new(Resealed::default()));
         let companies = installation::companies(&self.database.read).await?;
         let records = companies.into_iter().map(|company| (company, RecordId(self.clock.identifier()))).collect();
@@ -56,7 +54,7 @@ impl Ledger {
         let resealing = Resealing {
             seals: Seals::of(&new)?,
             keys: (self.keys.clone(), new),
-            eras,
+            former: self.seals.clone(),
             records,
             now: self.clock.now(),
             progress,
@@ -78,7 +76,7 @@ struct Resealing {
     /// Under the new key.
     seals: Seals,
     /// Those until now.
-    eras: Vec<Seals>,
+    former: Seals,
     /// What the record of each company is called.
     records: Arc<HashMap<BusinessId, RecordId>>,
     now: Instant,
@@ -89,11 +87,13 @@ struct Resealing {
 impl Resealing {
     async fn run(&self, transaction: &Session) -> Result<()> {
         check_alone(transaction).await?;
+        lock(transaction).await?;
         let mut all = books::Entity::find().order_by_asc(books::Column::BusinessId);
         if transaction.get_database_backend() == DbBackend::Postgres {
             all = all.lock_exclusive();
         }
         let all = all.all(transaction).await?;
+        self.prove(transaction, &all).await?;
         let without_codes = self.hide_anew(transaction).await?;
         let mut of_installation = Sums::default();
         for row in &all {
@@ -112,11 +112,59 @@ impl Resealing {
         Ok(())
     }
 
+    /// What is sealed anew is what was signed until now: it is proved where nobody can change it any more. An error where
+    /// anything is not as it was written.
+    async fn prove(&self, transaction: &Session, all: &[books::Model]) -> Result<()> {
+        let (origin, clock) = (Origin::default(), Clock::system());
+        let asked = Asked {
+            user: UserId::default(),
+            key: None,
+            session: None,
+            keys: &self.keys.0,
+            business: None,
+            clock: &clock,
+            expectation: &Expectation::Unsaid,
+            origin: &origin,
+            point: Point::default(),
+            seals: &self.former,
+        };
+        let cx = Cx::reading_within(asked, transaction);
+        let spoilt = |what: String| Error::internal(format!("nothing was sealed anew: {what}; duet verify tells more"));
+        let left = writing::left(transaction, &self.former).await?;
+        if left != Left::default() {
+            return Err(spoilt("changes are noted that no batch of the server made".into()));
+        }
+        let Sealed::Signed(of_installation) = installation::seals(transaction, &self.former).await? else {
+            return Err(spoilt("the installation is not signed".into()));
+        };
+        let mut companies = Sum::default();
+        for row in all {
+            let business = row.business_id;
+            companies.add(&self.former, installation::BOOKS, &business.to_string());
+            let Some(signed) = heads::sums(&self.former, row)? else {
+                return Err(spoilt(format!("where the books of {business} stand is not signed")));
+            };
+            if let Some(problem) = audit::verify(&cx, business).await?.problems.first() {
+                let (sequence, problem) = (problem.sequence, &problem.problem);
+                return Err(spoilt(format!("record {sequence} of the audit log of {business} {problem}")));
+            }
+            let found = proof::run(&cx, Some(business), &signed).await?.findings;
+            if let Some(found) = found.into_iter().next() {
+                return Err(spoilt(format!("{business}: {found}")));
+            }
+        }
+        if companies != of_installation.of(installation::BOOKS) {
+            return Err(spoilt("a company was taken out, or put in".into()));
+        }
+        match proof::run(&cx, None, &of_installation).await?.findings.into_iter().next() {
+            Some(found) => Err(spoilt(found)),
+            None => Ok(()),
+        }
+    }
+
     /// Hides what is secret, and lets go of what only a digest is known of. How many lose their codes is answered.
     async fn hide_anew(&self, transaction: &Session) -> Result<usize> {
         let (old, new) = &self.keys;
-        // They are judged before they are changed.
-        writing::check_all(transaction, &self.eras, table(SIGN_INS)?, None).await?;
         for row in sign_in::Entity::find().filter(sign_in::Column::TotpHidden.is_not_null()).all(transaction).await? {
             let Some(secret) = row.secret(old)? else { continue };
             sign_in::Entity::update_many()
@@ -143,8 +191,7 @@ impl Resealing {
         let mut sums = Sums::default();
         let mut rows = 0;
         for table in TABLES.iter().filter(|table| which(table)) {
-            let eras = Some(self.eras.as_slice()).filter(|_| table.name != SIGN_INS);
-            let sum = writing::seal_all(transaction, (&self.seals, eras), table, company).await?;
+            let sum = writing::seal_all(transaction, &self.seals, table, company).await?;
             rows += sum.count;
             *sums.of_table(table.name) = sum;
             writing::forget_notes(transaction).await?;
@@ -205,6 +252,16 @@ async fn check_alone(connection: &impl ConnectionTrait) -> Result<()> {
         return Err(Error::internal(format!(
             "{others} other connections are open to the database; stop every server of it first"
         )));
+    }
+    Ok(())
+}
+
+/// Nobody else writes from here on. On SQLite nobody does beside a transaction that writes.
+async fn lock(connection: &impl ConnectionTrait) -> Result<()> {
+    if connection.get_database_backend() == DbBackend::Postgres {
+        let beside = ["books", "installation", "audit_log", "touched", LINES.name];
+        let all: Vec<&str> = TABLES.iter().map(|table| table.name).chain(beside).collect();
+        connection.execute_unprepared(&format!("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", all.join(", "))).await?;
     }
     Ok(())
 }

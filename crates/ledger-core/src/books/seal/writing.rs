@@ -9,7 +9,7 @@ use super::Seals;
 use super::noted::{self, Note};
 use super::proof::Rows;
 use super::sums::{Moved, Sum};
-use super::tables::{Row, Table, Whose, salt, table};
+use super::tables::{Table, Whose, salt, table};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::security;
@@ -203,11 +203,10 @@ async fn write_seals(connection: &impl ConnectionTrait, table: &Table, seals: Ve
     Ok(())
 }
 
-/// Seals every row of a table, portion by portion, and adds all of them up. `eras` is what they are sealed under until
-/// now, where they are and it is not known yet that they are right. What grows only keeps the seal that it has.
+/// Seals every row of a table, portion by portion, and adds all of them up. What grows only keeps the seal that it has.
 pub(crate) async fn seal_all(
     connection: &impl ConnectionTrait,
-    (seals, eras): (&Seals, Option<&[Seals]>),
+    seals: &Seals,
     table: &'static Table,
     company: Option<BusinessId>,
 ) -> Result<Sum> {
@@ -217,9 +216,6 @@ pub(crate) async fn seal_all(
     while let Some(portion) = walk.next(connection).await? {
         let mut seal_of = Vec::new();
         for (row, beside) in portion {
-            if let Some(eras) = eras {
-                check(table, eras, &row, &beside)?;
-            }
             let values = row.values.ok_or_else(|| unreadable(table))?;
             if table.grows_only {
                 let seal = if row.seal.is_empty() { table.seal(seals, "", &values, &beside)? } else { row.seal };
@@ -236,31 +232,6 @@ pub(crate) async fn seal_all(
         }
     }
     Ok(sum)
-}
-
-/// An error where a row of a table is not what was written.
-pub(crate) async fn check_all(
-    connection: &impl ConnectionTrait,
-    eras: &[Seals],
-    table: &'static Table,
-    company: Option<BusinessId>,
-) -> Result<()> {
-    let mut walk = Rows::of(table, company);
-    while let Some(portion) = walk.next(connection).await? {
-        for (row, beside) in portion {
-            check(table, eras, &row, &beside)?;
-        }
-    }
-    Ok(())
-}
-
-fn check(table: &Table, eras: &[Seals], row: &Row, beside: &[Vec<Value>]) -> Result<()> {
-    let values = row.values.as_deref().ok_or_else(|| unreadable(table))?;
-    let is_older = table.grows_only && row.seal.is_empty();
-    if is_older || table.fits_any(eras, (&row.seal, values), beside)? {
-        return Ok(());
-    }
-    Err(Error::internal(format!("{}: {} is not what was written", table.name, table.key_text(values))))
 }
 
 fn unreadable(table: &Table) -> Error {

@@ -9,7 +9,7 @@ use sea_orm::DbErr;
 use sqlite_kit::beside;
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Held as long as the file is served. The kernel gives it up when the process ends, however that is.
@@ -38,6 +38,24 @@ impl Claim {
         let who = format!("process {}, since {}\n", std::process::id(), Clock::system().now());
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(who.as_bytes())).map_err(failed)?;
         Ok(Self(file))
+    }
+}
+
+/// Which file there is at a place: its device, and its number there.
+pub(super) type Which = (u64, u64);
+
+pub(super) fn which(path: &Path) -> Option<Which> {
+    std::fs::metadata(path).ok().map(|about| (about.dev(), about.ino()))
+}
+
+/// The file of turns that was left by somebody with other habits is the owner's alone, as all others are.
+pub(super) fn narrow_turn(path: &Path) -> Result<(), DbErr> {
+    let place = beside(path, "-turn");
+    match std::fs::set_permissions(&place, Permissions::from_mode(0o600)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(DbErr::Custom(format!("cannot narrow {}: {error}", place.display())))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -51,6 +51,8 @@ pub(crate) struct Engine {
     claim: Mutex<Option<Claim>>,
     log: Arc<Log>,
     standing: Arc<Standing>,
+    /// The files that are served, and which they were when they were opened.
+    places: Vec<(PathBuf, claim::Which)>,
 }
 
 impl Engine {
@@ -61,7 +63,10 @@ impl Engine {
         }
         if !reads_only {
             make_folder(&path)?;
+            claim::narrow_turn(&path)?;
         }
+        // One file is one file, by whatever links it is reached.
+        let path = path.canonicalize().unwrap_or(path);
         let claim = match asked.purpose {
             Purpose::Serving => Some(Claim::on(&path)?),
             Purpose::Writing | Purpose::Reading => None,
@@ -88,7 +93,7 @@ impl Engine {
         let (readers, door) = (reading("reader", readers as usize), reading("door", 1));
         let all = [readers.clone(), door.clone()];
         let log = Log::of(opening(Access::Write, LEAST_CACHE_KIB), asked.log_budget, all, end_process);
-        let engine = Self {
+        let mut engine = Self {
             purpose: asked.purpose,
             readers,
             door,
@@ -98,6 +103,7 @@ impl Engine {
             standing,
             budget_kib,
             claim: Mutex::new(claim),
+            places: Vec::new(),
         };
         if let Some(first) = first {
             share_memory(&first, |all| all + budget_kib)?;
@@ -107,6 +113,15 @@ impl Engine {
                 first.batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
             }
             *engine.first() = Some(first);
+        }
+        if asked.purpose == Purpose::Serving {
+            let path = &engine.writing.path;
+            // A file that was made just now may have been reached by another name before.
+            let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+            engine.places = [sqlite_kit::beside(&path, "-server"), path]
+                .into_iter()
+                .filter_map(|path| claim::which(&path).map(|which| (path, which)))
+                .collect();
         }
         Ok(engine)
     }
@@ -136,6 +151,12 @@ impl Engine {
             return Ok(first);
         }
         Connection::open(&self.writing)
+    }
+
+    /// A file that is served and is not where it was opened any more: what is written to it, nobody finds.
+    fn moved(&self) -> Option<&Path> {
+        let moved = self.places.iter().find(|(path, which)| claim::which(path) != Some(*which));
+        moved.map(|(path, _)| path.as_path())
     }
 
     /// A connection that sees what others commit.

@@ -70,11 +70,12 @@ impl Held {
     }
 
     fn judge(&self, fault: &Fault) {
-        if let Some(ill) = Ill::of_sqlite(fault) {
-            self.standing.ill(Part::Writing, ill, fault);
-        }
+        // First of all: whatever is said before it may fail.
         if fault.is_failed_sync() {
             (self.ending)(&format!("the disk did not take what was written: {fault}"));
+        }
+        if let Some(ill) = Ill::of_sqlite(fault) {
+            self.standing.ill(Part::Writing, ill, fault);
         }
     }
 }
@@ -229,6 +230,9 @@ impl Writer {
 
     /// What is done when those who waited have their answers.
     pub(crate) fn tidy(&mut self) {
+        if let Some(moved) = self.engine.moved() {
+            (self.ending)(&format!("{} is not the file any more that was opened", moved.display()));
+        }
         let Some(held) = self.connection.clone() else { return };
         let looked = self.engine.log.look(&held.connection());
         if let Err(fault) = looked {
