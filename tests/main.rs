@@ -30,6 +30,7 @@ mod kernel_shares;
 mod kernel_stock;
 mod kernel_tax;
 mod kernel_time;
+mod lanes;
 mod late_bodies;
 mod limits;
 mod lists;

@@ -72,6 +72,7 @@ impl Books {
             shell.ledger.set_token_lifetime(settings.token_lifetime);
             shell.quotas.set_per_minute(settings.requests_per_minute);
             shell.ledger.set_read_time(settings.read_time);
+            shell.ledger.set_write_time(settings.write_time);
         };
         match self {
             Self::One(shell) => take(shell),
@@ -254,8 +255,10 @@ fn is_idle(open: &Arc<Open>) -> bool {
 }
 
 async fn shell(settings: &Settings, memory: Memory) -> Result<Shell, String> {
+    let ledger = admin::open(settings, memory, Purpose::Serving).await?;
+    ledger.set_write_time(settings.write_time);
     Ok(Shell {
-        ledger: admin::open(settings, memory, Purpose::Serving).await?,
+        ledger,
         limits: Limits { body: settings.body_limit, request: settings.request_timeout },
         quotas: Quotas::new(settings.requests_per_minute, settings.requests_at_once),
     })

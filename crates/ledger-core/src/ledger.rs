@@ -32,7 +32,7 @@ use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
 use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
-use crate::fair::{Fair, Shares, Single};
+use crate::fair::{Fair, Shares, Single, Who as Asking};
 use crate::feed::{Feed, Feeds};
 use crate::fingerprint::{self, Fingerprint};
 use crate::idempotency::{self, Claim, InFlight};
@@ -491,6 +491,11 @@ impl Ledger {
         self.fair.set_budget(read_time);
     }
 
+    /// From now on one caller's dear writes may take so much of a minute.
+    pub fn set_write_time(&self, write_time: Duration) {
+        self.lanes.set_budget(write_time);
+    }
+
     // ── Who is there ──
 
     /// Judges and hashes the password that the caller is to have.
@@ -831,8 +836,9 @@ impl Ledger {
             let write = write.clone();
             Box::pin(async move { write.run(transaction, desk).await.map(Outcome::Replied) })
         });
+        let who = Some(Asking::asking(company, principal.user, principal.caller()));
         let keep = if dry_run { Keep::Nothing } else { Keep::Effects };
-        match self.lanes.run(Order { company, manner, keep, work }).await? {
+        match self.lanes.run(Order { company, who, manner, keep, work }).await? {
             Outcome::Replied(reply) => {
                 watch.tell();
                 Ok(Reply { dry_run, ..reply })
@@ -861,7 +867,7 @@ impl Ledger {
                 Ok(Outcome::Done)
             })
         });
-        let order = Order { company, manner: Manner::Direct, keep: Keep::Effects, work };
+        let order = Order { company, who: None, manner: Manner::Direct, keep: Keep::Effects, work };
         self.lanes.run(order).await?;
         watch.tell();
         Ok(())

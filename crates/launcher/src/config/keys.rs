@@ -96,6 +96,7 @@ pub(super) const KEYS: &[Key] = &[
     plain("Limits:RequestsPerMinute"),
     plain("Limits:RequestsAtOnce"),
     text("Limits:ReadTime"),
+    text("Limits:WriteTime"),
     text("Logging:Level"),
     text("Logging:Format"),
     list("Cors:Origins"),

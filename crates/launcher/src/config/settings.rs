@@ -134,6 +134,8 @@ pub struct Settings {
     pub requests_at_once: usize,
     /// What the reads of one user or key may take of a minute.
     pub read_time: Duration,
+    /// What the dear writes of one user or key may take of a minute.
+    pub write_time: Duration,
     pub log_level: String,
     pub log_format: LogFormat,
     pub cors_origins: Vec<String>,
@@ -203,6 +205,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let requests_per_minute = reader.number("Limits:RequestsPerMinute", 0, 100_000_000);
     let requests_at_once = reader.number("Limits:RequestsAtOnce", 1, 1_000_000);
     let read_time = reader.duration("Limits:ReadTime");
+    let write_time = reader.duration("Limits:WriteTime");
     let levels = ["trace", "debug", "info", "warn", "error"].map(|level| (level, level));
     let log_level = reader.choice("Logging:Level", &levels);
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
@@ -255,6 +258,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         requests_per_minute: u64::from(requests_per_minute?),
         requests_at_once: usize::try_from(requests_at_once?).ok()?,
         read_time: read_time?,
+        write_time: write_time?,
         log_level: log_level?.to_owned(),
         log_format: log_format?,
         cors_origins,

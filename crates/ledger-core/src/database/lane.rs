@@ -12,16 +12,20 @@
 //!   Commands that touch the database themselves run behind a savepoint.
 //! - Should the database object to what was planned, the batch is run again, each command behind a savepoint of
 //!   its own, and only the culprit fails.
+//! - Companies take turns, and then their callers, by what their writes cost; what is dear counts against its caller's
+//!   minute. A batch takes what waits for as long as it is short; one that has become long ends.
 //! - Nobody is answered before the commit. What a failed commit came to is the writer's to say: refused for certain, or
 //!   not known, and the caller is told exactly that.
 //! - Each command knows whether it was sent to be committed. A caller who leaves before has nothing in the books, nor will
-//!   have: the batch is run without their command.
+//!   have: the batch is run without their command, once. Whoever leaves while it runs again is told that nobody can say.
 
 use crate::books::desk::Desk;
 use crate::books::seal::Seals;
 use crate::client::{Client, Sent};
+use crate::database::line::{Line, Refused, Served, Turn};
 use crate::database::{Committing, Database, LaneEnd, Session, Writer};
 use crate::error::{Error, Result, Unavailable};
+use crate::fair::{Micros, Spending, Who};
 use crate::ids::BusinessId;
 use sea_orm::DbErr;
 use std::collections::HashMap;
@@ -30,7 +34,8 @@ use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -57,6 +62,8 @@ pub(crate) enum Keep {
 pub(crate) struct Order<T> {
     /// `None` for what belongs to no company.
     pub(crate) company: Option<BusinessId>,
+    /// Who asked for it; nobody for our own, which goes first.
+    pub(crate) who: Option<Who>,
     pub(crate) manner: Manner,
     pub(crate) keep: Keep,
     pub(crate) work: Work<T>,
@@ -66,10 +73,16 @@ struct Command<T> {
     order: Order<T>,
     client: Client,
     answer: oneshot::Sender<Result<T>>,
+    /// Until it has run.
+    turn: Option<Turn>,
 }
 
 /// One transaction serves at most this many requests.
 const BATCH: usize = 128;
+/// It takes no more of them once it has run for so long.
+const SPAN: Duration = Duration::from_millis(200);
+/// What takes a lane for so long counts against its caller's minute, kept or not.
+const DEAR: Duration = Duration::from_millis(100);
 /// The lane of a company that had nothing to do for so long ends.
 const IDLE: Duration = Duration::from_mins(5);
 /// How often a batch is run again when the database asks for it.
@@ -80,11 +93,13 @@ pub(crate) struct Lanes<T> {
     database: Database,
     seals: Seals,
     queue: usize,
+    /// What each caller's dear writes have taken of their minute.
+    spending: Arc<Spending>,
     open: Mutex<Option<Open<T>>>,
 }
 
 struct Open<T> {
-    senders: HashMap<Option<BusinessId>, mpsc::Sender<Command<T>>>,
+    lines: HashMap<Option<BusinessId>, Arc<Line<Command<T>>>>,
     ends: Vec<LaneEnd>,
 }
 
@@ -94,57 +109,70 @@ impl<T: Send + 'static> Lanes<T> {
             database,
             seals,
             queue: queue.max(1),
-            open: Mutex::new(Some(Open { senders: HashMap::new(), ends: Vec::new() })),
+            spending: Arc::default(),
+            open: Mutex::new(Some(Open { lines: HashMap::new(), ends: Vec::new() })),
         }
+    }
+
+    /// What one caller's dear writes may take of a minute; any time where it is zero.
+    pub(crate) fn set_budget(&self, budget: Duration) {
+        self.spending.set_budget(budget);
     }
 
     /// Queues a command and waits for its commit.
     pub(crate) async fn run(&self, order: Order<T>) -> Result<T> {
         // Nobody queues for a database that is known to take nothing.
         self.database.check_writable()?;
+        if let Some(who) = order.who {
+            self.spending.check(who.caller)?;
+        }
         let (answer, answered) = oneshot::channel();
         let client = Client::of_this_task();
         if client.has_left() {
             return Err(Error::Unavailable(Unavailable::Overloaded));
         }
-        let mut command = Command { order, client: client.clone(), answer };
+        let (of, company) = (order.who, order.company);
+        let mut command = Command { order, client: client.clone(), answer, turn: None };
         // A lane that had nothing to do may end just now; then there is another.
         for _ in 0..ATTEMPTS {
-            match self.lane(command.order.company)?.try_send(command) {
+            match self.lane(company)?.push(of, command) {
                 Ok(()) => return answered.await.unwrap_or_else(|_| Err(unanswered(&client))),
-                Err(mpsc::error::TrySendError::Full(_)) => return Err(Error::Unavailable(Unavailable::Overloaded)),
-                Err(mpsc::error::TrySendError::Closed(returned)) => command = returned,
+                Err(Refused::Full) => return Err(Error::Unavailable(Unavailable::Overloaded)),
+                Err(Refused::Closed(returned)) => command = returned,
             }
         }
         Err(Error::Unavailable(Unavailable::ShuttingDown))
     }
 
-    fn lane(&self, company: Option<BusinessId>) -> Result<mpsc::Sender<Command<T>>> {
-        let company = company.filter(|_| !self.database.has_one_writer());
+    fn lane(&self, company: Option<BusinessId>) -> Result<Arc<Line<Command<T>>>> {
+        let is_shared = self.database.has_one_writer();
+        let company = company.filter(|_| !is_shared);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let open = open.as_mut().ok_or(Error::Unavailable(Unavailable::ShuttingDown))?;
         // A lane that ended badly is not missed for ever.
-        if let Some(sender) = open.senders.get(&company).filter(|sender| !sender.is_closed()) {
-            return Ok(sender.clone());
+        if let Some(line) = open.lines.get(&company).filter(|line| !line.is_closed()) {
+            return Ok(line.clone());
         }
-        open.senders.retain(|_, sender| !sender.is_closed());
+        open.lines.retain(|_, line| !line.is_closed());
         open.ends.retain_mut(goes_on);
-        let (sender, receiver) = mpsc::channel(self.queue);
+        // What belongs to no company is shared by all of them.
+        let line = Arc::new(Line::new(self.queue, is_shared || company.is_none()));
         open.ends.push(self.database.run_lane(serve(
             self.database.writer(),
             Desk::new(self.seals.clone()),
             company,
-            receiver,
+            line.clone(),
+            self.spending.clone(),
         ))?);
-        open.senders.insert(company, sender.clone());
-        Ok(sender)
+        open.lines.insert(company, line.clone());
+        Ok(line)
     }
 
     /// Takes no more commands, finishes those that wait.
     pub(crate) async fn close(&self) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Open { senders, ends }) = open else { return };
-        drop(senders);
+        let Some(Open { lines, ends }) = open else { return };
+        lines.values().for_each(|line| line.close());
         for end in ends {
             if end.await.is_err() {
                 tracing::error!("a write lane ended badly");
@@ -171,31 +199,75 @@ fn goes_on(end: &mut LaneEnd) -> bool {
     }
 }
 
-/// What waits in the queue; nothing once it is closed, or the lane of a company had nothing to do for long.
-async fn waiting<T>(queue: &mut mpsc::Receiver<T>, batch: &mut Vec<T>, company: Option<BusinessId>) -> usize {
+/// Whether something waits; nothing does once the line is closed, or the lane of a company had nothing to do for long.
+async fn waits<T>(line: &Line<T>, company: Option<BusinessId>) -> bool {
     if company.is_none() {
-        return queue.recv_many(batch, BATCH).await;
+        return line.wait().await;
     }
-    if let Ok(count) = tokio::time::timeout(IDLE, queue.recv_many(batch, BATCH)).await {
-        return count;
+    if let Ok(waits) = tokio::time::timeout(IDLE, line.wait()).await {
+        return waits;
     }
     // What came meanwhile is still done.
-    queue.close();
-    queue.recv_many(batch, BATCH).await
+    line.close();
+    line.wait().await
+}
+
+/// What a lane takes its commands from, and notes the dear ones in.
+struct Source<'l, T> {
+    line: &'l Line<Command<T>>,
+    spending: &'l Spending,
+}
+
+impl<T> Source<'_, T> {
+    /// The next command whose caller is still there.
+    fn next(&self) -> Option<Command<T>> {
+        while let Some((mut command, turn)) = self.line.take() {
+            if command.client.has_left() {
+                // Whoever has left by now is not begun with.
+                self.line.give_back(turn);
+                continue;
+            }
+            command.turn = Some(turn);
+            return Some(command);
+        }
+        None
+    }
+
+    /// All that wait, as far as a batch goes.
+    fn fill(&self, batch: &mut Vec<Command<T>>) {
+        let room = BATCH.saturating_sub(batch.len());
+        batch.extend(std::iter::from_fn(|| self.next()).take(room));
+    }
+
+    /// It has run, or never will.
+    fn is_over(&self, command: &mut Command<T>) {
+        if let Some(turn) = command.turn.take() {
+            self.line.give_back(turn);
+        }
+    }
+
+    /// What it took is its caller's, where that was much.
+    fn note(&self, order: &Order<T>, took: Duration) {
+        if let Some(who) = order.who.filter(|_| took >= DEAR) {
+            self.spending.add(who.caller, Micros::try_from(took.as_micros()).unwrap_or(Micros::MAX));
+        }
+    }
 }
 
 async fn serve<T: Send + 'static>(
     mut writer: Writer,
     desk: Desk,
     company: Option<BusinessId>,
-    mut queue: mpsc::Receiver<Command<T>>,
+    line: Arc<Line<Command<T>>>,
+    spending: Arc<Spending>,
 ) {
-    let mut batch = Vec::with_capacity(BATCH);
-    while waiting(&mut queue, &mut batch, company).await > 0 {
-        // Whoever has left by now is not begun with.
-        batch.retain(|command: &Command<T>| !command.client.has_left());
-        let outcomes = commit(&mut writer, &desk, company, &mut batch).await;
-        for (command, outcome) in batch.drain(..).zip(outcomes) {
+    let _until_its_end = Served(&*line);
+    let source = Source { line: &line, spending: &spending };
+    while waits(&line, company).await {
+        let mut batch: Vec<Command<T>> = source.next().into_iter().collect();
+        let outcomes = commit(&mut writer, &desk, company, &mut batch, &source).await;
+        for (mut command, outcome) in batch.drain(..).zip(outcomes) {
+            source.is_over(&mut command);
             // A caller that is gone needs no answer; its work is done all the same.
             let _gone = command.answer.send(outcome);
         }
@@ -209,17 +281,24 @@ async fn commit<T>(
     desk: &Desk,
     company: Option<BusinessId>,
     batch: &mut Vec<Command<T>>,
+    source: &Source<'_, T>,
 ) -> Vec<Result<T>> {
     let mut together = Together::Planned;
     let mut attempt = 0;
+    let mut staying: Option<Sending> = None;
     while !batch.is_empty() {
         attempt += 1;
-        let outcome = attempt_batch(writer, desk, company, batch, together).await;
+        // It grows while it runs for the first time.
+        let grows = attempt == 1 && staying.is_none();
+        let outcome = attempt_batch(writer, desk, company, (batch, source, grows), together).await;
         if !matches!(outcome, Attempt::Settled(_)) {
             desk.clear();
         }
         match outcome {
-            Attempt::Settled(outcomes) => return outcomes,
+            Attempt::Settled(outcomes) => {
+                staying.into_iter().for_each(Sending::are_sent);
+                return outcomes;
+            }
             Attempt::Spoilt(error) => {
                 tracing::debug!(?error, "a batch is run again, one by one");
                 together = Together::Apart;
@@ -231,10 +310,12 @@ async fn commit<T>(
             Attempt::NotBegun(error) => return batch.iter().map(|_| Err(error.clone())).collect(),
             Attempt::Left => {
                 attempt -= 1;
-                batch.retain(|command| !command.client.has_left());
+                // Those who stay are committed for: nobody makes the batch run again and again by leaving.
+                staying = Some(Sending::those_who_stay(batch));
             }
             Attempt::InDoubt(error) => {
                 tracing::error!(%error, "a commit failed; its outcome is not known");
+                staying.into_iter().for_each(Sending::are_sent);
                 return batch.iter().map(in_doubt).collect();
             }
         }
@@ -298,19 +379,23 @@ async fn attempt_batch<T>(
     writer: &mut Writer,
     desk: &Desk,
     company: Option<BusinessId>,
-    batch: &[Command<T>],
+    (batch, source, grows): (&mut Vec<Command<T>>, &Source<'_, T>, bool),
     together: Together,
 ) -> Attempt<T> {
     let transaction = match writer.begin().await {
         Ok(transaction) => transaction,
         Err(error) => {
+            if grows {
+                // Nobody else need find that out for themselves.
+                source.fill(batch);
+            }
             return match error.into() {
                 error @ Error::Unavailable(Unavailable::Overloaded) => Attempt::NotBegun(error),
                 error => Attempt::Refused(error),
             };
         }
     };
-    match run_all(&transaction, desk, company, batch, together).await {
+    match run_all(&transaction, desk, company, (batch, source, grows), together).await {
         Ok(Ran { outcomes, kept: true }) => {
             let Some(sending) = Sending::all(batch) else {
                 if let Err(lost) = writer.roll_back(transaction).await {
@@ -364,6 +449,23 @@ impl Sending {
         Some(sending)
     }
 
+    /// Those of a batch who have not left; the others are taken out of it.
+    fn those_who_stay<T>(batch: &mut Vec<Command<T>>) -> Self {
+        let mut sending = Self(Vec::new());
+        batch.retain(|command| match command.order.keep {
+            Keep::Nothing => !command.client.has_left(),
+            Keep::Effects => match command.client.send() {
+                Sent::First => {
+                    sending.0.push(command.client.clone());
+                    true
+                }
+                Sent::Again => true,
+                Sent::TooLate => false,
+            },
+        });
+        sending
+    }
+
     fn are_sent(mut self) {
         self.0.clear();
     }
@@ -390,23 +492,34 @@ async fn run_all<T>(
     transaction: &Session,
     desk: &Desk,
     company: Option<BusinessId>,
-    batch: &[Command<T>],
+    (batch, source, grows): (&mut Vec<Command<T>>, &Source<'_, T>, bool),
     together: Together,
 ) -> Result<Ran<T>> {
+    let begun = Instant::now();
     desk.new_batch(transaction).await?;
     if let Some(company) = company {
         desk.open(transaction, company).await?;
     }
     let mut ran = Ran { outcomes: Vec::with_capacity(batch.len()), kept: false };
-    for command in batch {
-        let order = &command.order;
+    loop {
+        let place = ran.outcomes.len();
+        if place == batch.len() {
+            let may_grow = grows && place < BATCH && begun.elapsed() < SPAN;
+            let Some(next) = may_grow.then(|| source.next()).flatten() else { break };
+            batch.push(next);
+        }
+        let Some(command) = batch.get_mut(place) else { break };
+        let (order, since) = (&command.order, Instant::now());
         let outcome = match (order.manner, together) {
-            (Manner::Planned, Together::Planned) => plan(transaction, desk, order).await?,
-            (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, order, together).await?,
+            (Manner::Planned, Together::Planned) => plan(transaction, desk, order).await,
+            (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, order, together).await,
         };
+        source.note(&command.order, since.elapsed());
+        source.is_over(command);
+        let outcome = outcome?;
         // A command may take the engine's word that all is lost for an answer of its own; the lane does not.
         transaction.intact()?;
-        ran.kept |= outcome.is_ok() && order.keep == Keep::Effects;
+        ran.kept |= outcome.is_ok() && command.order.keep == Keep::Effects;
         ran.outcomes.push(outcome);
     }
     if ran.kept {

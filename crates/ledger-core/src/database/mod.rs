@@ -8,6 +8,7 @@
 //! `postgres`.
 
 pub(crate) mod lane;
+mod line;
 mod openly;
 mod postgres;
 mod sqlite;

@@ -10,8 +10,8 @@ mod single;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::{BusinessId, UserId};
-pub(crate) use queue::Bounds;
-use queue::{Full, Micros, Queue};
+use queue::Full;
+pub(crate) use queue::{Bounds, Micros, Queue};
 pub(crate) use single::Single;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +34,7 @@ impl Who {
         Self { company: Some(company.unwrap_or(BusinessId(user.0))), caller }
     }
 
-    const fn names(self) -> (Option<BusinessId>, Uuid) {
+    pub(crate) const fn names(self) -> (Option<BusinessId>, Uuid) {
         (self.company, self.caller)
     }
 }
@@ -130,8 +130,7 @@ impl Fair {
 
     /// What one caller's reads may take of a minute; any time where it is zero.
     pub(crate) fn set_budget(&self, budget: Duration) {
-        let micros = u64::try_from(budget.as_micros()).unwrap_or(u64::MAX);
-        self.spending.budget.store(micros, Ordering::Relaxed);
+        self.spending.set_budget(budget);
     }
 
     /// A place, as soon as it is this one's turn.
@@ -236,16 +235,21 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// As many callers as are counted before those are forgotten whose minute is over.
 const MANY: usize = 10_000;
 
-/// What each caller's reads have taken of their minute.
+/// What each caller's work has taken of their minute.
 #[derive(Default)]
-struct Spending {
+pub(crate) struct Spending {
     /// Microseconds a minute; any number where it is 0.
     budget: AtomicU64,
     callers: Mutex<HashMap<Uuid, (Instant, Micros)>>,
 }
 
 impl Spending {
-    fn check(&self, caller: Uuid) -> Result<()> {
+    /// What one caller's work may take of a minute; any time where it is zero.
+    pub(crate) fn set_budget(&self, budget: Duration) {
+        self.budget.store(u64::try_from(budget.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    pub(crate) fn check(&self, caller: Uuid) -> Result<()> {
         let budget = self.budget.load(Ordering::Relaxed);
         if budget == 0 {
             return Ok(());
@@ -259,7 +263,7 @@ impl Spending {
         Err(Error::RateLimited { retry_after_seconds: left.as_secs() + 1 })
     }
 
-    fn add(&self, caller: Uuid, cost: Micros) {
+    pub(crate) fn add(&self, caller: Uuid, cost: Micros) {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         if callers.len() >= MANY && !callers.contains_key(&caller) {
             callers.retain(|_, (began, _)| began.elapsed() < MINUTE);

@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
 /// A point in time, or a cost, in microseconds.
-pub(super) type Micros = u64;
+pub(crate) type Micros = u64;
 
 /// What a turn costs at least, so that many small ones count as well.
 pub(super) const LEAST: Micros = 200;
@@ -35,7 +35,7 @@ pub(crate) struct Bounds {
 
 /// Why somebody cannot wait: who has too many waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Full {
+pub(crate) enum Full {
     Caller,
     Company,
     All,
@@ -89,7 +89,7 @@ struct Company<K, W> {
 }
 
 /// Who waits for places of one kind, and who has them. `C` names companies, `K` callers; `W` is who waits.
-pub(super) struct Queue<C, K, W> {
+pub(crate) struct Queue<C, K, W> {
     bounds: Bounds,
     taken: usize,
     waiting: usize,
@@ -101,7 +101,7 @@ pub(super) struct Queue<C, K, W> {
 }
 
 impl<C: Copy + Eq + Hash + Ord, K: Copy + Eq + Hash + Ord, W> Queue<C, K, W> {
-    pub(super) fn new(bounds: Bounds) -> Self {
+    pub(crate) fn new(bounds: Bounds) -> Self {
         Self { bounds, taken: 0, waiting: 0, stand: 0, last: 0, tickets: 0, companies: HashMap::new() }
     }
 
@@ -118,7 +118,7 @@ impl<C: Copy + Eq + Hash + Ord, K: Copy + Eq + Hash + Ord, W> Queue<C, K, W> {
     }
 
     /// Somebody waits from now on, under the number that is answered.
-    pub(super) fn wait(&mut self, now: Micros, (company, caller): (C, K), who: W) -> Result<u64, Full> {
+    pub(crate) fn wait(&mut self, now: Micros, (company, caller): (C, K), who: W) -> Result<u64, Full> {
         self.pass(now);
         if let Some(own) = self.companies.get(&company) {
             let of_caller = own.callers.get(&caller).map_or(0, |one| one.waiting.len());
@@ -166,7 +166,7 @@ impl<C: Copy + Eq + Hash + Ord, K: Copy + Eq + Hash + Ord, W> Queue<C, K, W> {
     }
 
     /// The next one, who has a place from now on; nobody where no place is free for those who wait.
-    pub(super) fn next(&mut self, now: Micros) -> Option<((C, K), W)> {
+    pub(crate) fn next(&mut self, now: Micros) -> Option<((C, K), W)> {
         self.pass(now);
         if self.taken >= self.bounds.places {
             return None;
@@ -195,7 +195,7 @@ impl<C: Copy + Eq + Hash + Ord, K: Copy + Eq + Hash + Ord, W> Queue<C, K, W> {
     }
 
     /// A place that was given at `since` is free again.
-    pub(super) fn give_back(&mut self, now: Micros, (company, caller): (C, K), since: Micros) {
+    pub(crate) fn give_back(&mut self, now: Micros, (company, caller): (C, K), since: Micros) {
         self.pass(now);
         self.taken -= 1;
         let stand = self.stand;
@@ -213,6 +213,11 @@ impl<C: Copy + Eq + Hash + Ord, K: Copy + Eq + Hash + Ord, W> Queue<C, K, W> {
         if self.companies.len() > MANY {
             self.companies.retain(|_, own| own.waiting > 0 || own.account.held > 0 || own.account.spent > stand);
         }
+    }
+
+    /// Whether anybody waits.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.waiting > 0
     }
 
     /// Whether others than this company wait for a place.

@@ -1,0 +1,139 @@
+//! What waits for a write lane: companies take turns there, and in each of them its callers, by what their writes cost.
+//!
+//! What the server writes for itself, such as what a log-in leaves, goes before all that is asked for. Owns: who is next.
+//! Refuses: to know what is written.
+
+use crate::fair::{Bounds, Micros, Queue, Who};
+use crate::ids::BusinessId;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+pub(super) struct Line<T> {
+    inner: Mutex<Inner<T>>,
+    came: Notify,
+    opened: Instant,
+}
+
+struct Inner<T> {
+    own: VecDeque<T>,
+    asked: Queue<Option<BusinessId>, Uuid, T>,
+    /// As many of our own as may wait.
+    most: usize,
+    closed: bool,
+}
+
+/// Why something cannot wait.
+pub(super) enum Refused<T> {
+    Full,
+    /// The lane has ended; there may be another.
+    Closed(T),
+}
+
+/// That it was somebody's turn, until it is given back.
+#[derive(Debug)]
+pub(super) struct Turn {
+    of: Option<Who>,
+    since: Micros,
+}
+
+impl<T> Line<T> {
+    /// Of a lane of one company, or of one that all share: there one company leaves room for others, and one caller does in
+    /// both.
+    pub(super) fn new(most: usize, is_shared: bool) -> Self {
+        let of_company = if is_shared { (most - most / 4).max(1) } else { most };
+        let bounds = Bounds {
+            places: usize::MAX,
+            of_company: usize::MAX,
+            waiting: most,
+            waiting_of_company: of_company,
+            waiting_of_caller: of_company.div_ceil(2),
+        };
+        let inner = Inner { own: VecDeque::new(), asked: Queue::new(bounds), most, closed: false };
+        Self { inner: Mutex::new(inner), came: Notify::new(), opened: Instant::now() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner<T>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Micros {
+        Micros::try_from(self.opened.elapsed().as_micros()).unwrap_or(Micros::MAX)
+    }
+
+    /// Lines up; what is nobody's is our own.
+    pub(super) fn push(&self, of: Option<Who>, one: T) -> Result<(), Refused<T>> {
+        let mut inner = self.lock();
+        if inner.closed {
+            return Err(Refused::Closed(one));
+        }
+        match of {
+            None if inner.own.len() >= inner.most => return Err(Refused::Full),
+            None => inner.own.push_back(one),
+            Some(who) => drop(inner.asked.wait(self.now(), who.names(), one).map_err(|_| Refused::Full)?),
+        }
+        drop(inner);
+        self.came.notify_one();
+        Ok(())
+    }
+
+    /// What is next.
+    pub(super) fn take(&self) -> Option<(T, Turn)> {
+        let mut inner = self.lock();
+        let since = self.now();
+        if let Some(one) = inner.own.pop_front() {
+            return Some((one, Turn { of: None, since }));
+        }
+        let ((company, caller), one) = inner.asked.next(since)?;
+        Some((one, Turn { of: Some(Who { company, caller }), since }))
+    }
+
+    /// What it took is its caller's, and its company's.
+    pub(super) fn give_back(&self, turn: Turn) {
+        if let Some(who) = turn.of {
+            self.lock().asked.give_back(self.now(), who.names(), turn.since);
+        }
+    }
+
+    /// Waits until there is something; not once it is closed.
+    pub(super) async fn wait(&self) -> bool {
+        loop {
+            let came = self.came.notified();
+            {
+                let inner = self.lock();
+                if !inner.own.is_empty() || inner.asked.is_awaited() {
+                    return true;
+                }
+                if inner.closed {
+                    return false;
+                }
+            }
+            came.await;
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// Takes nothing more; what waits is still done.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.came.notify_one();
+    }
+}
+
+/// The line of a lane that runs: where the lane ends, however that is, nobody waits for it for ever.
+pub(super) struct Served<'l, T>(pub(super) &'l Line<T>);
+
+impl<T> Drop for Served<'_, T> {
+    fn drop(&mut self) {
+        self.0.close();
+        while let Some((one, turn)) = self.0.take() {
+            drop(one);
+            self.0.give_back(turn);
+        }
+    }
+}
