@@ -16,4 +16,5 @@ pub mod money;
 pub mod portion;
 pub mod quoting;
 pub mod stored;
+pub mod sums;
 pub mod texts;

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::ids::BusinessId;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use std::collections::HashMap;
+use words::sums::Sums as _;
 
 /// As many entries as are read at once.
 const PORTION: u64 = 2_000;
@@ -67,9 +68,9 @@ pub(crate) async fn that_fit(cx: &Cx<'_>, of: &[entries::Model]) -> Result<usize
         .all(&cx.db)
         .await?;
     let counts: HashMap<i64, i64> = counts.into_iter().collect();
-    let mut left = i64::try_from(LINES).unwrap_or(i64::MAX);
+    let mut left = LINES.cast_signed();
     let fit = of.iter().take_while(|entry| {
-        left -= counts.get(&entry.number).copied().unwrap_or(0);
+        left -= counts.sum_of(&entry.number);
         left >= 0
     });
     Ok(Ord::max(fit.count(), 1))

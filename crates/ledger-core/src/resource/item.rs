@@ -28,6 +28,7 @@ use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTra
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
+use words::sums::Sums as _;
 
 pub struct Items;
 
@@ -327,7 +328,7 @@ impl Resource for Items {
         row.set(Column::ExpenseAccountId, faults.optional("expenseAccountId", input.expense_account_id));
         row.set(Column::InventoryAccountId, faults.optional("inventoryAccountId", input.inventory_account_id));
         row.set(Column::CogsAccountId, faults.optional("cogsAccountId", input.cogs_account_id));
-        let by_default = business.map(|business| business.settings.cost_method_default).unwrap_or_default();
+        let by_default = business.map_or(CostMethod::MovingAverage, |business| business.settings.cost_method_default);
         let method = faults.optional("costMethod", input.cost_method).unwrap_or(by_default);
         let standard = not_negative(&mut faults, "standardCost", input.standard_cost);
         if method == CostMethod::Standard && standard.is_none() {
@@ -394,17 +395,17 @@ impl Rows for Items {
                 .all(&cx.db)
                 .await?
         };
-        let mut found: HashMap<RecordId, (Quantity, Money)> =
+        let found: HashMap<RecordId, (Quantity, Money)> =
             found.into_iter().map(|row| (row.item_id, (row.quantity, row.value))).collect();
         let currency_decimals = cx.business()?.currency_decimals;
         let view = |row: table::Model| {
             let stock = (row.r#type == ItemType::Stock).then(|| {
-                let (quantity, value) = found.remove(&row.id).unwrap_or_default();
-                Stock { quantity, value, promised: promised.get(&row.id).copied().unwrap_or_default() }
+                let (quantity, value) = found.sum_of(&row.id);
+                Stock { quantity, value, promised: promised.sum_of(&row.id) }
             });
             view(row, stock, currency_decimals)
         };
-        Ok(rows.into_iter().map(view).collect())
+        rows.into_iter().map(view).collect()
     }
 }
 
@@ -421,12 +422,14 @@ struct Stock {
     promised: Promised,
 }
 
-fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> ItemView {
-    ItemView {
+fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> Result<ItemView> {
+    let available = stock.map(|stock| stock.quantity.minus(stock.promised.to_customers)).transpose();
+    let available = available.map_err(|_| progress::too_many())?;
+    Ok(ItemView {
         quantity_on_hand: stock.map(|stock| stock.quantity),
         quantity_committed: stock.map(|stock| stock.promised.to_customers),
         quantity_on_order: stock.map(|stock| stock.promised.by_suppliers),
-        quantity_available: stock.map(|stock| progress::less(stock.quantity, stock.promised.to_customers)),
+        quantity_available: available,
         average_cost: stock.and_then(|stock| average(stock.quantity, stock.value)),
         stock_value: stock.map(|stock| Amount { money: stock.value, currency_decimals }),
         keeping: kept!(row),
@@ -454,7 +457,7 @@ fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> Item
         status: row.status,
         external_id: row.external_id,
         tags: row.tags.0,
-    }
+    })
 }
 
 impl Master for Items {

@@ -21,6 +21,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
+use words::sums::SummedUp as _;
 
 /// Which side is asked for.
 pub(super) trait Side: Send + Sync + 'static {
@@ -215,7 +216,7 @@ async fn of_party(
         lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
     }
     let sum: Option<Option<i64>> = lines.into_tuple().one(&cx.db).await?;
-    Ok(sum.flatten().unwrap_or_default())
+    Ok(sum.summed_up())
 }
 
 /// When open items are due: as they say, and of those that are gone as their entries said.
@@ -325,7 +326,7 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
     let Aged { own, open, parties, control } = facts;
     let mut by_party: BTreeMap<(&str, RecordId), Vec<&Open>> = BTreeMap::new();
     for one in &open {
-        let name = parties.get(&one.party).map(String::as_str).unwrap_or_default();
+        let name = parties.get(&one.party).map_or("", String::as_str);
         by_party.entry((name, one.party)).or_default().push(one);
     }
     let mut rows = Vec::new();
@@ -354,7 +355,7 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
     let all = spread(&open.iter().collect::<Vec<_>>(), asked);
     rows.push(Row::total(RowType::Total, "total", "Total", own.cells(&all)));
     let columns = columns(asked);
-    let total = all.last().copied().unwrap_or_default();
+    let total: i64 = all[all.len() - 1];
     let checks = vec![
         own.check("The total equals the control accounts", total, control),
         own.check("The buckets add up to the total", all[..all.len() - 1].iter().sum(), total),
@@ -553,7 +554,7 @@ impl Report for PartyStatement {
             named: documents_of(cx, lines.iter().map(|(_, document, _)| *document)).await?,
             lines,
             party,
-            open: open.flatten().unwrap_or_default(),
+            open: open.summed_up(),
         })
     }
 

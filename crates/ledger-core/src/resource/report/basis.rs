@@ -18,6 +18,7 @@ use rust_decimal::Decimal;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::HashMap;
+use words::sums::Sums as _;
 
 const KINDS: [DocumentKind; 4] =
     [DocumentKind::SalesInvoice, DocumentKind::CreditNote, DocumentKind::PurchaseInvoice, DocumentKind::DebitNote];
@@ -57,7 +58,7 @@ pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, day: Day, asked: &Aske
     for line in posted {
         // What leaves nothing open counts when it is written.
         let Some(whole) = whole.get(&line.document_id).copied().filter(|whole| *whole != 0) else { continue };
-        let settled = -settled.get(&line.document_id).copied().unwrap_or_default();
+        let settled = -settled.sum_of(&line.document_id);
         let counted = share(line.amount, settled, whole, (rounding, decimals))?;
         *uncounted.entry(line.account_id).or_default() += line.amount - counted;
     }

@@ -6,6 +6,7 @@
 
 use super::super::asked::{Asked, TaxBasis};
 use super::facts::Sum;
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::balances::last_known;
 use crate::books::tables::{DocumentKind, allocations, open_item_moves, tax_facts};
 use crate::cx::Cx;
@@ -138,7 +139,7 @@ impl Known {
             moves: HashMap::new(),
             allocations: HashMap::new(),
             reduced: HashSet::new(),
-            coin: 10_i64.pow(4_u32.saturating_sub(business.currency_decimals)),
+            coin: crate::money::Money::smallest(business.currency_decimals).units(),
         };
         for fact in facts.all(&cx.db).await? {
             if fact.settles_id.is_some() {
@@ -168,7 +169,7 @@ impl Known {
 
     /// How a document was settled by the end of a day, and what it was open by then.
     fn settlements(&self, document: RecordId, day: Day) -> (i64, Vec<Settlement>) {
-        let moves = self.moves.get(&document).map(Vec::as_slice).unwrap_or_default();
+        let moves = self.moves.get(&document).map_or(&[][..], Vec::as_slice);
         let mut whole = 0;
         let mut by_allocation: Vec<(RecordId, i64)> = Vec::new();
         for moved in moves.iter().filter(|moved| moved.date <= day) {
@@ -185,12 +186,13 @@ impl Known {
         let mut settlements = Vec::new();
         for (id, moved) in by_allocation {
             let settled = -moved * sign;
-            let lapsed = self.allocations.get(&id).filter(|one| one.target_document_id == document).map_or(0, |one| {
-                let entry = one.entry.as_ref().map_or(0, |entry| entry.0.number);
+            let own = self.allocations.get(&id).filter(|one| one.target_document_id == document);
+            let lapsed = own.into_iter().map(|one| {
+                let entry = one.entry.as_ref().map_or(BEFORE_THE_FIRST, |entry| entry.0.number);
                 let lapses = |amount: i64, origin| if self.reduced.contains(&(entry, origin)) { 0 } else { amount };
                 lapses(one.discount.units(), TaxOrigin::Discount) + lapses(one.write_off.units(), TaxOrigin::WriteOff)
             });
-            let lapsed = Ord::min(lapsed, settled.max(0));
+            let lapsed = Ord::min(lapsed.sum(), settled.max(0));
             settlements.push(Settlement { amount: settled - lapsed, counts: true });
             settlements.push(Settlement { amount: lapsed, counts: false });
         }
@@ -199,7 +201,7 @@ impl Known {
 
     /// The rows of a document, as they stand at the end of a day.
     fn rows(&self, document: RecordId, day: Day) -> Vec<Row> {
-        let facts = self.facts.get(&document).map(Vec::as_slice).unwrap_or_default();
+        let facts = self.facts.get(&document).map_or(&[][..], Vec::as_slice);
         let mut rows: BTreeMap<(Option<RecordId>, Option<RecordId>, TaxDuty, bool), Row> = BTreeMap::new();
         for fact in facts.iter().filter(|fact| fact.date <= day) {
             let key = (fact.line_id, fact.component_id, fact.duty, fact.leads);
