@@ -6,7 +6,9 @@ use crate::books::chart::Chart;
 use crate::books::periods::Module;
 use crate::books::stock::{self, Wanted as Movement};
 use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves};
+use crate::books::tables::{
+    DocumentKind, DocumentStatus, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves,
+};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
@@ -54,7 +56,7 @@ pub struct StockAdjustmentInput {
     /// Account of what is gained or lost; the company's when absent.
     account_id: Maybe<RecordId>,
     /// `posted` or `draft`; as the company's settings say when absent. On an update, `void` takes it back.
-    status: Maybe<crate::books::tables::DocumentStatus>,
+    status: Maybe<DocumentStatus>,
     /// Its number, where the series takes numbers by hand.
     number: Maybe<Text<50>>,
     /// The number series; the default one when absent.
@@ -112,6 +114,31 @@ struct AdjustmentLineAsked {
 }
 
 document::identified!(AdjustmentLineAsked);
+
+impl AdjustmentAsked {
+    /// Whether it says what an item is worth, and nothing else.
+    pub(crate) fn restates_only(&self, item: RecordId) -> bool {
+        matches!(self.lines.as_slice(), [line] if line.item == item && line.standard.is_some())
+    }
+}
+
+/// The adjustment by which a piece of an item is worth something else from a day on.
+pub(crate) fn restating(item: RecordId, date: Day, cost: UnitPrice) -> Draft<AdjustmentAsked> {
+    let line = AdjustmentLineAsked {
+        id: None,
+        item,
+        delta: None,
+        counted: None,
+        unit_cost: None,
+        standard: Some(cost),
+        description: None,
+    };
+    let head = Head { status: Some(DocumentStatus::Posted), ..Head::on(date) };
+    Draft {
+        head,
+        asked: AdjustmentAsked { reason: Some("A new standard cost".into()), account: None, lines: vec![line] },
+    }
+}
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AdjustmentFigures {
