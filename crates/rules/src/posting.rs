@@ -298,7 +298,7 @@ fn sides(lines: &[Line]) -> Option<(Money, Money)> {
 impl Subject {
     fn reversed(&self) -> Self {
         let tax = self.tax.clone().map(|tax| TaxTag { base: tax.base.map(Money::negated), ..tax });
-        let quantity = self.quantity.map(|quantity| quantity.negated());
+        let quantity = self.quantity.map(Quantity::negated);
         Self { item: self.item, quantity, tax }
     }
 }
