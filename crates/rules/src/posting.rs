@@ -189,6 +189,8 @@ pub struct TaxTag {
 pub struct Posting {
     lines: Vec<Line>,
     facts: Vec<Told>,
+    /// The sum of the debits, which is that of the credits.
+    total: Money,
 }
 
 /// A fact of tax, and the place of the line that carries it.
@@ -207,9 +209,14 @@ pub enum Unbalanced {
     },
     /// More than the books can hold.
     TooLarge,
+    /// One line alone: what it moves in its own currency comes to nothing in the company's.
+    Alone,
 }
 
 impl Posting {
+    /// The most that the books sum up for an account and a day. What is more than that by itself is never posted.
+    pub const MOST: Money = Money::from_units(9_000_000_000_000_000_000);
+
     /// Lines of nothing are dropped; they say nothing. What they tell of tax stays. Where all but one are nothing they say
     /// where that one's money went: five dong are money, and no cent.
     pub fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
@@ -228,7 +235,13 @@ impl Posting {
         if debit != credit {
             return Err(Unbalanced::Sides { debit, credit });
         }
-        Ok(Self { lines: kept, facts })
+        if debit > Self::MOST || own_sides(&kept).iter().any(|side| *side > i128::from(Self::MOST.units())) {
+            return Err(Unbalanced::TooLarge);
+        }
+        if kept.len() == 1 {
+            return Err(Unbalanced::Alone);
+        }
+        Ok(Self { lines: kept, facts, total: debit })
     }
 
     /// The same lines with their sides exchanged: what was posted on a day, taken back on another or the same.
@@ -237,15 +250,16 @@ impl Posting {
         let mirror = |line: &Line| Line {
             account: line.account,
             amount: Valued {
-                base: negated(line.amount.base),
+                base: line.amount.base.negated(),
                 currency: line.amount.currency.clone(),
-                own: negated(line.amount.own),
+                own: line.amount.own.negated(),
             },
             about: About { subject: line.about.subject.reversed(), ..line.about.clone() },
             facts: line.facts.clone(),
         };
         let told = |told: &Told| Told { fact: told.fact.reversed(of, on), place: told.place };
-        Self { lines: self.lines.iter().map(mirror).collect(), facts: self.facts.iter().map(told).collect() }
+        let lines = self.lines.iter().map(mirror).collect();
+        Self { lines, facts: self.facts.iter().map(told).collect(), total: self.total }
     }
 
     /// The same, with what it tells of tax counted on other days.
@@ -271,9 +285,15 @@ impl Posting {
     }
 
     /// The sum of the debits, which is the sum of the credits.
-    pub fn total(&self) -> Money {
-        sides(&self.lines).map_or(Money::ZERO, |(debit, _)| debit)
+    pub const fn total(&self) -> Money {
+        self.total
     }
+}
+
+/// What both sides come to in the lines' own currencies, whichever these are.
+fn own_sides(lines: &[Line]) -> [i128; 2] {
+    let own = |line: &Line| i128::from(line.amount.own.units());
+    [lines.iter().map(|line| own(line).max(0)).sum(), lines.iter().map(|line| -own(line).min(0)).sum()]
 }
 
 fn sides(lines: &[Line]) -> Option<(Money, Money)> {
@@ -288,15 +308,10 @@ fn sides(lines: &[Line]) -> Option<(Money, Money)> {
 
 impl Subject {
     fn reversed(&self) -> Self {
-        let tax = self.tax.clone().map(|tax| TaxTag { base: tax.base.map(negated), ..tax });
-        let quantity = self.quantity.map(|quantity| Quantity::from_units(quantity.units().saturating_neg()));
+        let tax = self.tax.clone().map(|tax| TaxTag { base: tax.base.map(Money::negated), ..tax });
+        let quantity = self.quantity.map(Quantity::negated);
         Self { item: self.item, quantity, tax }
     }
-}
-
-/// Every amount that is posted came from a positive one, so it has a negative twin.
-fn negated(money: Money) -> Money {
-    Money::from_units(money.units().saturating_neg())
 }
 
 #[cfg(test)]
@@ -315,6 +330,13 @@ mod tests {
         assert_eq!(Posting::balanced(vec![line("10"), line("-9.99")]), Err(sides));
         let most = "922337203685477.5807";
         assert_eq!(Posting::balanced(vec![line(most), line(most)]), Err(Unbalanced::TooLarge));
+        let more = "900000000000000.0001";
+        assert_eq!(Posting::balanced(vec![line(more), line(&format!("-{more}"))]), Err(Unbalanced::TooLarge));
+        // Ten yen that are worth less than a cent, taken from an account in euro.
+        let yen = Valued { base: Money::ZERO, currency: "JPY".into(), own: Money::parse("10").unwrap() };
+        let alone = Line::posted(RecordId::default(), yen, About::default());
+        assert_eq!(Posting::balanced(vec![alone, line("0")]), Err(Unbalanced::Alone));
+        assert!(Posting::balanced(vec![line("0")]).unwrap().is_empty());
     }
 
     #[test]

@@ -26,6 +26,12 @@ impl fmt::Display for NotADay {
 impl std::error::Error for NotADay {}
 
 impl Day {
+    /// Before anything that books know: the day of what always was.
+    pub const BEFORE_ALL: Self = match NaiveDate::from_ymd_opt(1900, 1, 1) {
+        Some(day) => Self(day),
+        None => Self(NaiveDate::MIN),
+    };
+
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
         NaiveDate::from_ymd_opt(year, month, day).map(Self)
     }
@@ -63,7 +69,7 @@ impl Day {
     /// The day after; the calendar's last day has none and stays.
     #[must_use]
     pub fn next(self) -> Self {
-        Self(self.0.checked_add_days(Days::new(1)).unwrap_or(self.0))
+        self.plus_days(1)
     }
 
     #[must_use]
@@ -106,7 +112,7 @@ impl Day {
 
     #[must_use]
     pub fn previous(self) -> Self {
-        Self(self.0.checked_sub_days(Days::new(1)).unwrap_or(self.0))
+        self.plus_days(-1)
     }
 }
 

@@ -59,6 +59,11 @@ identifier! {
     RecordId,
 }
 
+impl RecordId {
+    /// The party of a body that names none, until what it follows says whose it is. No record has it.
+    pub const NOBODY: Self = Self(Uuid::nil());
+}
+
 impl BusinessId {
     /// Under what the installation itself is kept, where companies are kept under their identifiers. No company has it.
     pub const INSTALLATION: Self = Self(Uuid::nil());

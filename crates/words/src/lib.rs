@@ -17,4 +17,5 @@ pub mod packed;
 pub mod portion;
 pub mod quoting;
 pub mod stored;
+pub mod sums;
 pub mod texts;

@@ -6,7 +6,7 @@
 //! A database column of decimals is REAL on SQLite and loses digits, so every amount is a 64-bit integer on
 //! both engines; sums are exact and comparable in SQL.
 
-use crate::exact::TooLarge;
+use crate::exact::{Coin, TooLarge};
 use rust_decimal::Decimal;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use sea_orm::DeriveValueType;
@@ -253,6 +253,8 @@ impl Percent {
 
 impl Rate {
     pub const ONE: Self = Self::from_units(10_000_000_000);
+    /// What a currency is worth in itself: a document in the company's own says no rate.
+    pub const OF_ITSELF: Self = Self::ONE;
 }
 
 /// How the half of the smallest unit is rounded.
@@ -277,10 +279,14 @@ impl Rounding {
 }
 
 impl Money {
+    /// The smallest coin of a currency with so many decimals.
+    pub const fn smallest(currency_decimals: u32) -> Self {
+        Self(Coin { decimals: currency_decimals, rounding: Rounding::HalfUp }.units())
+    }
+
     /// Whether the amount exists in a currency: no fraction of its smallest coin.
     pub const fn fits(self, currency_decimals: u32) -> bool {
-        let step = 10_i64.pow(Self::PLACES.saturating_sub(currency_decimals));
-        self.0 % step == 0
+        self.0 % Self::smallest(currency_decimals).0 == 0
     }
 
     /// To the nearest multiple of the smallest coin of cash, half away from zero.

@@ -90,7 +90,7 @@ impl Money {
         order.sort_by_key(|place| std::cmp::Reverse(shares.get(*place).map(|(_, fraction)| *fraction)));
         // Each share was taken to the floor, so fewer coins are missing than there are shares.
         let missing = coins - shares.iter().map(|(share, _)| share).sum::<i128>();
-        for place in order.into_iter().take(usize::try_from(missing).unwrap_or(0)) {
+        for (place, _) in order.into_iter().zip(0..missing) {
             if let Some((share, _)) = shares.get_mut(place) {
                 *share += 1;
             }

@@ -3,6 +3,7 @@
 //! A figure is a sum of months and of the days of one month, however many entries there are. What is asked as
 //! it was known earlier is the same sum less the lines that were recorded since.
 
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::tables::{account_days, account_months, entries, entry_lines};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
@@ -14,6 +15,7 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select,
 };
 use std::collections::HashMap;
+use words::sums::{Figure, Sums as _};
 
 /// What an account comes to in one currency. Credits are negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -114,7 +116,7 @@ pub(crate) async fn last_known(cx: &Cx<'_>, point: Point) -> Result<Option<i64>>
         .into_tuple()
         .one(&cx.db)
         .await?;
-    let last = last.flatten().unwrap_or(0);
+    let last = last.flatten().unwrap_or(BEFORE_THE_FIRST);
     Ok(Some(point.until.map_or(last, |until| Ord::min(until, last))))
 }
 
@@ -132,6 +134,10 @@ async fn gather<E: EntityTrait>(
     Ok(())
 }
 
+impl Figure for Balance {
+    const NOTHING: Self = Self { base: 0, currency: 0 };
+}
+
 impl Balance {
     pub(crate) fn plus(self, other: Self) -> Option<Self> {
         Some(Self { base: self.base.checked_add(other.base)?, currency: self.currency.checked_add(other.currency)? })
@@ -146,6 +152,6 @@ impl Balance {
 pub(crate) async fn carried(cx: &Cx<'_>, account: RecordId, currency: &str, day: Day) -> Result<(Money, Money)> {
     let point = Point { as_of: Some(day), ..Point::default() };
     let balances = balances(cx, Some(&[account]), point).await?;
-    let balance = balances.get(&(account, currency.to_owned())).copied().unwrap_or_default();
+    let balance = balances.sum_of(&(account, currency.to_owned()));
     Ok((Money::from_units(balance.currency), Money::from_units(balance.base)))
 }

@@ -17,7 +17,8 @@ pub(crate) async fn load(connection: &impl ConnectionTrait, business: BusinessId
         .into_tuple()
         .one(connection)
         .await?;
-    load_with(connection, business, &held.unwrap_or_default().0).await
+    let held = held.ok_or_else(|| Error::internal("a company has no accounts in its roles"))?;
+    load_with(connection, business, &held.0).await
 }
 
 /// All accounts of a company, with these in its roles.

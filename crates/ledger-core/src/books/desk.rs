@@ -46,6 +46,7 @@ use sea_orm::{
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use words::sums::Lists as _;
 
 pub(crate) struct Desk {
     inner: Mutex<Inner>,
@@ -114,7 +115,7 @@ struct Facts {
 
 impl Facts {
     fn count(&self) -> usize {
-        self.chart.as_ref().map_or(0, |chart| chart.count()) + self.parties.len() + self.items.len()
+        self.chart.iter().map(|chart| chart.count()).sum::<usize>() + self.parties.len() + self.items.len()
     }
 }
 
@@ -463,7 +464,7 @@ impl Desk {
 
     /// What the rehearsal has posted. It ends with this.
     pub(crate) fn rehearsed(&self) -> Vec<Rehearsed> {
-        self.inner().rehearsed.take().unwrap_or_default()
+        self.inner().rehearsed.take().into_iter().flatten().collect()
     }
 
     pub(crate) fn keep_key(&self, key: idempotency::Model) {
@@ -603,7 +604,7 @@ impl Desk {
         let lines = new.posting.lines().iter().zip(1..);
         let lines: Vec<_> = lines.map(|(line, position)| line_row(business, entry, position, line)).collect();
         if let Some(rehearsed) = &mut inner.rehearsed {
-            let place = rehearsed.last().map_or(0, |last| last.entry + 1);
+            let place = rehearsed.chunk_by(|one, next| one.entry == next.entry).count();
             rehearsed.extend(lines.iter().map(|line| Rehearsed { entry: place, date: entry.date, line: line.clone() }));
         }
         inner.pending.lines.extend(lines);
@@ -1078,7 +1079,7 @@ async fn insert_entries(
     mut lines: HashMap<(BusinessId, i64), Vec<Vec<Value>>>,
 ) -> Result<()> {
     for portion in portions(rows, entries::Column::iter().count() + 1) {
-        let own = portion.iter().map(|row| lines.remove(&(row.business_id, row.number)).unwrap_or_default());
+        let own = portion.iter().map(|row| lines.take_list(&(row.business_id, row.number)));
         let own: Vec<_> = own.collect();
         writing::insert::<entries::Entity>(connection, (seals, moved), &portion, &own, There::Refuse).await?;
     }
@@ -1167,16 +1168,18 @@ fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
         credit: Money::from_units(sums.credit),
         currency_amount: Money::from_units(sums.currency),
     });
-    let parties =
-        parties.into_iter().map(|((business_id, party_id, account_id, currency), sums)| party_balances::Model {
+    let parties = parties.into_iter().map(|((business_id, party_id, account_id, currency), sums)| {
+        let amount = Money::from_units(sums.debit).minus(Money::from_units(sums.credit));
+        Ok(party_balances::Model {
             business_id,
             party_id,
             account_id,
             currency: currency.to_owned(),
-            amount: Money::from_units(sums.debit.saturating_sub(sums.credit)),
+            amount: amount.map_err(|_| Error::too_large())?,
             currency_amount: Money::from_units(sums.currency),
-        });
-    Ok((days.collect(), months.collect(), parties.collect()))
+        })
+    });
+    Ok((days.collect(), months.collect(), parties.collect::<Result<_>>()?))
 }
 
 /// Adds to the sums of rows that may be there already.

@@ -3,6 +3,7 @@
 //! Every entry stands once, in the order of its number, with the amounts in the company's currency; what a line was in
 //! another currency is said beside it.
 
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::portions::next_entries;
 use crate::books::tables::{entries, entry_lines};
 use crate::cx::Cx;
@@ -89,7 +90,7 @@ async fn begin(cx: &Cx<'_>, format: JournalFormat, currency: &Currency<'_>) -> R
     let (first, until) = first.unwrap_or((None, None));
     let names: HashMap<RecordId, String> = all.iter().map(|account| (account.id, name(format, account))).collect();
     let head = head(format, currency, first, all.iter().filter(|account| !account.is_group), &names);
-    Ok((Begun { names, after: 0, until: until.unwrap_or(0) }, head))
+    Ok((Begun { names, after: 0, until: until.unwrap_or(BEFORE_THE_FIRST) }, head))
 }
 
 struct Currency<'c> {
@@ -152,7 +153,7 @@ fn head<'a>(
         let _written = writeln!(text, "option \"operating_currency\" \"{}\"\n", currency.code);
     }
     for account in accounts {
-        let name = names.get(&account.id).map(String::as_str).unwrap_or_default();
+        let name = names.get(&account.id).map_or("", String::as_str);
         let _written = match format {
             JournalFormat::Hledger => writeln!(text, "account {name}"),
             JournalFormat::Beancount => writeln!(text, "{first} open {name}"),
@@ -169,8 +170,8 @@ fn transaction(
     lines: &[entry_lines::Model],
     names: &HashMap<RecordId, String>,
 ) -> String {
-    let number = entry.document_number.as_deref().map(plain).unwrap_or_default();
-    let about = entry.narration.as_deref().map(plain).unwrap_or_default();
+    let number = entry.document_number.as_deref().map_or_else(String::new, plain);
+    let about = entry.narration.as_deref().map_or_else(String::new, plain);
     let mut text = match format {
         JournalFormat::Hledger => {
             let about = if about.is_empty() { entry.document_kind.to_string() } else { about };
@@ -182,7 +183,7 @@ fn transaction(
         }
     };
     for line in lines {
-        let name = names.get(&line.account_id).map(String::as_str).unwrap_or_default();
+        let name = names.get(&line.account_id).map_or("", String::as_str);
         let amount = currency.amount(line.amount);
         let _written = if line.currency == currency.code {
             writeln!(text, "    {name}  {amount}")

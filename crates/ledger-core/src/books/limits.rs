@@ -101,7 +101,7 @@ pub(crate) async fn check_total(
         return Ok(());
     }
     let known = at_known_rate(cx, &mut HashMap::new(), date, (currency, total)).await?;
-    let comes_to = larger(base_total, known.unwrap_or_default()).ok_or_else(too_much)?;
+    let comes_to = larger(base_total, known.unwrap_or(base_total)).ok_or_else(too_much)?;
     check_amount(cx, comes_to, "comes to")
 }
 
@@ -127,7 +127,7 @@ async fn moved(cx: &Cx<'_>, entry: &NewEntry) -> Result<Option<Money>> {
     let (mut debits, mut credits, mut rates) = (Money::ZERO, Money::ZERO, HashMap::new());
     for line in entry.posting.lines() {
         let known = at_known_rate(cx, &mut rates, entry.date, (line.currency(), line.currency_amount())).await?;
-        let Some(counts) = larger(line.amount(), known.unwrap_or_default()) else { return Ok(None) };
+        let Some(counts) = larger(line.amount(), known.unwrap_or(line.amount())) else { return Ok(None) };
         let side = if is_debit(line) { &mut debits } else { &mut credits };
         let Some(sum) = side.checked_add(counts) else { return Ok(None) };
         *side = sum;

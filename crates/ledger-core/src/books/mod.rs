@@ -29,3 +29,6 @@ pub(crate) mod sums;
 pub mod tables;
 pub(crate) mod tax_facts;
 pub mod verify;
+
+/// Entries, records and facts are numbered from 1: what comes after this is all of them.
+pub(crate) const BEFORE_THE_FIRST: i64 = 0;

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::ids::BusinessId;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use std::collections::HashMap;
+use words::sums::Sums as _;
 
 /// As many entries as are read at once.
 const PORTION: u64 = 2_000;
@@ -71,9 +72,9 @@ async fn counted(cx: &Cx<'_>, of: &[entries::Model]) -> Result<HashMap<i64, i64>
 
 /// How many of these entries can be read at once with their lines; one at least.
 fn fitting(counts: &HashMap<i64, i64>, of: &[entries::Model]) -> usize {
-    let mut left = i64::try_from(LINES).unwrap_or(i64::MAX);
+    let mut left = LINES.cast_signed();
     let fit = of.iter().take_while(|entry| {
-        left -= counts.get(&entry.number).copied().unwrap_or(0);
+        left -= counts.sum_of(&entry.number);
         left >= 0
     });
     Ord::max(fit.count(), 1)

@@ -16,6 +16,7 @@ use crate::resource::document::Leaving;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sums::Figure;
 
 pub(crate) use progress::Model as Line;
 
@@ -51,9 +52,12 @@ pub(crate) struct Plan {
     pub(crate) links: BTreeMap<RecordId, Link>,
 }
 
-fn more(left: Quantity, right: Quantity) -> Result<Quantity> {
-    left.checked_add(right)
-        .ok_or_else(|| Error::conflict("quantity_too_large", "The quantity would grow larger than it can be kept"))
+pub(crate) fn too_many() -> Error {
+    Error::conflict("quantity_too_large", "The quantity would grow larger than it can be kept")
+}
+
+pub(crate) fn more(left: Quantity, right: Quantity) -> Result<Quantity> {
+    left.checked_add(right).ok_or_else(too_many)
 }
 
 pub(crate) const fn less(left: Quantity, right: Quantity) -> Quantity {
@@ -61,7 +65,7 @@ pub(crate) const fn less(left: Quantity, right: Quantity) -> Quantity {
 }
 
 pub(crate) const fn negated(quantity: Quantity) -> Quantity {
-    Quantity::from_units(quantity.units().saturating_neg())
+    quantity.negated()
 }
 
 fn back(money: Money) -> Result<Money> {
@@ -165,7 +169,10 @@ impl Plan {
 
     /// Moves a line on; later questions about it get it as it stands then.
     pub(crate) fn step(&mut self, line: &Line, step: Step) -> Result<()> {
-        let (known, so_far) = self.steps.remove(&line.line_id).unwrap_or_else(|| (line.clone(), Step::default()));
+        let (known, so_far) = match self.steps.remove(&line.line_id) {
+            Some(moved) => moved,
+            None => (line.clone(), Step::default()),
+        };
         self.steps.insert(line.line_id, (known.moved(step)?, so_far.plus(step)?));
         Ok(())
     }
@@ -252,6 +259,10 @@ pub(crate) async fn of_documents(cx: &Cx<'_>, ids: &[RecordId]) -> Result<Vec<Li
 pub(crate) struct Promised {
     pub(crate) to_customers: Quantity,
     pub(crate) by_suppliers: Quantity,
+}
+
+impl Figure for Promised {
+    const NOTHING: Self = Self { to_customers: Quantity::ZERO, by_suppliers: Quantity::ZERO };
 }
 
 /// What open orders promise of items.
@@ -380,7 +391,7 @@ pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before
             business_id: row.business_id,
             document_id: row.id,
             date: row.date,
-            party_id: row.party_id.unwrap_or_default(),
+            party_id: row.party_id.ok_or_else(|| Error::internal("an order or a note has no party"))?,
             ..line
         };
         let step = Step { cancelled: line.cancelled, ..Step::default() };
@@ -407,7 +418,7 @@ pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before
 /// Closes the lines of an order, or opens them again. How far it has got then is answered.
 pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> Result<Stage> {
     cx.flush().await?;
-    let mut chain = chains(cx, &[row.id]).await?.remove(&row.id).unwrap_or_default();
+    let mut chain = chains(cx, &[row.id]).await?.remove(&row.id).map_or_else(Chain::default, |chain| chain);
     let today = Ord::max(cx.today()?, row.date);
     for line in &mut chain.lines {
         let wanted = if closes { Ord::max(more(line.open(), line.cancelled)?, Quantity::ZERO) } else { Quantity::ZERO };

@@ -26,10 +26,11 @@ use crate::resource::document::Leaving;
 use crate::resource::item::{self};
 use adjusting::Waits;
 use change::Change;
-use rules::stock::{Effect, History, TooLarge, history};
+use rules::stock::{Effect, TooLarge};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use words::sums::Sums as _;
 
 pub(crate) type Item = Arc<item::table::Model>;
 
@@ -151,7 +152,7 @@ impl Plan {
 
     /// What of a line's goods comes to wait for an invoice, as far as this is known by now; a debit is positive.
     pub(crate) fn waits(&self, line: RecordId) -> Money {
-        self.waits.get(&line).copied().unwrap_or(Money::ZERO)
+        self.waits.sum_of(&line)
     }
 
     fn sum_up(&mut self) -> Result<()> {
@@ -453,20 +454,6 @@ pub(crate) async fn take_back(
         Some(plan) => keep(cx, row, plan).await,
         None => Ok(()),
     }
-}
-
-/// All facts of an item, when which never was, and what they come to.
-pub(crate) struct Story {
-    pub(crate) facts: Vec<stock_facts::Model>,
-    pub(crate) cancelled: HashMap<RecordId, Day>,
-    pub(crate) history: History,
-}
-
-pub(crate) async fn story(cx: &Cx<'_>, item: &Item) -> Result<Story> {
-    let terms = facts::terms_of(cx, item)?;
-    let known = facts::since(cx, &terms, (item.id, None), change::beginning(), &[]).await?;
-    let history = history(&terms, &known.start, &known.facts()).map_err(facts::failed)?;
-    Ok(Story { facts: known.rows, cancelled: known.cancelled, history })
 }
 
 /// What a unit of an item costs before anything is known of it.

@@ -14,6 +14,7 @@ use crate::ids::RecordId;
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
 use std::collections::HashMap;
+use words::sums::Figure;
 
 /// Days from one to another, both included; from the beginning of the books where nothing is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,10 @@ pub(crate) struct Span {
 pub(crate) struct Moved {
     pub(crate) debit: i64,
     pub(crate) credit: i64,
+}
+
+impl Figure for Moved {
+    const NOTHING: Self = Self { debit: 0, credit: 0 };
 }
 
 impl Moved {

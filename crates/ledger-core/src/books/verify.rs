@@ -5,6 +5,7 @@
 
 mod goods;
 mod progress;
+mod replay;
 mod seals;
 mod shares;
 mod subledgers;
@@ -13,6 +14,7 @@ mod years;
 
 use crate::aside;
 use crate::books::aliases::Named;
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::audit;
 use crate::books::digest::Digest;
 use crate::books::portions::next_entries;
@@ -38,6 +40,7 @@ use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Debug;
+use words::sums::Sums as _;
 
 /// What the proof came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -425,7 +428,7 @@ pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
 async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     let mut walk = Walk::along(cx).await?;
     let head = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
-    let last = head.as_ref().map_or(0, |head| head.entry_number);
+    let last = head.as_ref().map_or(BEFORE_THE_FIRST, |head| head.entry_number);
     let take = |findings: &mut Findings| std::mem::take(findings);
     let (debit, credit) = (shown(walk.debit), shown(walk.credit));
     let mut checks = vec![
@@ -495,7 +498,7 @@ async fn control_accounts(cx: &Cx<'_>, lines: &Walk) -> Result<Check> {
     let mut findings = Findings::default();
     let (mut by_account, mut by_party) = (0, 0);
     for account in &control {
-        let balance = lines.accounts.get(&account.id).copied().unwrap_or_default();
+        let balance = lines.accounts.sum_of(&account.id);
         let parties: Wide =
             rows.iter().filter(|row| row.account_id == account.id).map(|row| Wide::from(row.amount.units())).sum();
         by_account += balance;
@@ -586,7 +589,7 @@ async fn numbers(cx: &Cx<'_>) -> Result<Check> {
         for period in gaps_of(cx, series.id, series.first_number).await? {
             let count = Ord::max(period.last - period.first + 1, 0);
             expected += count;
-            given += count - i64::try_from(period.missing.len()).unwrap_or(count);
+            given += count - period.missing.iter().map(|_| 1_i64).sum::<i64>();
             for missing in period.missing.iter().take(MOST_FINDINGS) {
                 findings.add(format!("{} {}: number {missing} is missing", series.name, period.period));
             }
@@ -633,7 +636,13 @@ async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
         findings.add(format!("record {} {}", problem.sequence, problem.problem));
     }
     let head = books::Entity::find_by_id(business).one(&cx.db).await?;
-    Ok(Check::of("V7", "The audit log is whole", verdict.records, head.map_or(0, |head| head.audit_sequence), findings))
+    Ok(Check::of(
+        "V7",
+        "The audit log is whole",
+        verdict.records,
+        head.map_or(BEFORE_THE_FIRST, |head| head.audit_sequence),
+        findings,
+    ))
 }
 
 /// Each answer that is kept for a repeat is about a record that the audit log knows.

@@ -343,7 +343,8 @@ impl Document for ContraEntries {
             to_amount: to(figures.to_amount),
             fee_amount: to(asked.fee),
             fee_account_id: asked.fee_account,
-            exchange_rate: Rate::parse(&rate.round_dp(Rate::PLACES).to_string()).unwrap_or(Rate::ZERO),
+            exchange_rate: Rate::parse(&rate.round_dp(Rate::PLACES).to_string())
+                .map_err(|_| Error::internal("a transfer has no rate"))?,
             fx_gain_loss: base(figures.gain),
             base_total: base(figures.base_total),
             currency: figures.from_currency.clone(),

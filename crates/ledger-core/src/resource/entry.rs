@@ -23,6 +23,7 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, Quer
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
+use words::sums::Lists as _;
 
 pub struct Entries;
 
@@ -246,7 +247,7 @@ impl Rows for Entries {
             reverses_entry_id: row.reverses_id,
             narration: row.narration,
             total: Amount { money: row.total, currency_decimals: business.currency_decimals },
-            lines: by_entry.remove(&row.number).unwrap_or_default(),
+            lines: by_entry.take_list(&row.number),
         };
         Ok(rows.into_iter().map(&mut view).collect())
     }
@@ -266,7 +267,7 @@ pub(crate) fn line_view(
         account_code: name.map(|(code, _)| code.clone()),
         account_name: name.map(|(_, name)| name.clone()),
         debit: base(units.max(0)),
-        credit: base(units.min(0).saturating_neg()),
+        credit: base(-units.min(0)),
         amount_currency: Amount {
             money: line.currency_amount,
             currency_decimals: currency::decimals(&line.currency).unwrap_or(2),

@@ -157,7 +157,7 @@ impl Resource for FiscalYears {
         closing::extras()
     }
 
-    master_operations!(closing::replace);
+    master_operations!(crate::resource::master::create::<Self>, closing::replace);
 }
 
 /// Whether a day is the last of a fiscal year: of one that is kept here, or of one as the company counts them.

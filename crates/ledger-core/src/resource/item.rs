@@ -13,7 +13,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Amount, Money, Quantity, UnitPrice};
 use crate::resource::address::{self, search_text, text};
 use crate::resource::list::Reads;
-use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept};
 use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
@@ -28,6 +28,11 @@ use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTra
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
+use words::sums::Sums as _;
+
+mod costs;
+
+pub use costs::{StandardCost, StandardCostInput};
 
 pub struct Items;
 
@@ -108,8 +113,12 @@ pub struct ItemInput {
     cogs_account_id: Maybe<RecordId>,
     /// How what goes out is valued; as the company does when absent. It cannot be changed once stock was moved.
     cost_method: Maybe<CostMethod>,
-    /// Cost of one unit, for `standard`.
+    /// Cost of one unit, for `standard`: the one of today. Another one than before holds from today on, once stock of
+    /// the item was moved.
     standard_cost: Maybe<UnitPrice>,
+    /// Its standard costs, each from a day on; as they are when absent. A new one is posted by a stock adjustment on its
+    /// day, so that what is there is worth it from then on; one that is left out is taken back.
+    standard_costs: Each<StandardCostInput>,
     /// Whether more may go out than is there; `inherit` when absent.
     negative_stock: Maybe<NegativeStock>,
     /// The quantity at which to order again.
@@ -166,8 +175,10 @@ pub struct ItemView {
     cogs_account_id: Option<RecordId>,
     /// How what goes out is valued.
     cost_method: CostMethod,
-    /// Cost of one unit, for `standard`.
+    /// Cost of one unit, for `standard`: the one of today.
     standard_cost: Option<UnitPrice>,
+    /// Its standard costs, each from a day on.
+    standard_costs: Vec<StandardCost>,
     /// Whether more may go out than is there.
     negative_stock: NegativeStock,
     /// The quantity at which to order again.
@@ -289,6 +300,7 @@ impl Resource for Items {
             "cogsAccountId": null,
             "costMethod": "movingAverage",
             "standardCost": null,
+            "standardCosts": [],
             "negativeStock": "inherit",
             "reorderLevel": 20,
             "status": "active",
@@ -327,14 +339,18 @@ impl Resource for Items {
         row.set(Column::ExpenseAccountId, faults.optional("expenseAccountId", input.expense_account_id));
         row.set(Column::InventoryAccountId, faults.optional("inventoryAccountId", input.inventory_account_id));
         row.set(Column::CogsAccountId, faults.optional("cogsAccountId", input.cogs_account_id));
-        let by_default = business.map(|business| business.settings.cost_method_default).unwrap_or_default();
+        let by_default = business.map_or(CostMethod::MovingAverage, |business| business.settings.cost_method_default);
         let method = faults.optional("costMethod", input.cost_method).unwrap_or(by_default);
         let standard = not_negative(&mut faults, "standardCost", input.standard_cost);
-        if method == CostMethod::Standard && standard.is_none() {
+        let costs = costs::check(&mut faults, input.standard_costs, method);
+        if method == CostMethod::Standard && standard.is_none() && costs.as_ref().is_none_or(Vec::is_empty) {
             faults.add("standardCost", "is required when the cost method is standard");
         }
         row.set(Column::CostMethod, method);
         row.set(Column::StandardCost, standard);
+        if let Some(costs) = costs {
+            row.set_beside(costs::BESIDE, &costs);
+        }
         row.set(Column::NegativeStock, faults.optional("negativeStock", input.negative_stock).unwrap_or_default());
         let reorder = faults.optional("reorderLevel", input.reorder_level);
         if reorder.is_some_and(Quantity::is_negative) {
@@ -347,7 +363,7 @@ impl Resource for Items {
         faults.finish(row)
     }
 
-    master_operations!();
+    crate::resource::master::master_operations!(costs::create, costs::update);
 }
 
 fn not_negative(faults: &mut Faults, name: &str, field: Maybe<UnitPrice>) -> Option<UnitPrice> {
@@ -385,6 +401,7 @@ impl Rows for Items {
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<ItemView>> {
         let kept: Vec<RecordId> = rows.iter().filter(|row| row.r#type == ItemType::Stock).map(|row| row.id).collect();
         let promised = progress::promised(cx, &kept).await?;
+        let (mut costs, today) = (costs::of(cx, &rows).await?, cx.today()?);
         let found = if kept.is_empty() {
             Vec::new()
         } else {
@@ -394,17 +411,22 @@ impl Rows for Items {
                 .all(&cx.db)
                 .await?
         };
-        let mut found: HashMap<RecordId, (Quantity, Money)> =
+        let found: HashMap<RecordId, (Quantity, Money)> =
             found.into_iter().map(|row| (row.item_id, (row.quantity, row.value))).collect();
         let currency_decimals = cx.business()?.currency_decimals;
         let view = |row: table::Model| {
             let stock = (row.r#type == ItemType::Stock).then(|| {
-                let (quantity, value) = found.remove(&row.id).unwrap_or_default();
-                Stock { quantity, value, promised: promised.get(&row.id).copied().unwrap_or_default() }
+                let (quantity, value) = found.sum_of(&row.id);
+                Stock { quantity, value, promised: promised.sum_of(&row.id) }
             });
-            view(row, stock, currency_decimals)
+            let costs = costs.remove(&row.id);
+            let mut view = view(row, stock, currency_decimals)?;
+            if let Some(costs) = costs {
+                (view.standard_cost, view.standard_costs) = (costs.on(today), costs.list());
+            }
+            Ok(view)
         };
-        Ok(rows.into_iter().map(view).collect())
+        rows.into_iter().map(view).collect()
     }
 }
 
@@ -421,12 +443,14 @@ struct Stock {
     promised: Promised,
 }
 
-fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> ItemView {
-    ItemView {
+fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> Result<ItemView> {
+    let available = stock.map(|stock| stock.quantity.minus(stock.promised.to_customers)).transpose();
+    let available = available.map_err(|_| progress::too_many())?;
+    Ok(ItemView {
         quantity_on_hand: stock.map(|stock| stock.quantity),
         quantity_committed: stock.map(|stock| stock.promised.to_customers),
         quantity_on_order: stock.map(|stock| stock.promised.by_suppliers),
-        quantity_available: stock.map(|stock| progress::less(stock.quantity, stock.promised.to_customers)),
+        quantity_available: available,
         average_cost: stock.and_then(|stock| average(stock.quantity, stock.value)),
         stock_value: stock.map(|stock| Amount { money: stock.value, currency_decimals }),
         keeping: kept!(row),
@@ -449,12 +473,13 @@ fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> Item
         cogs_account_id: row.cogs_account_id,
         cost_method: row.cost_method,
         standard_cost: row.standard_cost,
+        standard_costs: Vec::new(),
         negative_stock: row.negative_stock,
         reorder_level: row.reorder_level,
         status: row.status,
         external_id: row.external_id,
         tags: row.tags.0,
-    }
+    })
 }
 
 impl Master for Items {
@@ -496,12 +521,12 @@ impl Master for Items {
         .into_iter()
         .filter_map(|(field, changed)| changed.then_some(field))
         .collect();
-        let moved = stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some();
+        let moved = has_moved(cx, row).await?;
         let restated = said(Column::StandardCost) != Some(row.standard_cost.into());
         if moved && row.cost_method == CostMethod::Standard && restated && changed.is_empty() {
-            let why = "cannot change, since stock of the item was moved; a stock adjustment with standardCost says what \
-                       one is worth from a day on";
-            let errors = FieldErrors::one("standardCost", why.to_owned());
+            let why = "cannot have another cost from the beginning, since stock of the item was moved; say from which day \
+                       on a new one holds";
+            let errors = FieldErrors::one(costs::BESIDE, why.to_owned());
             return Err(Error::Conflict(Conflict {
                 code: "in_use",
                 title: "Stock of the item was moved".into(),
@@ -530,6 +555,11 @@ impl Master for Items {
         }
         Ok(())
     }
+}
+
+/// Whether stock of an item was ever moved, or is worth something else from some day on.
+async fn has_moved(cx: &Cx<'_>, row: &table::Model) -> Result<bool> {
+    Ok(stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some())
 }
 
 /// Items by their identifiers, as documents are judged by them.

@@ -26,15 +26,25 @@ pub(crate) struct Keeping<C> {
 
 /// What a checked body says of a row, column by column.
 #[derive(Clone)]
-pub struct Columns<C>(Vec<(C, Value)>);
+pub struct Columns<C>(Vec<(C, Value)>, Vec<(&'static str, String)>);
 
 impl<C: ColumnTrait> Columns<C> {
     pub(crate) const fn new() -> Self {
-        Self(Vec::new())
+        Self(Vec::new(), Vec::new())
     }
 
     pub(crate) fn set(&mut self, column: C, value: impl Into<Value>) {
         self.0.push((column, value.into()));
+    }
+
+    /// What a body says that is kept elsewhere than in the row.
+    pub(crate) fn set_beside(&mut self, name: &'static str, said: &impl serde::Serialize) {
+        self.1.extend(serde_json::to_string(said).ok().map(|text| (name, text)));
+    }
+
+    pub(crate) fn beside<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        let said = self.1.iter().find(|(known, _)| *known == name);
+        said.map(|(_, text)| serde_json::from_str(text)).transpose().map_err(Error::internal)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(C, Value)> {
@@ -276,10 +286,13 @@ pub(crate) use kept;
 /// The operations of [`Resource`], as master data does them.
 macro_rules! master_operations {
     () => {
-        crate::resource::master::master_operations!(crate::resource::master::update::<Self>);
+        crate::resource::master::master_operations!(
+            crate::resource::master::create::<Self>,
+            crate::resource::master::update::<Self>
+        );
     };
     // What a body may change is judged first.
-    ($update:expr) => {
+    ($create:expr, $update:expr) => {
         fn parameters() -> Vec<crate::resource::list::Parameter> {
             crate::resource::rows::parameters::<Self>()
         }
@@ -296,7 +309,7 @@ macro_rules! master_operations {
         }
 
         async fn create(cx: &crate::cx::Cx<'_>, draft: &Self::Draft) -> crate::error::Result<Self::View> {
-            crate::resource::master::create::<Self>(cx, draft).await
+            $create(cx, draft).await
         }
 
         async fn update(

@@ -347,7 +347,7 @@ async fn check_first(cx: &Cx<'_>, head: &Head) -> Result<()> {
         .filter(Column::Kind.eq(DocumentKind::Revaluation))
         .filter(Column::Status.eq(DocumentStatus::Posted))
         .filter(Column::Date.eq(head.date))
-        .filter(Column::Number.ne(head.number.clone().unwrap_or_default()));
+        .filter(Column::Number.ne(head.number.as_deref().unwrap_or("")));
     if same.count(&cx.db).await? == 0 {
         return Ok(());
     }

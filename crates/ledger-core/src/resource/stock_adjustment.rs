@@ -16,6 +16,7 @@ use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
 use crate::resource::address::text;
+use crate::resource::document::identity;
 use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, TradedLine,
     document_operations, document_rows,
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use words::sums::Sums as _;
 
 pub struct StockAdjustments;
 
@@ -115,6 +117,31 @@ struct AdjustmentLineAsked {
 }
 
 document::identified!(AdjustmentLineAsked);
+
+impl AdjustmentAsked {
+    /// Whether it says what an item is worth, and nothing else.
+    pub(crate) fn restates_only(&self, item: RecordId) -> bool {
+        matches!(self.lines.as_slice(), [line] if line.item == item && line.standard.is_some())
+    }
+}
+
+/// The adjustment by which a piece of an item is worth something else from a day on.
+pub(crate) fn restating(item: RecordId, date: Day, cost: UnitPrice) -> Draft<AdjustmentAsked> {
+    let line = AdjustmentLineAsked {
+        id: None,
+        item,
+        delta: None,
+        counted: None,
+        unit_cost: None,
+        standard: Some(cost),
+        description: None,
+    };
+    let head = Head { status: Some(DocumentStatus::Posted), ..Head::on(date) };
+    Draft {
+        head,
+        asked: AdjustmentAsked { reason: Some("A new standard cost".into()), account: None, lines: vec![line] },
+    }
+}
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AdjustmentFigures {
@@ -370,7 +397,7 @@ impl Document for StockAdjustments {
         judge(asked, &items, purpose, &mut references);
         let chart = references.chart.clone();
         references.finish()?;
-        let account = asked.account.unwrap_or_default();
+        let account = asked.account.ok_or_else(|| Error::internal("an adjustment has no other side"))?;
         let deltas = deltas(cx, head.date, asked).await?;
         let mut settled = Settled {
             subkind: None,
@@ -398,7 +425,7 @@ impl Document for StockAdjustments {
             let cost = cost.transpose()?;
             let rounding = business.settings.rounding_mode.rounding();
             movements.push(Movement {
-                line: line.id.unwrap_or_default(),
+                line: identity(line.id)?,
                 item: item.clone(),
                 standard: line.standard,
                 kind: match (delta.is_negative(), line.unit_cost) {
@@ -435,7 +462,7 @@ impl Document for StockAdjustments {
         (settled.total, settled.base_total) = (value, value);
         let lines = lines(&chart, &business.base_currency, moved).map_err(|why| why.at("accountId"))?;
         let posting = Posting::balanced(lines).map_err(|_| Error::field("lines", "come to more than can be kept"))?;
-        settled.lines = traded(asked, &deltas, moved, account);
+        settled.lines = traded(asked, &deltas, moved, account)?;
         settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
         Ok(settled)
     }
@@ -466,6 +493,10 @@ impl Document for StockAdjustments {
         let currency_decimals = cx.business()?.currency_decimals;
         let base = |money| Amount { money, currency_decimals };
         let Content { asked, figures } = content;
+        let value = |line: Option<RecordId>| match line {
+            Some(id) => live.sum_of(&id),
+            None => Money::ZERO,
+        };
         let lines =
             asked.lines.iter().zip(&figures.deltas).zip(1..).map(|((line, delta), line_no)| StockAdjustmentLineView {
                 id: line.id,
@@ -477,7 +508,7 @@ impl Document for StockAdjustments {
                 standard_cost: line.standard,
                 description: line.description.clone(),
                 adjusted_quantity: *delta,
-                value: base(line.id.and_then(|id| live.get(&id).copied()).unwrap_or_default()),
+                value: base(value(line.id)),
             });
         let total = if live.is_empty() {
             row.base_total
@@ -547,15 +578,14 @@ async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Q
         let rows: Vec<(RecordId, i64)> = rows.into_tuple().all(&cx.db).await?;
         there.extend(rows);
     }
-    let delta = |line: &AdjustmentLineAsked| match (line.delta, line.counted) {
-        (Some(delta), _) => delta,
-        (None, Some(counted)) => {
-            let there = there.get(&line.item).copied().unwrap_or_default();
-            Quantity::from_units(counted.units().saturating_sub(there))
-        }
-        (None, None) => Quantity::ZERO,
+    let delta = |(index, line): (usize, &AdjustmentLineAsked)| match (line.delta, line.counted) {
+        (Some(delta), _) => Ok(delta),
+        (None, Some(counted)) => counted
+            .minus(Quantity::from_units(there.sum_of(&line.item)))
+            .map_err(|_| Error::field(&format!("lines[{index}].countedQuantity"), "comes to more than can be kept")),
+        (None, None) => Ok(Quantity::ZERO),
     };
-    Ok(asked.lines.iter().map(delta).collect())
+    asked.lines.iter().enumerate().map(delta).collect()
 }
 
 fn lines(chart: &Chart, currency: &str, moved: &[stock_facts::Model]) -> Result<Vec<Line>, Unposted> {
@@ -578,24 +608,24 @@ fn traded(
     deltas: &[Quantity],
     moved: &[stock_facts::Model],
     account: RecordId,
-) -> Vec<TradedLine> {
-    let value = |id: Option<RecordId>| {
-        let line = moved.iter().find(|line| Some(line.line_id) == id);
-        line.map_or(Money::ZERO, |line| line.booked_stock)
-    };
-    let lines = asked.lines.iter().zip(deltas);
-    lines
-        .map(|(line, delta)| TradedLine {
-            id: line.id.unwrap_or_default(),
+) -> Result<Vec<TradedLine>> {
+    let values: HashMap<RecordId, Money> = moved.iter().map(|fact| (fact.line_id, fact.booked_stock)).collect();
+    let line = |(line, delta): (&AdjustmentLineAsked, &Quantity)| {
+        let id = identity(line.id)?;
+        // What was counted as it is known moves nothing.
+        let value = values.sum_of(&id);
+        Ok(TradedLine {
+            id,
             item: Some(line.item),
             account: Some(account),
             tax_code: None,
             quantity: *delta,
-            net: value(line.id),
+            net: value,
             tax: Money::ZERO,
-            base_net: value(line.id),
+            base_net: value,
             base_tax: Money::ZERO,
             source_line: None,
         })
-        .collect()
+    };
+    asked.lines.iter().zip(deltas).map(line).collect()
 }

@@ -4,14 +4,13 @@
 
 use super::replay::Start;
 use super::{Effect, Fact, Kind, Method, Side, Terms, first_shortage, history};
-use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 use words::day::Day;
 use words::ids::RecordId;
 use words::money::{Money, Quantity, Rounding, UnitPrice};
 
 pub(super) fn terms(method: Method) -> Terms {
-    Terms { method, rounding: Rounding::HalfUp, decimals: 2, first_cost: Decimal::ZERO }
+    Terms { method, rounding: Rounding::HalfUp, decimals: 2, first_cost: UnitPrice::ZERO }
 }
 
 fn line(name: &str) -> RecordId {

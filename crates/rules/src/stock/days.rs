@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::day::Day;
 use words::ids::RecordId;
 use words::money::Money;
+use words::sums::Sums as _;
 
 /// What the function changes of a fact on a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub fn pools_of(terms: &Terms, line: RecordId, facts: &[Fact], cost: Option<Mone
     }
     let terms = Terms { method: Method::Average, ..*terms };
     let found = history(&terms, &Start::default(), &own)?;
-    Ok(found.pools.get(&line).copied().unwrap_or_default())
+    Ok(found.pools.sum_of(&line))
 }
 
 /// Walks through the days of facts. A day that says something of what is earlier, that it cost something else or never

@@ -23,14 +23,14 @@ pub use replay::Start;
 pub use state::{Layer, Shortage, State};
 pub use there::{Short, first_shortage};
 
-use rust_decimal::Decimal;
 use words::day::Day;
+use words::exact::{Coin, Exact};
 use words::ids::RecordId;
 use words::money::{Money, Quantity, Rounding, UnitPrice};
+use words::sums::Figure;
 
 /// More than the books can hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLarge;
+pub use words::exact::TooLarge;
 
 /// How what goes out is valued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Terms {
     pub rounding: Rounding,
     pub decimals: u32,
     /// What a unit costs before anything is known of it.
-    pub first_cost: Decimal,
+    pub first_cost: UnitPrice,
 }
 
 /// What a fact is.
@@ -140,6 +140,10 @@ pub struct Effect {
     pub variance: Money,
 }
 
+impl Figure for Effect {
+    const NOTHING: Self = Self { stock: Money::ZERO, waits: Money::ZERO, cost: Money::ZERO, variance: Money::ZERO };
+}
+
 impl Effect {
     pub fn plus(self, other: Self) -> Result<Self, TooLarge> {
         Ok(Self {
@@ -170,17 +174,16 @@ impl Terms {
         if of == all {
             return Ok(whole);
         }
-        let exact = whole.decimal().checked_mul(of.decimal()).and_then(|product| product.checked_div(all.decimal()));
-        self.rounded(exact)
+        Exact::from(whole).times(of)?.over(all)?.round(self.coin())
     }
 
     /// What so many come to at a price.
-    pub fn times(&self, quantity: Quantity, price: Decimal) -> Result<Money, TooLarge> {
-        self.rounded(price.checked_mul(quantity.decimal()))
+    pub fn times(&self, quantity: Quantity, price: UnitPrice) -> Result<Money, TooLarge> {
+        Exact::from(quantity).times(price)?.round(self.coin())
     }
 
-    fn rounded(&self, exact: Option<Decimal>) -> Result<Money, TooLarge> {
-        self.rounding.money(exact.ok_or(TooLarge)?, self.decimals).map_err(|_| TooLarge)
+    const fn coin(&self) -> Coin {
+        Coin { decimals: self.decimals, rounding: self.rounding }
     }
 }
 

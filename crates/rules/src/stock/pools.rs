@@ -2,6 +2,7 @@
 
 use super::{Terms, TooLarge, add, less, more, sub};
 use words::money::{Money, Quantity};
+use words::sums::Figure;
 
 /// What is left of something. A part of it is a share of what is left, and the last takes the rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Left {
 }
 
 impl Left {
+    pub const NOTHING: Self = Self::new(Quantity::ZERO, Money::ZERO, Money::ZERO);
+
     pub const fn new(quantity: Quantity, said: Money, cost: Money) -> Self {
         Self { quantity, said, cost }
     }
@@ -60,6 +63,10 @@ pub struct Pools {
     pub done: Left,
     /// Came back, or went back, after it was invoiced: a credit is to come.
     pub owed: Left,
+}
+
+impl Figure for Pools {
+    const NOTHING: Self = Self { waiting: Left::NOTHING, done: Left::NOTHING, owed: Left::NOTHING };
 }
 
 impl Pools {

@@ -6,6 +6,7 @@ use super::{Effect, Fact, Kind, Method, Side, Terms, TooLarge, add, less, neg, s
 use std::collections::{BTreeSet, HashMap};
 use words::ids::RecordId;
 use words::money::{Money, Quantity};
+use words::sums::{Lists as _, Sums as _};
 
 /// Where a replay begins: the stock on an evening on which nothing is missing, and what is left of earlier lines that
 /// later facts name.
@@ -80,7 +81,7 @@ impl<'f> Replay<'f> {
             (Kind::Receipt, _) => {
                 let all = Left::new(fact.quantity, fact.amount, fact.amount);
                 self.pools.insert(fact.line, Pools::new(all, fact.side == Side::Waits));
-                for early in self.early.remove(&fact.line).unwrap_or_default() {
+                for early in self.early.take_list(&fact.line) {
                     self.tell(early, dearer)?;
                 }
             }
@@ -182,7 +183,7 @@ impl<'f> Replay<'f> {
 
     fn receive(&mut self, at: usize) -> Result<(), TooLarge> {
         let fact = self.facts[at];
-        let extra = self.extras.get(&fact.line).copied().unwrap_or_default();
+        let extra = self.extras.sum_of(&fact.line);
         let (added, filled) = self.state.receive(self.terms, fact.line, fact.quantity, add(fact.amount, extra)?)?;
         // What it cost more is told by the fact that says so.
         let stock = if self.terms.method == Method::Standard { added } else { fact.amount };
@@ -226,7 +227,7 @@ impl<'f> Replay<'f> {
         self.pools.insert(fact.line, Pools::new(Left::new(fact.quantity, cost, cost), waits));
         let effect = Effect { stock: neg(cost)?, ..Effect::default() };
         self.moves(at, if waits { Effect { waits: cost, ..effect } } else { Effect { cost, ..effect } });
-        for early in self.early.remove(&fact.line).unwrap_or_default() {
+        for early in self.early.take_list(&fact.line) {
             self.apply(early)?;
         }
         Ok(())

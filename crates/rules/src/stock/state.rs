@@ -2,7 +2,6 @@
 
 use super::pools::Left;
 use super::{Method, Terms, TooLarge, add, less, more, neg, sub};
-use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use words::ids::RecordId;
 use words::money::{Money, Quantity, UnitPrice};
@@ -54,8 +53,8 @@ impl State {
         }
     }
 
-    fn unit_cost(&self, terms: &Terms) -> Decimal {
-        self.standard.map_or(terms.first_cost, UnitPrice::decimal)
+    fn unit_cost(&self, terms: &Terms) -> UnitPrice {
+        self.standard.unwrap_or(terms.first_cost)
     }
 
     /// The value at standard cost follows the quantity. By how much it rises is answered.
@@ -125,7 +124,7 @@ impl State {
     /// What goods cost that come in and say nothing of it.
     pub fn current_cost(&self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
         match terms.method {
-            Method::Standard => terms.times(quantity, self.standard.map_or(terms.first_cost, UnitPrice::decimal)),
+            Method::Standard => terms.times(quantity, self.unit_cost(terms)),
             Method::Fifo if !self.layers.is_empty() => {
                 let newest = self.layers[self.layers.len() - 1];
                 terms.part(newest.value, quantity, newest.quantity)

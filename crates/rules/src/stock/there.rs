@@ -4,6 +4,7 @@ use super::{Fact, TooLarge, more};
 use std::collections::{BTreeMap, BTreeSet};
 use words::day::Day;
 use words::money::Quantity;
+use words::sums::Lists as _;
 
 /// The first day on which something is missing that was there before, and how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ fn least(begun: Quantity, facts: &[Fact], days: &BTreeSet<Day>) -> Result<BTreeM
             there = more(there, *gone)?;
         }
         let mut least: Option<Quantity> = None;
-        let mut of_day = by_day.remove(&day).unwrap_or_default();
+        let mut of_day = by_day.take_list(&day);
         of_day.sort_by_key(|fact| fact.order());
         for fact in of_day {
             there = more(there, fact.moves())?;

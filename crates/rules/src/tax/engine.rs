@@ -317,7 +317,7 @@ fn state(terms: &Terms, (index, line): (usize, &Taxable<'_>), stated: Money, tax
 }
 
 fn negated(money: Money) -> Money {
-    Money::from_units(money.units().saturating_neg())
+    money.negated()
 }
 
 #[cfg(test)]

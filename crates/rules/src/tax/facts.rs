@@ -15,6 +15,9 @@ use words::ids::RecordId;
 use words::money::{Money, Percent};
 use words::wire_enum;
 
+/// A line of tax that says no base has none.
+const NO_BASE: Money = Money::ZERO;
+
 wire_enum! {
     /// Whether something was sold or bought.
     pub enum TaxSide {
@@ -409,7 +412,7 @@ impl Common<'_> {
             },
             Some(duty) => {
                 let tax = turned(line.currency_amount(), duty.sign());
-                let base = of.base.unwrap_or(Money::ZERO);
+                let base = of.base.unwrap_or(NO_BASE);
                 let base = if tax.is_negative() { negated(base) } else { base };
                 let told = base != Money::ZERO;
                 TaxFact {

@@ -220,7 +220,7 @@ pub fn compute(
     let tax = sum(figures.iter().map(|line| line.tax))?;
     let exact = plus(net, tax)?;
     let total = match rules.increment {
-        Some(increment) => to_increment(exact, increment),
+        Some(increment) => exact.to_increment(increment)?,
         None => exact,
     };
     // What is taken off may carry more tax than what it is taken off from.
@@ -238,14 +238,6 @@ pub fn compute(
         withheld: sum(withheld.map(|tax| tax.amount))?,
     };
     Ok((figures, totals))
-}
-
-/// To the nearest multiple of the smallest coin, half away from zero.
-fn to_increment(amount: Money, increment: Money) -> Money {
-    let (units, step) = (amount.units(), increment.units());
-    let below = units - units.rem_euclid(step);
-    let up = units.rem_euclid(step).saturating_mul(2) >= step;
-    Money::from_units(if up { below.saturating_add(step) } else { below })
 }
 
 /// Amounts in the company's currency: the running total is converted, so that what is shared adds up to what the

@@ -115,5 +115,5 @@ pub fn claimed(tax: &LineTax, home: Money, exchange: &Exchange<'_>) -> Result<Mo
 }
 
 pub(super) fn negated(money: Money) -> Money {
-    Money::from_units(money.units().saturating_neg())
+    money.negated()
 }

@@ -13,7 +13,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use rules::posting::{Line, Posting, Subject, Valued};
+use rules::posting::{Line, Posting, Subject, Unbalanced, Valued};
 use rules::refusal::Refusal;
 use rules::stock::add;
 use std::collections::BTreeMap;
@@ -87,8 +87,10 @@ pub(super) async fn post(cx: &Cx<'_>, row: &documents::Model, rest: Vec<Rest>, w
         };
         let lines: Result<Vec<Line>, Refusal> = sums.into_iter().map(line).collect();
         let lines = lines.map_err(|why| Error::internal(format!("a correction of stock {why}")))?;
-        let posting = Posting::balanced(lines)
-            .map_err(|fault| Error::internal(format!("an adjustment of stock does not balance: {fault:?}")))?;
+        let posting = Posting::balanced(lines).map_err(|fault| match fault {
+            Unbalanced::TooLarge => Error::too_large(),
+            other => Error::internal(format!("an adjustment of stock does not balance: {other:?}")),
+        })?;
         if posting.is_empty() {
             continue;
         }

@@ -2,6 +2,7 @@
 
 use super::facts::{Known, fact_of, failed, is_whole, last_snapshot, pools, since, state_in, terms_of};
 use super::{Gone, Item, Wanted, state_of, too_large};
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::desk::Standing;
 use crate::books::tables::{FactKind, FactSide, stock, stock_facts, stock_snapshots};
 use crate::cx::Cx;
@@ -15,6 +16,7 @@ use crate::stored::AsJson;
 use rules::stock::{Effect, Fact, Failed, History, Layer, Start, State, Terms, first_shortage, history};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sums::Sums as _;
 
 /// After so many facts the stock of an evening is kept.
 const BETWEEN_SNAPSHOTS: i64 = 100;
@@ -64,8 +66,8 @@ impl Change {
 }
 
 /// The day of what is known of an item before anything happened to it.
-pub(super) fn beginning() -> Day {
-    Day::new(1900, 1, 1).unwrap_or_default()
+pub(super) const fn beginning() -> Day {
+    Day::BEFORE_ALL
 }
 
 /// What the facts that a document asks for, and those that it takes out, change of an item.
@@ -93,7 +95,7 @@ fn new_facts(
     gone: &[Gone],
 ) -> Result<Vec<stock_facts::Model>> {
     let business = cx.business_id()?;
-    let mut place = state.map_or(0, |state| state.last_sequence);
+    let mut place = state.map_or(BEFORE_THE_FIRST, |state| state.last_sequence);
     let mut new = Vec::with_capacity(asked.len() + 1);
     let empty = |line: RecordId, kind, accounts: super::Accounts| stock_facts::Model {
         business_id: business,
@@ -190,7 +192,7 @@ impl Writing<'_> {
         let own: HashSet<RecordId> = new.iter().map(|fact| fact.line_id).collect();
         let named = self.named.iter().filter(|line| !own.contains(line)).copied().collect();
         let (lines, read) = pools(self.cx, &self.terms, self.item.id, named, None).await?;
-        let start = Start { state: state.map(state_in).unwrap_or_default(), pools: lines };
+        let start = Start { state: state.map_or_else(State::default, state_in), pools: lines };
         let facts: Vec<Fact> = new.iter().filter_map(|row| fact_of(row, None)).collect();
         match history(&self.terms, &start, &facts) {
             Ok(after) => {
@@ -311,7 +313,7 @@ impl Writing<'_> {
         }
         let changed: HashSet<usize> = rest.iter().filter(|(_, by)| !by.is_nothing()).map(|((at, _), _)| *at).collect();
         let left_out: HashSet<RecordId> = gone.iter().map(|gone| gone.fact.id).collect();
-        let total = |at: usize| totals.get(&at).map_or(Money::ZERO, |sum| sum.stock);
+        let total = |at: usize| totals.sum_of(&at).stock;
         let costs = changed.iter().filter(|at| **at < old && row(**at).is_listed());
         let costs =
             costs.filter(|at| !left_out.contains(&row(**at).id) && !both.known.cancelled.contains_key(&row(**at).id));
@@ -327,14 +329,14 @@ impl Writing<'_> {
 
     fn state_row(&self, state: &State, last: Option<Day>, new: &[stock_facts::Model]) -> Result<stock::Model> {
         let (known_date, known_place) =
-            self.state.as_ref().map_or((None, 0), |state| (state.last_date, state.last_sequence));
+            self.state.as_ref().map_or((None, BEFORE_THE_FIRST), |state| (state.last_date, state.last_sequence));
         Ok(stock::Model {
             business_id: self.cx.business_id()?,
             item_id: self.item.id,
             quantity: state.quantity,
             value: state.value,
             last_date: known_date.max(last),
-            last_sequence: new.iter().map(|fact| fact.place).max().unwrap_or_default().max(known_place),
+            last_sequence: new.iter().map(|fact| fact.place).fold(known_place, Ord::max),
             known_cost: state.last.map(|(quantity, value)| AsJson(Layer { quantity, value, line: None })),
             layers: AsJson(state.layers.clone()),
             standard_cost: state.standard,
@@ -353,7 +355,8 @@ impl Writing<'_> {
             let Some(last) = state.last_date.filter(|last| *last < self.earliest) else {
                 return Ok((None, Vec::new()));
             };
-            let known = last_snapshot(self.cx, self.item.id, None).await?.map_or(0, |snapshot| snapshot.place);
+            let known =
+                last_snapshot(self.cx, self.item.id, None).await?.map_or(BEFORE_THE_FIRST, |snapshot| snapshot.place);
             if state.last_sequence - known < BETWEEN_SNAPSHOTS {
                 return Ok((None, Vec::new()));
             }
@@ -367,7 +370,7 @@ impl Writing<'_> {
         let (mut counted, mut kept) = (both.known.counted, both.known.counted);
         let mut snapshots = Vec::new();
         for (day, state) in &both.after.states {
-            counted += on_day.get(day).copied().unwrap_or_default();
+            counted += on_day.sum_of(day);
             if counted - kept >= BETWEEN_SNAPSHOTS && Some(*day) != end && is_whole(state) {
                 snapshots.push(self.snapshot(*day, counted, state.clone())?);
                 kept = counted;

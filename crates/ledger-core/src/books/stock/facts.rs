@@ -6,11 +6,14 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{Money, Quantity, UnitPrice};
 use crate::resource::item::CostMethod;
 use rules::stock::{Fact, Failed, Kind, Method, Pools, Side, Start, State, Terms, pools_of};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{HashMap, HashSet};
+
+/// What a piece costs of which nobody ever said what it costs.
+const UNKNOWN_COST: UnitPrice = UnitPrice::ZERO;
 
 /// How an item is valued.
 pub(crate) fn terms_of(cx: &Cx<'_>, item: &Item) -> Result<Terms> {
@@ -23,7 +26,7 @@ pub(crate) fn terms_of(cx: &Cx<'_>, item: &Item) -> Result<Terms> {
         },
         rounding: business.settings.rounding_mode.rounding(),
         decimals: business.currency_decimals,
-        first_cost: first_cost(item).map(crate::money::UnitPrice::decimal).unwrap_or_default(),
+        first_cost: first_cost(item).unwrap_or(UNKNOWN_COST),
     })
 }
 

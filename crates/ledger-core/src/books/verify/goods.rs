@@ -1,22 +1,27 @@
-//! Stock: whether what is posted, kept and carried is what the facts come to, valued anew from the first.
+//! Stock: whether what is posted, kept and carried is what the facts come to, on every day, by a replay of its own.
 
+use super::replay::{Fact, How, Known, days};
 use super::{Check, Findings, Wide, shown};
 use crate::books::balances::sum;
-use crate::books::stock::{Story, story};
-use crate::books::tables::{DocumentKind, progress, stock, stock_facts, stock_lines, stock_moves, stock_snapshots};
+use crate::books::stock::first_cost;
+use crate::books::tables::{
+    DocumentKind, FactKind, entry_lines, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
+    stock_snapshots,
+};
+use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
+use crate::resource::business::{StockPolicy, table as businesses};
 use crate::resource::fiscal_year::{FiscalYearStatus, table as years};
-use crate::resource::item;
+use crate::resource::item::{self, NegativeStock};
 use crate::resource::lock::table as locks;
-use rules::stock::{Effect, History, State};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use words::sums::Sums as _;
 
 /// Two sums that must be one, and where they are not.
 #[derive(Default)]
@@ -26,17 +31,18 @@ struct Held {
     findings: Findings,
 }
 
+/// An amount in ten-thousandths, whatever its size.
+fn money(units: Wide) -> String {
+    i64::try_from(units)
+        .map_or_else(|_| format!("{units} ten-thousandths"), |units| Money::from_units(units).with_decimals(2))
+}
+
 impl Held {
-    fn against(&mut self, kept: Money, found: Money, what: impl FnOnce() -> String) {
-        self.kept += Wide::from(kept.units());
-        self.found += Wide::from(found.units());
+    fn against(&mut self, kept: Wide, found: Wide, what: impl FnOnce() -> String) {
+        self.kept += kept;
+        self.found += found;
         if kept != found {
-            self.findings.add(format!(
-                "{}: {}, its facts say {}",
-                what(),
-                kept.with_decimals(2),
-                found.with_decimals(2)
-            ));
+            self.findings.add(format!("{}: {}, its facts say {}", what(), money(kept), money(found)));
         }
     }
 
@@ -50,12 +56,19 @@ impl Held {
 struct Goods {
     days: Held,
     costs: Held,
+    short: Held,
     states: Held,
     received: Held,
     delivered: Held,
-    /// What facts say that waits, line by line.
-    waits: HashMap<RecordId, Money>,
+    /// Day by day, what facts say that waits, line by line: by how much it moves.
+    waits: BTreeMap<RecordId, BTreeMap<Day, Wide>>,
 }
+
+/// Quantity, value and layers of what is there.
+type Evening = (Wide, Wide, Vec<(Wide, Wide)>);
+
+/// What a movement cost, by the day and its place in it.
+type Costs = HashMap<(Day, i64), Money>;
 
 pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     let business = cx.business_id()?;
@@ -80,19 +93,18 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     for id in ids.into_iter().collect::<BTreeSet<_>>() {
         cx.pause().await?;
         let Some(item) = item::load(&cx.db, business, &HashSet::from([id])).await?.into_iter().next() else { continue };
-        let story = story(cx, &Arc::new(item)).await?;
-        goods.hold_states(cx, id, &story.history).await?;
-        goods.hold_costs(cx, id, &story).await?;
-        goods.hold_days(cx, id, &story.history, closed).await?;
+        goods.hold(cx, &item, closed).await?;
     }
-    goods.hold_waiting(cx).await?;
-    let Goods { days, costs, states, received, delivered, .. } = goods;
+    goods.hold_waiting(cx, closed).await?;
+    let Goods { days, costs, short, states, received, delivered, .. } = goods;
     Ok(vec![
-        days.check("S1", "On every open day the stock is worth what its facts come to"),
+        days.check("S1", "On every open day the stock and its accounts are worth what its facts come to"),
         costs.check("S2", "Each movement cost what its facts come to"),
+        short.check("S3", "No day is short of what may not be missing"),
         states.check("S4", "Where the stock stands is what its facts come to"),
-        received.check("A1", "What is received and not billed is what its facts come to, line by line"),
-        delivered.check("A2", "What is delivered and not invoiced is what its facts come to, line by line"),
+        received.check("A1", "What is received and not billed is what its facts come to, line by line and day by day"),
+        delivered
+            .check("A2", "What is delivered and not invoiced is what its facts come to, line by line and day by day"),
     ])
 }
 
@@ -109,55 +121,99 @@ async fn ever_closed(cx: &Cx<'_>) -> Result<Option<Day>> {
     Ok(of_locks.chain(years.iter().map(|year| year.ends)).max())
 }
 
+/// The story of an item, from its first fact on.
+async fn facts_of(cx: &Cx<'_>, item: RecordId) -> Result<Vec<Fact>> {
+    let rows = stock_facts::Entity::find()
+        .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_facts::Column::ItemId.eq(item))
+        .order_by_asc(stock_facts::Column::Id)
+        .all(&cx.db)
+        .await?;
+    let cancelled: HashMap<RecordId, Day> = rows.iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
+    let facts = rows.into_iter().filter(|row| row.kind != FactKind::Cancellation);
+    Ok(facts.map(|row| Fact { cancelled: cancelled.get(&row.id).copied(), row }).collect())
+}
+
+/// How an item is valued, as its own record and the company's say.
+fn how(cx: &Cx<'_>, item: &item::table::Model) -> Result<How> {
+    let business = cx.business()?;
+    let first = match first_cost(item) {
+        Some(cost) => Wide::from(cost.units()),
+        None => 0,
+    };
+    Ok(How {
+        method: item.cost_method,
+        rounding: business.settings.rounding_mode.rounding(),
+        coin: Wide::from(Money::smallest(business.currency_decimals).units()),
+        first,
+    })
+}
+
 impl Goods {
-    async fn hold_states(&mut self, cx: &Cx<'_>, item: RecordId, history: &History) -> Result<()> {
+    async fn hold(&mut self, cx: &Cx<'_>, item: &item::table::Model, closed: Option<Day>) -> Result<()> {
         let business = cx.business_id()?;
-        let kept = stock::Entity::find_by_id((business, item)).one(&cx.db).await?;
-        let of = |state: &State| (state.quantity, state.value);
-        let (quantity, value) = kept.map_or((Quantity::ZERO, Money::ZERO), |row| (row.quantity, row.value));
-        let found = of(&history.state);
-        self.states.against(value, found.1, || format!("item {item}: {quantity} in stock, worth"));
-        if quantity != found.0 {
-            self.states.findings.add(format!("item {item}: {quantity} in stock, its facts say {}", found.0));
-        }
+        let (how, facts) = (how(cx, item)?, facts_of(cx, item.id).await?);
         let snapshots = stock_snapshots::Entity::find()
             .filter(stock_snapshots::Column::BusinessId.eq(business))
-            .filter(stock_snapshots::Column::ItemId.eq(item))
+            .filter(stock_snapshots::Column::ItemId.eq(item.id))
+            .order_by_asc(stock_snapshots::Column::Date)
             .all(&cx.db)
             .await?;
-        for snapshot in snapshots {
-            let then = history.states.range(..=snapshot.date).next_back().map(|(_, state)| state);
-            if then != Some(&snapshot.state.0) {
-                let day = snapshot.date;
-                self.states.findings.add(format!("item {item}: what is kept of the evening of {day} is not what was"));
+        let mut evenings = snapshots.into_iter().peekable();
+        let mut found: BTreeMap<Day, (Wide, Wide)> = BTreeMap::new();
+        let mut waited: HashMap<usize, Wide> = HashMap::new();
+        let mut before: Evening = Evening::default();
+        let waits = &mut self.waits;
+        let states = &mut self.states;
+        let last = days(how, &facts, |day, known| {
+            // What is kept of an evening is the state after the last day on which something happened by then.
+            while let Some(kept) = evenings.next_if(|kept| kept.date < day) {
+                hold_evening(states, item.id, &kept, &before);
             }
+            found.insert(day, (known.pieces(), known.value()));
+            for at in known.touched(facts.len()) {
+                let fact = &facts[at];
+                let (is, was) = (known.moved(at).waits, waited.entry(at).or_default());
+                if is != *was {
+                    let by = waits.entry(fact.row.waiting_line()).or_default().entry(day).or_default();
+                    *by += is - *was;
+                    *was = is;
+                }
+            }
+            before = (known.pieces(), known.value(), known.layers());
+        });
+        for kept in evenings {
+            hold_evening(&mut self.states, item.id, &kept, &before);
         }
-        Ok(())
+        let kept = stock::Entity::find_by_id((business, item.id)).one(&cx.db).await?;
+        let (quantity, worth) = kept.map_or((NONE_LEFT, NOTHING_LEFT), |row| (row.quantity, row.value));
+        self.states.against(Wide::from(worth.units()), last.value(), || {
+            format!("item {}: {quantity} in stock, worth", item.id)
+        });
+        if Wide::from(quantity.units()) != last.pieces() {
+            let found = pieces(last.pieces());
+            self.states.findings.add(format!("item {}: {quantity} in stock, its facts say {found}", item.id));
+        }
+        self.hold_costs(cx, item.id, &facts, &last).await?;
+        self.hold_days(cx, item.id, &found, closed).await?;
+        self.hold_shortages(cx, item, how, &facts).await
     }
 
-    async fn hold_costs(&mut self, cx: &Cx<'_>, item: RecordId, story: &Story) -> Result<()> {
-        let mut totals: BTreeMap<usize, Effect> = BTreeMap::new();
-        for step in &story.history.steps {
-            let sum = totals.entry(step.fact).or_default();
-            *sum = sum.plus(step.by).map_err(crate::books::stock::too_large)?;
-        }
+    async fn hold_costs(&mut self, cx: &Cx<'_>, item: RecordId, facts: &[Fact], last: &Known) -> Result<()> {
         let lines = stock_lines::Entity::find()
             .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(stock_lines::Column::ItemId.eq(item))
             .all(&cx.db)
             .await?;
-        let mut kept: HashMap<(Day, i64), Money> =
-            lines.into_iter().map(|line| ((line.date, line.sequence), line.cost)).collect();
-        let none = Effect::default();
-        for (at, row) in story.facts.iter().enumerate() {
-            let total = totals.get(&at).unwrap_or(&none);
-            let waits = self.waits.entry(row.waiting_line()).or_default();
-            *waits = rules::stock::add(*waits, total.waits).map_err(crate::books::stock::too_large)?;
-            if story.cancelled.contains_key(&row.id) || !row.is_listed() {
+        let mut kept: Costs = lines.into_iter().map(|line| ((line.date, line.sequence), line.cost)).collect();
+        for (at, fact) in facts.iter().enumerate() {
+            let row = &fact.row;
+            if fact.cancelled.is_some() || !row.is_listed() {
                 continue;
             }
             if let Some(cost) = kept.remove(&(row.date, row.place)) {
-                self.costs.against(cost, total.stock, || format!("line {} on {}: it cost", row.line_id, row.date));
+                let (cost, stock) = (Wide::from(cost.units()), last.moved(at).stock);
+                self.costs.against(cost, stock, || format!("line {} on {}: it cost", row.line_id, row.date));
             } else {
                 let line = row.line_id;
                 self.costs.findings.add(format!("line {line}: it moves stock, and nothing is kept of what it cost"));
@@ -169,53 +225,181 @@ impl Goods {
         Ok(())
     }
 
-    async fn hold_days(&mut self, cx: &Cx<'_>, item: RecordId, history: &History, closed: Option<Day>) -> Result<()> {
+    async fn hold_days(
+        &mut self,
+        cx: &Cx<'_>,
+        item: RecordId,
+        found: &BTreeMap<Day, (Wide, Wide)>,
+        closed: Option<Day>,
+    ) -> Result<()> {
+        let business = cx.business_id()?;
         let moved: Vec<(Day, i64, i64)> = stock_moves::Entity::find()
             .select_only()
             .column(stock_moves::Column::Date)
             .column_as(sum(cx, Expr::col(stock_moves::Column::Quantity)), "quantity")
             .column_as(sum(cx, Expr::col(stock_moves::Column::Value)), "value")
-            .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_moves::Column::BusinessId.eq(business))
             .filter(stock_moves::Column::ItemId.eq(item))
             .group_by(stock_moves::Column::Date)
             .into_tuple()
             .all(&cx.db)
             .await?;
+        let accounts: Vec<RecordId> = stock_facts::Entity::find()
+            .select_only()
+            .column(stock_facts::Column::InventoryAccountId)
+            .filter(stock_facts::Column::BusinessId.eq(business))
+            .filter(stock_facts::Column::ItemId.eq(item))
+            .distinct()
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let posted: Vec<(Day, i64)> = entry_lines::Entity::find()
+            .select_only()
+            .column(entry_lines::Column::Date)
+            .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "amount")
+            .filter(entry_lines::Column::BusinessId.eq(business))
+            .filter(entry_lines::Column::ItemId.eq(item))
+            .filter(entry_lines::Column::AccountId.is_in(accounts))
+            .group_by(entry_lines::Column::Date)
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
         let moved: BTreeMap<Day, (i64, i64)> =
-            moved.into_iter().map(|(day, quantity, value)| (day, (quantity, value))).collect();
-        let days: BTreeSet<Day> = moved.keys().chain(history.states.keys()).copied().collect();
-        let mut there = (0_i64, 0_i64);
+            moved.into_iter().map(|(day, pieces, value)| (day, (pieces, value))).collect();
+        let posted: BTreeMap<Day, i64> = posted.into_iter().collect();
+        let days: BTreeSet<Day> = moved.keys().chain(posted.keys()).chain(found.keys()).copied().collect();
+        let (mut there, mut in_ledger, mut is): ((Wide, Wide), Wide, (Wide, Wide)) = Default::default();
         for day in days {
-            let by = moved.get(&day).copied().unwrap_or_default();
-            there = (there.0.saturating_add(by.0), there.1.saturating_add(by.1));
+            let by = moved.sum_of(&day);
+            there = (there.0 + Wide::from(by.0), there.1 + Wide::from(by.1));
+            in_ledger += Wide::from(posted.sum_of(&day));
+            is = found.get(&day).copied().unwrap_or(is);
             if closed.is_some_and(|closed| day <= closed) {
                 continue;
             }
-            let state = history.states.range(..=day).next_back().map(|(_, state)| (state.quantity, state.value));
-            let (quantity, value) = state.unwrap_or_default();
-            self.days.against(Money::from_units(there.1), value, || format!("item {item} on {day}"));
-            if quantity.units() != there.0 {
-                let kept = Quantity::from_units(there.0);
-                self.days.findings.add(format!("item {item} on {day}: {kept} moved so far, its facts say {quantity}"));
+            self.days.against(there.1, is.1, || format!("item {item} on {day}"));
+            if there.0 != is.0 {
+                let (moved, said) = (pieces(there.0), pieces(is.0));
+                self.days.findings.add(format!("item {item} on {day}: {moved} moved so far, its facts say {said}"));
+            }
+            if in_ledger != is.1 {
+                let (posted, said) = (money(in_ledger), money(is.1));
+                self.days.findings.add(format!("item {item} on {day}: {posted} is posted, its facts say {said}"));
             }
         }
         Ok(())
     }
 
-    async fn hold_waiting(&mut self, cx: &Cx<'_>) -> Result<()> {
+    /// No day is short, but as it was when the rule was made: what was recorded since then made none worse.
+    async fn hold_shortages(&mut self, cx: &Cx<'_>, item: &item::table::Model, how: How, facts: &[Fact]) -> Result<()> {
+        let forbidden = match item.negative_stock {
+            NegativeStock::Allow => false,
+            NegativeStock::Forbid => true,
+            NegativeStock::Inherit => cx.business()?.settings.negative_stock == StockPolicy::Forbid,
+        };
+        let business = businesses::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
+        let Some(business) = business.filter(|_| forbidden) else { return Ok(()) };
+        let ruled: Instant = Ord::max(item.updated_at, business.updated_at);
+        let cancelled = stock_facts::Entity::find()
+            .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_facts::Column::ItemId.eq(item.id))
+            .filter(stock_facts::Column::RecordedAt.lte(ruled))
+            .filter(stock_facts::Column::CancelsId.is_not_null())
+            .all(&cx.db)
+            .await?;
+        let cancelled: HashMap<RecordId, Day> =
+            cancelled.into_iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
+        let then: Vec<Fact> = facts
+            .iter()
+            .filter(|fact| fact.row.recorded_at <= ruled)
+            .map(|fact| Fact { cancelled: cancelled.get(&fact.row.id).copied(), row: fact.row.clone() })
+            .collect();
+        let least = |facts: &[Fact]| {
+            let mut least: BTreeMap<Day, (Wide, Wide)> = BTreeMap::new();
+            days(how, facts, |day, known| {
+                least.insert(day, (known.least(day), known.pieces()));
+            });
+            least
+        };
+        let (was, is) = (least(&then), least(facts));
+        for (day, (there, _)) in is.into_iter().filter(|(_, (there, _))| *there < 0) {
+            let before = was.range(..=day).next_back();
+            let before = before.map(|(known, (least, end))| if *known == day { *least } else { *end });
+            if before.is_none_or(|before| there < before) {
+                let missing = pieces(-there);
+                self.short.findings.add(format!("item {}: {missing} is missing on {day}", item.id));
+            }
+        }
+        Ok(())
+    }
+
+    async fn hold_waiting(&mut self, cx: &Cx<'_>, closed: Option<Day>) -> Result<()> {
+        let business = cx.business_id()?;
         let lines = progress::Entity::find()
-            .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+            .filter(progress::Column::BusinessId.eq(business))
             .filter(progress::Column::Kind.is_in([DocumentKind::DeliveryNote, DocumentKind::ReceiptNote]))
             .all(&cx.db)
             .await?;
-        for line in lines {
-            let found = self.waits.remove(&line.line_id).unwrap_or_default();
-            let held = if line.kind == DocumentKind::DeliveryNote { &mut self.delivered } else { &mut self.received };
-            held.against(line.value, found, || format!("line {}: it is carried at", line.line_id));
+        let kinds: HashMap<RecordId, &progress::Model> = lines.iter().map(|line| (line.line_id, line)).collect();
+        let moved: Vec<(RecordId, Day, i64)> = progress_moves::Entity::find()
+            .select_only()
+            .column(progress_moves::Column::LineId)
+            .column(progress_moves::Column::Date)
+            .column_as(sum(cx, Expr::col(progress_moves::Column::Value)), "value")
+            .filter(progress_moves::Column::BusinessId.eq(business))
+            .filter(progress_moves::Column::AccountId.is_not_null())
+            .group_by(progress_moves::Column::LineId)
+            .group_by(progress_moves::Column::Date)
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let mut kept: BTreeMap<RecordId, BTreeMap<Day, i64>> = BTreeMap::new();
+        for (line, day, value) in moved {
+            kept.entry(line).or_default().insert(day, value);
         }
-        for (line, value) in self.waits.drain().filter(|(_, value)| *value != Money::ZERO) {
-            self.received.findings.add(format!("line {line} is gone, and {} of it waits", value.with_decimals(2)));
+        let nothing = BTreeMap::new();
+        let ids: BTreeSet<RecordId> = kept.keys().chain(self.waits.keys()).chain(kinds.keys()).copied().collect();
+        for id in ids {
+            let goods_out = kinds.get(&id).is_some_and(|line| line.kind == DocumentKind::DeliveryNote);
+            let held = if goods_out { &mut self.delivered } else { &mut self.received };
+            let (facts, moves) = (self.waits.get(&id).unwrap_or(&nothing), kept.get(&id));
+            let days: BTreeSet<Day> = facts.keys().chain(moves.into_iter().flat_map(BTreeMap::keys)).copied().collect();
+            let (mut found, mut carried): (Wide, Wide) = (0, 0);
+            for day in days {
+                found += facts.sum_of(&day);
+                carried += moves.iter().map(|moves| Wide::from(moves.sum_of(&day))).sum::<Wide>();
+                if closed.is_none_or(|closed| day > closed) {
+                    held.against(carried, found, || format!("line {id} on {day}: it is carried at"));
+                }
+            }
+            match kinds.get(&id) {
+                Some(line) => {
+                    held.against(Wide::from(line.value.units()), found, || format!("line {id}: it is carried at"))
+                }
+                None if found != 0 => held.findings.add(format!("line {id} is gone, and {} of it waits", money(found))),
+                None => {}
+            }
         }
         Ok(())
+    }
+}
+
+/// Of an item that nothing is kept of.
+const NONE_LEFT: Quantity = Quantity::ZERO;
+const NOTHING_LEFT: Money = Money::ZERO;
+
+fn pieces(units: Wide) -> String {
+    i64::try_from(units).map_or_else(|_| format!("{units} millionths"), |units| Quantity::from_units(units).to_string())
+}
+
+/// What is kept of an evening is what was known on it.
+fn hold_evening(states: &mut Held, item: RecordId, kept: &stock_snapshots::Model, was: &Evening) {
+    let state = &kept.state.0;
+    let layers = |pieces: Quantity, value: Money| (Wide::from(pieces.units()), Wide::from(value.units()));
+    let (quantity, value) = layers(state.quantity, state.value);
+    let of_layers: Vec<(Wide, Wide)> = state.layers.iter().map(|layer| layers(layer.quantity, layer.value)).collect();
+    if (quantity, value, of_layers) != *was {
+        let day = kept.date;
+        states.findings.add(format!("item {item}: what is kept of the evening of {day} is not what was"));
     }
 }

@@ -14,6 +14,7 @@ use crate::resource::document::CLOSED;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use std::collections::{HashMap, HashSet};
+use words::sums::Sums as _;
 
 pub(super) async fn checks(cx: &Cx<'_>, walk: &Walk, waiting: &HashSet<RecordId>) -> Result<Vec<Check>> {
     let mut lines = Lines::default();
@@ -150,10 +151,11 @@ impl Lines {
         for line in lines {
             let of_line = history.remove(&line.line_id);
             let kept = [line.quantity, line.fulfilled, line.invoiced, line.returned, line.cancelled];
-            let said = of_line
-                .as_ref()
-                .map_or([0; 5], |row| [row.quantity, row.fulfilled, row.invoiced, row.returned, row.cancelled]);
-            let value = of_line.map_or(0, |row| row.value);
+            let said = match &of_line {
+                Some(row) => [row.quantity, row.fulfilled, row.invoiced, row.returned, row.cancelled],
+                None => [0; 5],
+            };
+            let value = of_line.iter().map(|row| row.value).sum::<i64>();
             self.value += Wide::from(line.value.units());
             self.history += Wide::from(value);
             if kept.map(Quantity::units) != said || line.value.units() != value {
@@ -204,14 +206,15 @@ impl Lines {
             ]))
             .all(&cx.db)
             .await?;
-        let invoices = bills.iter().map(|line| (line.id, line.source_line_id.unwrap_or_default())).collect();
+        let invoices = bills.iter().filter_map(|line| Some((line.id, line.source_line_id?))).collect();
         let brought = brought_back(cx, invoices).await?;
-        let brought = |line: RecordId| brought.get(&line).copied().unwrap_or_default();
+        let brought = |line: RecordId| brought.sum_of(&line);
         let mut billed: HashMap<RecordId, i64> = HashMap::new();
         for line in &bills {
-            *billed.entry(line.source_line_id.unwrap_or_default()).or_default() += line.quantity.units();
+            let Some(source) = line.source_line_id else { continue };
+            *billed.entry(source).or_default() += line.quantity.units();
         }
-        let billed = |line: RecordId| billed.get(&line).copied().unwrap_or_default();
+        let billed = |line: RecordId| billed.sum_of(&line);
         let under = |lines: &[Line], id: RecordId| {
             lines.iter().filter(|line| line.source_line_id == Some(id)).cloned().collect::<Vec<Line>>()
         };
@@ -266,7 +269,7 @@ impl Lines {
                 let stage =
                     chains.get(&row.id).map_or_else(|| Chain::default().stage(closed), |chain| chain.stage(closed));
                 if row.stage != Some(stage) {
-                    let said = row.stage.unwrap_or_default();
+                    let said = row.stage.map_or_else(|| "of no stage".to_owned(), |stage| stage.to_string());
                     self.of_documents.add(format!("document {}: it is {said}, its lines are {stage}", row.id));
                 }
             }
@@ -292,8 +295,8 @@ async fn brought_back(cx: &Cx<'_>, invoices: HashMap<RecordId, RecordId>) -> Res
         .collect();
     let mut brought: HashMap<RecordId, i64> = HashMap::new();
     for line in credits.iter().filter(|line| moved.contains(&line.id)) {
-        let billed = line.source_line_id.and_then(|invoice| invoices.get(&invoice)).copied().unwrap_or_default();
-        *brought.entry(billed).or_default() += line.quantity.units();
+        let Some(billed) = line.source_line_id.and_then(|invoice| invoices.get(&invoice)) else { continue };
+        *brought.entry(*billed).or_default() += line.quantity.units();
     }
     Ok(brought)
 }

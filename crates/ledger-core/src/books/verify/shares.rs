@@ -11,6 +11,7 @@ use crate::packed::Packed;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
+use words::sums::Sums as _;
 
 /// What there is of a line, by what it is: pieces, money after discounts, and each tax.
 type Amounts = BTreeMap<String, Wide>;
@@ -134,21 +135,21 @@ pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
         let mut sums: HashMap<String, Amounts> = HashMap::new();
         for (_, number, content) in &notes {
             for place in taken(content, &mut sums)? {
-                let number = number.as_deref().unwrap_or_default();
+                let number = number.as_deref().unwrap_or("");
                 findings.add(format!("line {} of {number} is not what it took", place + 1));
             }
         }
         for (_, number, content) in content_of(cx, links.iter().map(|link| link.source_document_id).collect()).await? {
             for (line, whole) in invoiced(&content)? {
                 let Some(taken) = sums.get(&line) else { continue };
-                credited += taken.get("money").copied().unwrap_or_default();
-                of_lines += taken.get("money").copied().unwrap_or_default();
+                credited += taken.sum_of("money");
+                of_lines += taken.sum_of("money");
                 for (what, part) in taken {
-                    let all = whole.get(what).copied().unwrap_or_default();
+                    let all = whole.sum_of(what);
                     if !within(*part, all) {
                         of_lines += if what == "money" { all - *part } else { 0 };
                         let (number, part, all) =
-                            (number.as_deref().unwrap_or_default(), shown(*part / 100), shown(all / 100));
+                            (number.as_deref().unwrap_or(""), shown(*part / 100), shown(all / 100));
                         findings.add(format!("{number}, line {line}: {part} of {all} {what} are credited"));
                     }
                 }

@@ -20,6 +20,7 @@ use crate::stored::AsJson;
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sums::Sums as _;
 
 #[derive(FromQueryResult)]
 pub(super) struct OfDay {
@@ -89,7 +90,7 @@ pub(super) fn compare_days(kept: &Days, ledger: &Days, what: &str) -> (Wide, Wid
     let mut findings = Findings::default();
     let keys: HashSet<_> = kept.keys().chain(ledger.keys()).collect();
     for key in keys {
-        let (left, right) = (kept.get(key).copied().unwrap_or_default(), ledger.get(key).copied().unwrap_or_default());
+        let (left, right) = (kept.sum_of(key), ledger.sum_of(key));
         if left != right {
             let (account, currency, day) = key;
             findings.add(format!(
@@ -149,7 +150,8 @@ async fn items_follow_history(cx: &Cx<'_>) -> Result<Check> {
     let mut findings = Findings::default();
     let (mut left, mut right): (Wide, Wide) = (0, 0);
     for item in items {
-        let history = moved.remove(&item.id).unwrap_or_default();
+        let history = moved.sum_of(&item.id);
+        moved.remove(&item.id);
         left += Wide::from(item.base_open.units());
         right += Wide::from(history.1);
         if history != (item.open.units(), item.base_open.units()) {
@@ -235,7 +237,7 @@ async fn allocations_explain_items(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check
             Wide::from(item.amount.units() - item.open.units()).abs(),
             Wide::from(item.base.units() - item.base_open.units()).abs(),
         );
-        let explained = taken.get(&item.id).copied().unwrap_or_default();
+        let explained = taken.sum_of(&item.id);
         left += explained.1;
         right += gone.1;
         if gone != explained {
@@ -340,7 +342,7 @@ async fn documents_are_counted(cx: &Cx<'_>) -> Result<Check> {
         counted.into_iter().filter(|row| row.count != 0).map(|row| (row.kind, row.count)).collect();
     let mut findings = Findings::default();
     for kind in there.keys().chain(counted.keys()).collect::<HashSet<_>>() {
-        let (is, said) = (there.get(kind).copied().unwrap_or(0), counted.get(kind).copied().unwrap_or(0));
+        let (is, said) = (there.sum_of(kind), counted.sum_of(kind));
         if is != said {
             findings.add(format!("{said} documents of kind {kind} are counted, {is} are there"));
         }
@@ -380,11 +382,11 @@ async fn stock_follows_history(cx: &Cx<'_>) -> Result<Check> {
     let states = stock::Entity::find().filter(stock::Column::BusinessId.eq(business)).all(&cx.db).await?;
     for state in states {
         let kept = (state.quantity.units(), state.value.units());
-        let history = moves.get(&state.item_id).copied().unwrap_or_default();
+        let history = moves.sum_of(&state.item_id);
         left += Wide::from(kept.1);
         right += Wide::from(history.1);
         // What they cost, and what was paid beside, is held against their facts.
-        let moved = lines.get(&state.item_id).copied().unwrap_or_default().0;
+        let moved = lines.sum_of(&state.item_id).0;
         for (what, found) in [("history", history), ("movements", (moved, kept.1))] {
             if found != kept {
                 findings.add(format!(

@@ -6,6 +6,7 @@ mod boxes;
 mod cash;
 
 use super::{Check, Findings, PORTION, Wide, shown};
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::tables::{
     DocumentKind, DocumentStatus, document_lines, documents, entry_lines, tax_beginnings, tax_facts,
 };
@@ -18,11 +19,14 @@ use crate::resource::tax_code::{TaxKind, table as codes};
 use rules::tax::facts::{TaxDuty, TaxOrigin};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sums::{Lists as _, SummedUp as _, Sums as _};
 
 pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     let business = cx.business()?;
-    let beginning =
-        tax_beginnings::Entity::find_by_id(business.id).one(&cx.db).await?.map_or(0, |row| row.entry_number);
+    let beginning = tax_beginnings::Entity::find_by_id(business.id)
+        .one(&cx.db)
+        .await?
+        .map_or(BEFORE_THE_FIRST, |row| row.entry_number);
     let chart = cx.chart().await?;
     let of_tax = chart.accounts().filter(|account| account.keeper == Keeper::Tax);
     let kept: HashSet<RecordId> = of_tax.map(|account| account.id).collect();
@@ -36,7 +40,7 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     let (mut ledger, mut boxes) = (Ledger::default(), boxes::Boxes::default());
     let mut last = beginning;
     loop {
-        let to = last + i64::try_from(PORTION).unwrap_or(i64::MAX);
+        let to = last + PORTION.cast_signed();
         let facts = tax_facts::Entity::find()
             .filter(tax_facts::Column::BusinessId.eq(business.id))
             .filter(tax_facts::Column::EntryNumber.gt(last))
@@ -108,7 +112,7 @@ async fn last_entry(cx: &Cx<'_>) -> Result<i64> {
         .into_tuple()
         .one(&cx.db)
         .await?;
-    Ok(last.flatten().unwrap_or_default())
+    Ok(last.summed_up())
 }
 
 /// What of a tax is a debit.
@@ -244,7 +248,7 @@ impl Documents {
             found.cash.compare(cx, &rows, &by_document).await?;
             let tolerance = business.settings.tax_override_tolerance.0;
             for row in rows {
-                let own = by_document.remove(&row.id).unwrap_or_default();
+                let own = by_document.take_list(&row.id);
                 if matches!(row.kind, DocumentKind::Receipt | DocumentKind::Payment) {
                     found.rates(row, &own, codes, tolerance);
                 } else {
@@ -257,13 +261,14 @@ impl Documents {
 
     /// Line by line, the base that leads is the net of the line.
     fn turnover(&mut self, lines: &[document_lines::Model], facts: &[tax_facts::Model], earned: &HashSet<RecordId>) {
-        let mut bases: HashMap<RecordId, Wide> = HashMap::new();
+        let mut bases: HashMap<Option<RecordId>, Wide> = HashMap::new();
         for fact in facts.iter().filter(|fact| fact.leads) {
-            *bases.entry(fact.line_id.unwrap_or_default()).or_default() += Wide::from(fact.home_base.units());
+            *bases.entry(fact.line_id).or_default() += Wide::from(fact.home_base.units());
         }
         for line in lines {
             let net = Wide::from(line.base_net.units());
-            let base = bases.remove(&line.id).unwrap_or_default();
+            let base = bases.sum_of(&Some(line.id));
+            bases.remove(&Some(line.id));
             let direct = matches!(line.kind, DocumentKind::Receipt | DocumentKind::Payment);
             let tells = !direct || line.tax_code_id.is_some() || line.account_id.is_some_and(|id| earned.contains(&id));
             // Money may come back for what was bought, and go back for what was sold.
@@ -285,7 +290,8 @@ impl Documents {
             }
         }
         for (line, base) in bases.into_iter().filter(|(_, base)| *base != 0) {
-            self.missing.add(format!("{} is told of the line {line}, which there is not", shown(base)));
+            let line = line.map_or_else(|| "no line".to_owned(), |line| format!("the line {line}, which there is not"));
+            self.missing.add(format!("{} is told of {line}", shown(base)));
         }
     }
 
@@ -297,7 +303,7 @@ impl Documents {
         codes: &HashMap<RecordId, codes::Model>,
         tolerance: i64,
     ) {
-        let coin = 10_i64.pow(4_u32.saturating_sub(currency::decimals(&row.currency).unwrap_or(2)));
+        let coin = crate::money::Money::smallest(currency::decimals(&row.currency).unwrap_or(2)).units();
         let mut sums = OfRate::new();
         let mut rates: HashMap<(RecordId, RecordId, bool), Wide> = HashMap::new();
         for fact in facts {
@@ -310,10 +316,10 @@ impl Documents {
             }
             let claimed = fact.duty == TaxDuty::Claimed;
             let key = (code, component, claimed);
-            let components = codes.get(&code).map(|code| code.components.0.as_slice()).unwrap_or_default();
+            let components = codes.get(&code).map_or(&[][..], |code| code.components.0.as_slice());
             let recoverable = components.iter().find(|one| one.id == component).map(|one| one.recoverable_percent);
             let share =
-                if claimed { recoverable.map_or(0, |percent| Wide::from(percent.units())) } else { 100_000_000 };
+                if claimed { recoverable.iter().map(|percent| Wide::from(percent.units())).sum() } else { 100_000_000 };
             // In millionths of a percent, of which so many can be claimed.
             rates.insert(key, Wide::from(rate.units()) * share);
             let of = sums.entry(key).or_default();
@@ -331,7 +337,7 @@ impl Documents {
             *of = (of.0 + base, of.1 + Wide::from(fact.tax.units()), of.2 + 1);
         }
         for (key, (base, tax, lines)) in sums {
-            let exact = base * rates.get(&key).copied().unwrap_or_default();
+            let exact = base * rates.sum_of(&key);
             let apart = (tax * 10_000_000_000_000_000 - exact).abs();
             let most = Wide::from(coin) * lines * (2 + Wide::from(tolerance)) * 10_000_000_000_000_000;
             self.taxes += 1;

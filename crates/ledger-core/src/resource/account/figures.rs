@@ -16,6 +16,7 @@ use crate::resource::master::kept;
 use crate::resource::rows::Rows;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{HashMap, HashSet};
+use words::sums::Lists as _;
 
 /// What the views of some accounts need from the rest of the books.
 pub(super) struct Figures {
@@ -140,7 +141,7 @@ pub(super) async fn tree(cx: &Cx<'_>) -> Result<Produced> {
 }
 
 fn nodes(below: &mut HashMap<Option<RecordId>, Vec<AccountView>>, parent: Option<RecordId>) -> Vec<AccountNode> {
-    let accounts = below.remove(&parent).unwrap_or_default();
+    let accounts = below.take_list(&parent);
     accounts
         .into_iter()
         .map(|account| {

@@ -47,6 +47,20 @@ pub struct HeadInput {
 }
 
 impl Head {
+    /// Of a document that another write makes: a day, and nothing else.
+    pub(crate) const fn on(date: Day) -> Self {
+        Self {
+            date,
+            status: None,
+            number: None,
+            series: None,
+            reference: None,
+            narration: None,
+            external_id: None,
+            tags: Vec::new(),
+        }
+    }
+
     pub(crate) fn check(faults: &mut Faults, input: HeadInput) -> Self {
         Self {
             date: faults.required("date", input.date),

@@ -4,7 +4,7 @@ use super::Document;
 use crate::books::tables::documents::{self as table, Column};
 use crate::books::tables::{DocumentStatus, document_counts, entries, entry_lines, mentions};
 use crate::cx::Cx;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::rows::Filter;
@@ -85,7 +85,8 @@ fn named_by_draft(id: RecordId) -> Condition {
 /// How many documents of a kind there are.
 pub(crate) async fn total<D: Document>(cx: &Cx<'_>) -> Result<Option<u64>> {
     let row = document_counts::Entity::find_by_id((cx.business_id()?, D::KIND.to_string())).one(&cx.db).await?;
-    Ok(Some(row.map_or(0, |row| u64::try_from(row.count).unwrap_or_default())))
+    let count = row.map(|row| u64::try_from(row.count)).transpose();
+    Ok(Some(count.map_err(|_| Error::internal("fewer than no documents"))?.into_iter().sum()))
 }
 
 /// Whether a draft names an item, a tax code or a payment term, or a document in the books ever did.

@@ -33,7 +33,7 @@ pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
 pub use judging::Written;
 pub(crate) use lines::{Identified, identified, identify};
 pub(crate) use list::{SORTED_BY, SORTS, filters, is_mentioned, is_named, naming, reach, total};
-use rules::posting::Posting;
+use rules::posting::{Posting, Unbalanced};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -261,6 +261,22 @@ pub(crate) enum Leaving {
     ForGood,
     /// A new version takes its place.
     Replaced,
+}
+
+/// The identity that each line was given when its document was drafted.
+pub(crate) fn identity(line: Option<RecordId>) -> Result<RecordId> {
+    line.ok_or_else(|| Error::internal("a line has no identity"))
+}
+
+/// Why the lines of a document are no posting.
+pub(crate) fn unbalanced(fault: Unbalanced) -> Error {
+    match fault {
+        Unbalanced::TooLarge => Error::field("lines", "come to more than can be kept"),
+        Unbalanced::Alone => Error::field("exchangeRate", "makes nothing of it in the company's currency"),
+        Unbalanced::Sides { debit, credit } => {
+            Error::internal(format!("the posting of a document does not balance: {debit} and {credit}"))
+        }
+    }
 }
 
 fn content_of<D: Document>(cx: &Cx<'_>, row: &table::Model) -> Result<Kept<D>> {

@@ -488,7 +488,7 @@ pub(super) async fn replace_draft<D: Document>(
         // The number that the draft already holds is its own.
         Some(number) if old.head.number.as_ref() == Some(number) && old.head.date == head.date => Some(Numbered {
             number: number.clone(),
-            series: old.row.series_id.or(head.series).unwrap_or_default(),
+            series: old.row.series_id.or(head.series).ok_or_else(|| Error::internal("a number of no series"))?,
             place: old.row.period.clone().zip(old.row.sequence),
             by_hand: true,
         }),
@@ -538,9 +538,9 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     let earlier = take_from_beside(cx, &old, |day| day, Leaving::Replaced).await?;
     cx.flush().await?;
     let judged = judge::<D>(cx, &head, asked, Purpose::Posting).await?;
-    let number = old.head.number.clone().unwrap_or_default();
+    let number = old.head.number.clone().ok_or_else(|| Error::internal("what is posted has no number"))?;
     let place = old.row.period.clone().zip(old.row.sequence);
-    let series = old.row.series_id.unwrap_or_default();
+    let series = old.row.series_id.ok_or_else(|| Error::internal("what is posted is of no series"))?;
     // Its number is taken already.
     let numbered = Numbered { number, series, place, by_hand: true };
     let version = old.row.version + 1;

@@ -469,7 +469,8 @@ fn check_sides(faults: &mut Faults, debit: Maybe<Money>, credit: Maybe<Money>) -
             faults.add(name, "exactly one of debit and credit must be more than 0");
         }
     }
-    debit.checked_sub(credit).unwrap_or_default()
+    // Only one of them says something, where nothing is at fault.
+    if credit == Money::ZERO { debit } else { credit.negated() }
 }
 
 /// What the lines on control accounts leave open; what takes itself back leaves the opposite open on that day.
@@ -493,8 +494,8 @@ fn open_of(cx: &Cx<'_>, chart: &Chart, head: &Head, asked: &JournalAsked, lines:
                 line: Some(RecordId(cx.new_id())),
                 date: day,
                 due_date: None,
-                amount: Money::from_units(new.amount.units().saturating_neg()),
-                base: Money::from_units(new.base.units().saturating_neg()),
+                amount: new.amount.negated(),
+                base: new.base.negated(),
                 ..new.clone()
             });
         }
@@ -644,21 +645,21 @@ impl Document for Journals {
             |units: i64| Amount { money: Money::from_units(units), currency_decimals: business.currency_decimals };
         let totals = |money| Amount { money, currency_decimals: decimals(&figures.totals_in) };
         let journal_currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
-        let line = |(index, (line, in_base)): (usize, (JournalLineAsked, &Money))| {
+        let line = |((line, in_base), line_no): ((JournalLineAsked, &Money), i64)| {
             let currency = line.currency.clone().unwrap_or_else(|| journal_currency.clone());
             let own = |units: i64| Amount { money: Money::from_units(units), currency_decimals: decimals(&currency) };
             JournalLineView {
                 id: line.id,
-                line_no: i64::try_from(index).unwrap_or_default() + 1,
+                line_no,
                 account_id: line.account,
                 party_id: line.party,
                 debit: own(line.amount.units().max(0)),
-                credit: own(line.amount.units().min(0).saturating_neg()),
+                credit: own(-line.amount.units().min(0)),
                 description: line.description,
                 due_date: line.due_date,
                 exchange_rate: line.exchange_rate.or(asked.exchange_rate.filter(|_| line.currency.is_none())),
                 base_debit: base(in_base.units().max(0)),
-                base_credit: base(in_base.units().min(0).saturating_neg()),
+                base_credit: base(-in_base.units().min(0)),
                 tax_code_id: line.tax.code,
                 tax_component_id: line.tax.component,
                 tax_base: line.tax.base.map(|base| own(base.units())),
@@ -673,7 +674,7 @@ impl Document for Journals {
             exchange_rate: asked.exchange_rate,
             reverse_on: asked.reverse_on,
             tax_date: asked.tax_date,
-            lines: asked.lines.clone().into_iter().zip(&figures.base).enumerate().map(line).collect(),
+            lines: asked.lines.clone().into_iter().zip(&figures.base).zip(1..).map(line).collect(),
             total_debit: totals(figures.debit),
             total_credit: totals(figures.credit),
             base_total: base(figures.base_debit.units()),

@@ -174,6 +174,10 @@ pub(super) fn lines_of(
     asked.lines.iter().zip(base).map(line).collect()
 }
 
+fn nothing() -> Error {
+    Error::field("lines", "come to nothing in the company's currency")
+}
+
 pub(super) fn entries_of(
     business: &Business,
     chart: &Chart,
@@ -195,9 +199,10 @@ pub(super) fn entries_of(
     let posting = Posting::balanced(lines).map_err(|fault| match fault {
         Unbalanced::Sides { debit, credit } => unbalanced(debit, credit, &business.base_currency),
         Unbalanced::TooLarge => Error::field("lines", "come to more than can be kept"),
+        Unbalanced::Alone => nothing(),
     })?;
-    if posting.lines().len() < 2 {
-        return Err(Error::field("lines", "come to nothing in the company's currency"));
+    if posting.is_empty() {
+        return Err(nothing());
     }
     let kind = match asked.kind {
         JournalKind::Opening => EntryKind::Opening,

@@ -113,7 +113,8 @@ impl Told<'_> {
                 None => line,
             });
         };
-        let side = side(asked, code.direction).unwrap_or_default();
+        let side = side(asked, code.direction);
+        let side = side.ok_or_else(|| Error::internal("a line tells of tax on no side"))?;
         let only = code.components.first().filter(|_| code.components.len() == 1);
         let named = asked.tax.component.and_then(|id| code.components.iter().find(|one| one.id == id));
         let component = named.or(only);

@@ -21,6 +21,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
+use words::sums::SummedUp as _;
 
 /// Which side is asked for.
 pub(super) trait Side: Send + Sync + 'static {
@@ -288,7 +289,7 @@ pub(super) async fn of_party(
     }
     let sums: Option<(Option<i64>, Option<i64>)> = lines.into_tuple().one(&cx.db).await?;
     let (own, base) = sums.unzip();
-    Ok(Sums { own: own.flatten().unwrap_or(0), base: base.flatten().unwrap_or(0) })
+    Ok(Sums { own: own.summed_up(), base: base.summed_up() })
 }
 
 /// When open items are due: as they say, and of those that are gone as their entries said.
@@ -411,7 +412,7 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
     let cells = |open: &[&Open]| [coins.asked.cells(&spread(open, asked)), beside(open, coins, asked)].concat();
     let mut by_party: BTreeMap<(&str, RecordId), Vec<&Open>> = BTreeMap::new();
     for one in &open {
-        let name = parties.get(&one.party).map(String::as_str).unwrap_or_default();
+        let name = parties.get(&one.party).map_or("", String::as_str);
         by_party.entry((name, one.party)).or_default().push(one);
     }
     let mut rows = Vec::new();
@@ -442,7 +443,7 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
     let all = spread(&open, asked);
     rows.push(Row::total(RowType::Total, "total", "Total", cells(&open)));
     let columns = columns(asked);
-    let total = all.last().copied().unwrap_or_default();
+    let total: i64 = all[all.len() - 1];
     let base: i64 = open.iter().map(|one| one.left.base).sum();
     let mut checks = vec![
         coins.asked.check("The total equals the control accounts", total, control.asked(asked)),

@@ -10,12 +10,13 @@ use crate::books::chart::SystemRole;
 use crate::books::sums::{Sums, sums};
 use crate::books::tables::{DocumentKind, entries, entry_lines};
 use crate::cx::Cx;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::resource::account::AccountClass;
 use crate::resource::list::Parameter;
 use sea_orm::{ColumnTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
+use words::sums::Sums as _;
 
 // ── Changes of equity ──
 
@@ -74,12 +75,12 @@ impl Report for EquityChanges {
 
     fn fold(facts: Changed, asked: &Asked) -> Result<Sheet> {
         let Changed { chart, own, before, moved, after } = facts;
-        let credit = |of: &HashMap<RecordId, i64>, id: RecordId| -of.get(&id).copied().unwrap_or_default();
+        let credit = |of: &HashMap<RecordId, i64>, id: RecordId| -of.sum_of(&id);
         let mut sums = [0; 4];
         let mut rows = Vec::new();
         let mut earned = [0; 4];
         for account in &chart.0 {
-            let turned = moved.get(&account.id).copied().unwrap_or_default();
+            let turned = moved.sum_of(&account.id);
             let opening = credit(&before, account.id);
             let figures = [opening, turned.credit, turned.debit, opening - turned.net()];
             if is_earned(account) {
@@ -108,7 +109,7 @@ impl Report for EquityChanges {
             .0
             .iter()
             .filter(|account| matches!(account.class, AccountClass::Asset | AccountClass::Liability))
-            .map(|account| after.get(&account.id).copied().unwrap_or_default())
+            .map(|account| after.sum_of(&account.id))
             .sum();
         Ok(Sheet {
             columns: Self::FORM.columns(),
@@ -182,11 +183,10 @@ impl Report for FxGains {
                 .all(&cx.db)
                 .await?;
             let by_kind = found.into_iter().map(|row| (row.kind.to_string(), -row.amount)).collect();
-            parts.push((by_kind, -moved.get(&account).copied().unwrap_or_default().net()));
+            parts.push((by_kind, -moved.sum_of(&account).net()));
         }
-        let unrealised = parts.pop().unwrap_or_default();
-        let realised = parts.pop().unwrap_or_default();
-        Ok(Gained { own: Own(cx.business()?.currency_decimals), parts: [realised, unrealised] })
+        let parts = parts.try_into().map_err(|_| Error::internal("gains are of two kinds"))?;
+        Ok(Gained { own: Own(cx.business()?.currency_decimals), parts })
     }
 
     fn fold(facts: Gained, _: &Asked) -> Result<Sheet> {

@@ -22,6 +22,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
+use words::sums::{Figure, Sums as _};
 
 /// What an item is called: its code and its name.
 pub(super) async fn item_names(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>) -> Result<HashMap<RecordId, String>> {
@@ -51,6 +52,10 @@ struct Sum {
 pub(super) struct Stock {
     quantity: i64,
     value: i64,
+}
+
+impl Figure for Stock {
+    const NOTHING: Self = Self { quantity: 0, value: 0 };
 }
 
 impl Stock {
@@ -114,13 +119,13 @@ async fn inventory(cx: &Cx<'_>, day: Day, point: Point) -> Result<i64> {
 fn item_row(id: RecordId, names: &HashMap<RecordId, String>, values: Vec<Cell>) -> Row {
     Row {
         item_id: Some(id),
-        ..Row::total(RowType::Item, &id.to_string(), names.get(&id).map(String::as_str).unwrap_or_default(), values)
+        ..Row::total(RowType::Item, &id.to_string(), names.get(&id).map_or("", String::as_str), values)
     }
 }
 
 fn by_name(names: &HashMap<RecordId, String>, ids: HashSet<RecordId>) -> Vec<RecordId> {
     let mut ids: Vec<RecordId> = ids.into_iter().collect();
-    ids.sort_by_key(|id| (names.get(id).cloned().unwrap_or_default(), *id));
+    ids.sort_by_key(|id| (names.get(id).cloned(), *id));
     ids
 }
 
@@ -183,7 +188,7 @@ impl Report for StockValuation {
         let mut rows = Vec::new();
         let mut total = 0;
         for id in by_name(&names, stock.keys().copied().collect()) {
-            let of = stock.get(&id).copied().unwrap_or_default();
+            let of = stock.sum_of(&id);
             if of == Stock::default() && !asked.include_zero {
                 continue;
             }
@@ -290,7 +295,7 @@ impl Report for StockSummary {
         let mut sums = [Stock::default(); 4];
         let mut rows = Vec::new();
         for id in by_name(&names, before.keys().chain(all.keys()).copied().collect()) {
-            let of = |figures: &HashMap<RecordId, Stock>| figures.get(&id).copied().unwrap_or_default();
+            let of = |figures: &HashMap<RecordId, Stock>| figures.sum_of(&id);
             let (opening, moved, came) = (of(&before), of(&all), of(&came));
             let figures = [opening, came, came.minus(moved), opening.plus(moved)];
             for (sum, figure) in sums.iter_mut().zip(figures) {
@@ -383,7 +388,7 @@ impl Report for StockLedger {
             .order_by_asc(stock_moves::Column::Id)
             .all(&cx.db)
             .await?;
-        let at = |found: &HashMap<RecordId, Stock>| found.get(&item).copied().unwrap_or_default();
+        let at = |found: &HashMap<RecordId, Stock>| found.sum_of(&item);
         Ok(Ledger {
             own: Own(cx.business()?.currency_decimals),
             opening: at(&moved(cx, (None, from.previous()), asked, false).await?),
@@ -616,7 +621,7 @@ impl<S: Waits> Report for Waiting<S> {
         for (document, party, stock) in lines {
             total += stock.value;
             let (kind, number) = documents.get(&document).cloned().unzip();
-            let name = party.and_then(|party| parties.get(&party)).cloned().unwrap_or_default();
+            let name = party.and_then(|party| parties.get(&party)).map_or_else(String::new, Clone::clone);
             let values = [vec![Cell::Text(name)], stock.cells(own).to_vec()].concat();
             rows.push(Row {
                 party_id: party,

@@ -26,6 +26,7 @@ use sea_orm::{
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use words::sums::{Lists as _, SummedUp as _, Sums as _};
 
 // ── General ledger ──
 
@@ -161,7 +162,7 @@ impl Report for GeneralLedger {
                 .into_tuple()
                 .one(&cx.db)
                 .await?;
-            earlier.insert(first.account_id, found.flatten().unwrap_or_default() - first.amount);
+            earlier.insert(first.account_id, found.summed_up() - first.amount);
         }
         let [debit, credit] = sides(cx, asked, narrow()).await?;
         let closing = openings(cx, asked, asked.span, &fixed.chart, narrow()).await?;
@@ -185,10 +186,10 @@ impl Report for GeneralLedger {
         let mut rows: Vec<Row> = Vec::new();
         // A portion goes on with the account that the one before it ended with.
         let mut account = asked.mark().map(|mark| mark.account);
-        let mut running = asked.mark().map_or(0, |mark| mark.running);
+        let mut running = asked.mark().map(|mark| mark.running).iter().sum::<i64>();
         for line in &lines {
             if account.replace(line.account_id) != Some(line.account_id) {
-                let of = |figures: &HashMap<RecordId, i64>| figures.get(&line.account_id).copied().unwrap_or_default();
+                let of = |figures: &HashMap<RecordId, i64>| figures.sum_of(&line.account_id);
                 running = of(opening) + of(&earlier);
                 let values = [vec![Cell::Nothing; 5], vec![own.cell(running)]].concat();
                 let Some(account) = chart.0.iter().find(|account| account.id == line.account_id) else { continue };
@@ -372,7 +373,7 @@ async fn sides(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<[i64; 2]
             .into_tuple()
             .one(&cx.db)
             .await?;
-        sides[place] = found.flatten().unwrap_or_default().abs();
+        sides[place] = found.summed_up().abs();
     }
     Ok(sides)
 }
@@ -522,7 +523,7 @@ impl Report for DayBook {
                     &entry.number.to_string(),
                     entry.document_number.as_deref().unwrap_or("without a number"),
                     values,
-                    by_entry.remove(&entry.number).unwrap_or_default(),
+                    by_entry.take_list(&entry.number),
                 )
             }
         });
@@ -571,7 +572,7 @@ async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>, fixed
         .one(&cx.db)
         .await?;
     let moved = sums(cx, asked.span, asked.point).await?;
-    Ok((count, total.flatten().unwrap_or_default(), moved.values().map(|moved| moved.debit).sum()))
+    Ok((count, total.summed_up(), moved.values().map(|moved| moved.debit).sum()))
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod trade;
 
 use crate::access::Action;
 use crate::aside;
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::balances::last_known;
 use crate::books::tables::books;
 use crate::clock::Instant;
@@ -217,7 +218,10 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
         let asked = Asked::read(cx, query)?;
         let sequence = match last_known(cx, asked.point).await? {
             Some(known) => known,
-            None => books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?.map_or(0, |row| row.entry_number),
+            None => books::Entity::find_by_id(cx.business_id()?)
+                .one(&cx.db)
+                .await?
+                .map_or(BEFORE_THE_FIRST, |row| row.entry_number),
         };
         let facts = R::gather(cx, &asked).await?;
         let sheet = aside::computed(|| R::fold(facts, &asked))?;
@@ -270,7 +274,8 @@ impl<R: Report> Portions for Written<R> {
             };
             if first && R::PAGED {
                 let books = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
-                let (entry, record) = books.map_or((0, 0), |books| (books.entry_number, books.audit_sequence));
+                let (entry, record) = books
+                    .map_or((BEFORE_THE_FIRST, BEFORE_THE_FIRST), |books| (books.entry_number, books.audit_sequence));
                 asked.point.until = Some(entry);
                 asked.last_record = Some(record);
             }

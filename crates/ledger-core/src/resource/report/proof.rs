@@ -4,6 +4,7 @@ use super::Report;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, Mark, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Row, RowType, Sheet};
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::audit;
 use crate::books::tables::{audit_log, books};
 use crate::cx::Cx;
@@ -17,7 +18,7 @@ use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
 use std::collections::BTreeMap;
 
 fn count(number: impl TryInto<i64>) -> Cell {
-    Cell::Count(number.try_into().unwrap_or(i64::MAX))
+    number.try_into().map_or(Cell::Nothing, Cell::Count)
 }
 
 fn check(name: &str, left: Cell, right: Cell) -> Check {
@@ -183,7 +184,7 @@ impl Report for AuditTrail {
             count: all.count(&cx.db).await?,
             whole: verdict.records,
             problems: verdict.problems.len(),
-            head: head.map_or(0, |head| head.audit_sequence),
+            head: head.map_or(BEFORE_THE_FIRST, |head| head.audit_sequence),
         })
     }
 

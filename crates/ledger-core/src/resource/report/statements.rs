@@ -19,6 +19,7 @@ use crate::resource::account::{AccountClass, AccountType, table as accounts};
 use crate::resource::list::Parameter;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap};
+use words::sums::Sums as _;
 
 /// What accounts come to, in the company's currency.
 pub(super) type Balances = HashMap<RecordId, i64>;
@@ -87,8 +88,7 @@ fn section(
     let mut sums = vec![0; columns.len()];
     let mut rows = Vec::new();
     for account in chart.of_types(types) {
-        let figures: Vec<i64> =
-            columns.iter().map(|column| sign * column.get(&account.id).copied().unwrap_or_default()).collect();
+        let figures: Vec<i64> = columns.iter().map(|column| sign * column.sum_of(&account.id)).collect();
         if figures.iter().all(|figure| *figure == 0) && !include_zero {
             continue;
         }
@@ -231,7 +231,7 @@ impl Report for ProfitAndLoss {
             let name = format!("Net profit to {} equals the change of earnings in the balance sheet{less}", span.to);
             checks.push(own.check(&name, *profit, earnings(after) - earnings(before)));
         }
-        let first = |figures: &[i64]| own.cell(figures.first().copied().unwrap_or_default());
+        let first = |figures: &[i64]| own.cell(figures[0]);
         let totals = BTreeMap::from([
             ("income".to_owned(), first(&earned)),
             ("grossProfit".to_owned(), first(&gross)),
@@ -372,7 +372,7 @@ impl Report for BalanceSheet {
             let name = format!("Assets equal liabilities and equity on {day}{less}");
             checks.push(own.check(&name, assets[place], funded[place]));
         }
-        let first = |figures: &[i64]| own.cell(figures.first().copied().unwrap_or_default());
+        let first = |figures: &[i64]| own.cell(figures[0]);
         let totals = BTreeMap::from([
             ("assets".to_owned(), first(&assets)),
             ("liabilities".to_owned(), first(&liabilities)),
@@ -480,14 +480,14 @@ impl Report for TrialBalance {
         for at in [&mut before, &mut after] {
             carry_on(at, &earlier, &chart, retained);
         }
-        let figure = |of: &Balances, id: RecordId| of.get(&id).copied().unwrap_or_default();
+        let figure = |of: &Balances, id: RecordId| of.sum_of(&id);
         let sides = |net: i64| [net.max(0), (-net).max(0)];
         let mut sums = [0_i64; 6];
         let (mut closing, mut found) = (0_i64, 0_i64);
         let mut rows = Vec::new();
         for account in &chart.0 {
             let opening = figure(&before, account.id);
-            let turned = moved.get(&account.id).copied().unwrap_or_default();
+            let turned = moved.sum_of(&account.id);
             let end = opening + turned.net();
             let figures: Vec<i64> = [sides(opening), [turned.debit, turned.credit], sides(end)].concat();
             for (sum, figure) in sums.iter_mut().zip(&figures) {

@@ -14,7 +14,7 @@ use crate::books::sums::{Span, sums};
 use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, documents, entries, entry_lines, progress};
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Percent, Quantity};
 use crate::resource::account::{AccountType, table as accounts};
@@ -25,6 +25,7 @@ use sea_orm::{
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
+use words::sums::{SummedUp as _, Sums as _};
 
 /// Which side is asked for, and by what it is told.
 pub(super) trait Told: Send + Sync + 'static {
@@ -156,7 +157,7 @@ impl<T: Told> Report for Traded<T> {
             spans,
             traded,
             names,
-            apart: -apart.flatten().unwrap_or_default() * sign,
+            apart: -apart.summed_up() * sign,
         })
     }
 
@@ -282,8 +283,7 @@ impl Report for ItemProfitability {
                 .await?;
             figures.push(groups.into_iter().map(|group| (group.id, group.amount)).collect::<HashMap<_, _>>());
         }
-        let cost = figures.pop().unwrap_or_default();
-        let income = figures.pop().unwrap_or_default();
+        let [income, cost] = figures.try_into().map_err(|_| Error::internal("profit is of two kinds of accounts"))?;
         let ids: HashSet<RecordId> = income.keys().chain(cost.keys()).filter_map(|id| *id).collect();
         Ok(Profits {
             own: Own(cx.business()?.currency_decimals),
@@ -302,7 +302,7 @@ impl Report for ItemProfitability {
         let mut ids: Vec<Option<RecordId>> = ids.into_iter().collect();
         ids.sort_by_key(|id| (id.is_none(), id.and_then(|id| names.get(&id).cloned()), *id));
         for id in ids {
-            let of = |figures: &HashMap<Option<RecordId>, i64>| figures.get(&id).copied().unwrap_or_default();
+            let of = |figures: &HashMap<Option<RecordId>, i64>| figures.sum_of(&id);
             let (income, cost) = (-of(&income), of(&cost));
             if income == 0 && cost == 0 {
                 continue;
@@ -466,17 +466,17 @@ impl Report for OpenOrders {
                 continue;
             }
             let party_id = order.party_id.map(|party| aliases.of(party));
-            let party = party_id.and_then(|party| parties.get(&party)).cloned().unwrap_or_default();
+            let party = party_id.and_then(|party| parties.get(&party)).map_or_else(String::new, Clone::clone);
             let values = [vec![Cell::Day(order.date), Cell::Text(party)], vec![Cell::Nothing; 4]].concat();
             rows.push(Row {
                 r#type: RowType::Document,
                 party_id,
                 document_id: Some(order.id),
                 document_type: Some(order.kind),
-                ..Row::section(&order.id.to_string(), order.number.as_deref().unwrap_or_default(), values, children)
+                ..Row::section(&order.id.to_string(), order.number.as_deref().unwrap_or(""), values, children)
             });
         }
-        let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        let count = rows.iter().map(|_| 1_i64).sum();
         let cell = |units: i64| Cell::Quantity(Quantity::from_units(units));
         Ok(Sheet {
             columns: Self::FORM.columns(),

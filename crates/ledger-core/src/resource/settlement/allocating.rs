@@ -261,7 +261,7 @@ pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<
 }
 
 fn size(money: Money) -> Money {
-    Money::from_units(money.units().saturating_abs())
+    money.size()
 }
 
 fn plus(left: Money, right: Money) -> Result<Money> {
@@ -371,7 +371,8 @@ async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAske
         return Err(faults.into());
     }
     let used = asked.source_amount.unwrap_or(asked.amount);
-    let settled = plus(plus(asked.amount, asked.discount)?, plus(asked.write_off, asked.withheld)?)?;
+    let settled = Money::sum([asked.amount, asked.discount, asked.write_off, asked.withheld])
+        .map_err(|_| Error::field(&at("amount"), "comes to more than can be kept, with what is taken off"))?;
     for (field, wanted, item) in [("amount", settled, &target), ("sourceAmount", used, &source)] {
         let open = size(item.open);
         if wanted > open {
@@ -482,7 +483,7 @@ pub(crate) async fn allocate(
             .await?,
         ));
     }
-    let signed = |money: Money, sign: i64| Money::from_units(money.units().saturating_mul(sign));
+    let signed = |money: Money, sign: i64| if sign < 0 { money.negated() } else { money };
     shift(cx, &mut target, date, (signed(settled, -sign), signed(target_base, -sign)), id)?;
     shift(cx, &mut source, date, (signed(used, sign), signed(source_base, sign)), id)?;
     let kept = row.clone();
@@ -561,7 +562,7 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day
     }
     let settled = plus(plus(row.amount, row.discount)?, plus(row.write_off, row.withheld)?)?;
     let sign = if target.amount.is_negative() { -1 } else { 1 };
-    let signed = |money: Money, sign: i64| Money::from_units(money.units().saturating_mul(sign));
+    let signed = |money: Money, sign: i64| if sign < 0 { money.negated() } else { money };
     shift(cx, &mut target, date, (signed(settled, sign), signed(row.target_base, sign)), row.id)?;
     shift(cx, &mut source, date, (signed(row.source_amount, -sign), signed(row.source_base, -sign)), row.id)?;
     let removed = allocations::Model { removed_on: Some(date), removed_at: Some(cx.now), ..row.clone() };

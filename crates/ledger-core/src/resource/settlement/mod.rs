@@ -30,13 +30,14 @@ use crate::resource::document::{
     self, Abilities, Before, Change, Content, Document, Draft, Head, HeadInput, HeadView, Leaving, Purpose, Settled,
     SettledEntry, TradedLine, document_operations, document_rows,
 };
+use crate::resource::document::{identity, unbalanced};
 use crate::resource::exchange_rate;
 use crate::resource::extra::action;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::party;
 use crate::resource::reference::{Held, References};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::tax_code::kept_as;
+use crate::resource::tax_code::{TaxDirection, kept_as};
 use crate::resource::trade::country_of;
 use crate::resource::trade::line::TaxChoice;
 use crate::resource::{About, Resource, ResourceKey, Scope};
@@ -726,21 +727,24 @@ impl<K: MoneyKind> Document for Moved<K> {
         let own = |money| Amount { money, currency_decimals: own_decimals };
         let posted = row.status == DocumentStatus::Posted;
         let left = match &standing.open {
-            Some(open) => Money::from_units(open.open.units().saturating_abs()),
+            Some(open) => open.open.size(),
             None if row.status == DocumentStatus::Void => Money::ZERO,
             None => figures.for_party,
         };
-        let allocated = if posted { figures.for_party.checked_sub(left).unwrap_or_default() } else { Money::ZERO };
-        let lines = asked.lines.iter().zip(&figures.lines).zip(1..).map(|((line, figures), line_no)| DirectLineView {
-            id: line.id,
-            line_no,
-            account_id: line.account,
-            amount: own(line.amount),
-            tax_code_id: line.tax.code(),
-            description: line.description.clone(),
-            net_amount: own(figures.net),
-            tax_amount: own(figures.tax),
-            withheld_amount: own(withheld(figures).unwrap_or(Money::ZERO)),
+        let allocated =
+            if posted { figures.for_party.minus(left).map_err(|_| Error::too_large())? } else { Money::ZERO };
+        let lines = asked.lines.iter().zip(&figures.lines).zip(1..).map(|((line, figures), line_no)| {
+            Ok(DirectLineView {
+                id: line.id,
+                line_no,
+                account_id: line.account,
+                amount: own(line.amount),
+                tax_code_id: line.tax.code(),
+                description: line.description.clone(),
+                net_amount: own(figures.net),
+                tax_amount: own(figures.tax),
+                withheld_amount: own(withheld(figures).ok_or_else(Error::too_large)?),
+            })
         });
         let allocations = if row.status == DocumentStatus::Draft {
             asked.allocations.iter().map(|one| allocating::planned(one, own_decimals)).collect()
@@ -761,7 +765,7 @@ impl<K: MoneyKind> Document for Moved<K> {
             fee_amount: own(asked.fee),
             fee_account_id: asked.fee_account,
             control_account_id: figures.control_account,
-            lines: lines.collect(),
+            lines: lines.collect::<Result<_>>()?,
             allocations,
             allocated_amount: own(allocated),
             unallocated_amount: own(left),
@@ -873,7 +877,7 @@ fn judge(
         references.note(&at("accountId"), answer);
         // Money comes back for what was bought, and goes back for what was sold: a code may be for either.
         let direction = line.tax.code().and_then(|id| references.taxes.get(id)).map(|code| code.direction);
-        references.tax_code(&at("taxCodeId"), line.tax.code(), direction.unwrap_or_default());
+        references.tax_code(&at("taxCodeId"), line.tax.code(), direction.unwrap_or(TaxDirection::Both));
         let on_tax = kept_as(&references.chart, line.account).is_some();
         if on_tax && line.tax.code().is_some() {
             references.faults.add(at("taxCodeId"), "cannot stand on a line that moves an account of tax");
@@ -909,7 +913,7 @@ async fn settle(
     let exchange = Exchange {
         base: &business.base_currency,
         currency: &currency,
-        rate: asked.exchange_rate.unwrap_or(Rate::ONE),
+        rate: asked.exchange_rate.unwrap_or(Rate::OF_ITSELF),
         decimals: business.currency_decimals,
         rounding: business.settings.rounding_mode.rounding(),
     };
@@ -966,9 +970,8 @@ async fn settle(
         return Ok(settled);
     }
     settled.open.extend(left_open(comes_in, head, asked, &settled.figures, posted.base_for_party));
-    settled.lines = traded(asked, &settled.figures, &posted.base_lines);
-    let posting = Posting::balanced(posted.lines)
-        .map_err(|fault| Error::internal(format!("a receipt or payment does not balance: {fault:?}")))?;
+    settled.lines = traded(asked, &settled.figures, &posted.base_lines)?;
+    let posting = Posting::balanced(posted.lines).map_err(unbalanced)?;
     settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
     Ok(settled)
 }
@@ -989,20 +992,22 @@ fn left_open(comes_in: bool, head: &Head, asked: &MoneyAsked, figures: &MoneyFig
     })
 }
 
-fn traded(asked: &MoneyAsked, figures: &MoneyFigures, base: &[(Money, Money)]) -> Vec<TradedLine> {
+fn traded(asked: &MoneyAsked, figures: &MoneyFigures, base: &[(Money, Money)]) -> Result<Vec<TradedLine>> {
     let lines = asked.lines.iter().zip(&figures.lines).zip(base);
     lines
-        .map(|((line, figures), (base_net, base_tax))| TradedLine {
-            id: line.id.unwrap_or_default(),
-            item: None,
-            account: Some(line.account),
-            tax_code: line.tax.code(),
-            quantity: Quantity::from_units(1_000_000),
-            net: figures.net,
-            tax: figures.tax,
-            base_net: *base_net,
-            base_tax: *base_tax,
-            source_line: None,
+        .map(|((line, figures), (base_net, base_tax))| {
+            Ok(TradedLine {
+                id: identity(line.id)?,
+                item: None,
+                account: Some(line.account),
+                tax_code: line.tax.code(),
+                quantity: Quantity::from_units(1_000_000),
+                net: figures.net,
+                tax: figures.tax,
+                base_net: *base_net,
+                base_tax: *base_tax,
+                source_line: None,
+            })
         })
         .collect()
 }
@@ -1015,7 +1020,7 @@ pub(crate) async fn receive(
 ) -> Result<()> {
     cx.require(ResourceKey::Receipts, Action::Create)?;
     let content: serde_json::Value = serde_json::from_str(&invoice.content).map_err(Error::internal)?;
-    let exchange_rate = serde_json::from_value(content["asked"]["exchange_rate"].clone()).unwrap_or_default();
+    let exchange_rate = serde_json::from_value(content["asked"]["exchange_rate"].clone()).map_err(Error::internal)?;
     let draft = Draft {
         head: Head {
             date: invoice.date,

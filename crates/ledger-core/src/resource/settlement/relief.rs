@@ -58,7 +58,7 @@ pub(super) struct OffLine {
 }
 
 fn size(money: Money) -> Money {
-    Money::from_units(money.units().saturating_abs())
+    money.size()
 }
 
 /// What a part of an open item is carried at. The last part takes what is left.
@@ -122,7 +122,10 @@ pub(super) fn relieve(
     let (given, bad, kept) = (accounts.discount.clone(), accounts.write_off.clone(), accounts.withheld.clone());
     let discount_home = relieved(target, taken.discount, coin)?;
     let discount = taken_off(taken.discount, Ord::min(discount_home, target_base), given.into(), &mut lines)?;
-    let rest = minus(target_base, discount.map_or(Money::ZERO, |off| off.home))?;
+    let rest = match discount {
+        Some(off) => minus(target_base, off.home)?,
+        None => target_base,
+    };
     let write_off_home = Ord::min(relieved(target, taken.write_off, coin)?, rest);
     let write_off = taken_off(taken.write_off, write_off_home, bad.into(), &mut lines)?;
     // What is kept back is worth what the money is that comes with it.

@@ -76,8 +76,8 @@ pub(super) async fn complete(
     let lets_off = direction == Direction::DebitNote && asked.note_kind == Some(NoteKind::PriceAdjustment);
     let received = Received::of(cx, direction, &asked, &sources).await?;
     let moves_stock = asked.update_stock.unwrap_or(true) && !asked.is_opening;
-    let rate = asked.exchange_rate.unwrap_or(Rate::ONE);
-    let inclusive = asked.inclusive.unwrap_or_default();
+    let rate = asked.rate();
+    let inclusive = asked.inclusive == Some(true);
     for line in &mut asked.lines {
         let item = line.item.and_then(|id| items.get(&id));
         if let Some(account) = sources.waiting(line)
@@ -124,7 +124,7 @@ async fn complete_costs(cx: &Cx<'_>, asked: &mut TradeAsked) -> Result<()> {
             Some((row.item_id, UnitPrice::parse(&one.max(Decimal::ZERO).to_string()).ok()?))
         })
         .collect();
-    let rate = asked.exchange_rate.unwrap_or(Rate::ONE);
+    let rate = asked.rate();
     for line in asked.lines.iter_mut().filter(|line| line.price.is_none()) {
         let cost = line.item.and_then(|item| last.get(&item));
         line.price = cost.and_then(|cost| price_in(*cost, rate, false, false, Decimal::ZERO));
@@ -203,10 +203,13 @@ fn complete_line(
     if line.price.is_none() {
         let price = if sale { item.sale_price } else { item.purchase_price };
         let included = item.price_includes_tax.unwrap_or(inclusive);
-        let tax = line.tax.code().and_then(|id| taxes.get(id)).map_or(Decimal::ZERO, |code| code.share_on(date));
+        let tax = line.tax.code().and_then(|id| taxes.get(id)).map_or(UNTAXED, |code| code.share_on(date));
         line.price = price.and_then(|price| price_in(price, rate, included, inclusive, tax));
     }
 }
+
+/// What a line without a tax code is taxed.
+pub(super) const UNTAXED: Decimal = Decimal::ZERO;
 
 /// An item's price in the currency of the document, with or without tax as its prices are.
 pub(super) fn price_in(

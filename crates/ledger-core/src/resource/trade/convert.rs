@@ -180,8 +180,7 @@ async fn next<S: Step>(cx: &Cx<'_>, row: &documents::Model, kept: &Kept, words: 
     for (id, quantity) in wanted {
         let Some(line) = lines.get(&id) else { continue };
         if S::To::DIRECTION.is_goods() && line.item_id.is_none() {
-            if words.lines.iter().any(|(named, _)| *named == id) {
-                let at = words.lines.iter().position(|(named, _)| *named == id).unwrap_or_default();
+            if let Some(at) = words.lines.iter().position(|(named, _)| *named == id) {
                 faults.add(format!("lines[{at}].lineId"), "names a line without item, which is not delivered");
             }
             continue;

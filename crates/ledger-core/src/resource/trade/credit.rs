@@ -157,7 +157,8 @@ impl<S: Noting> Act for MakeNote<S> {
         let mut faults = Faults::default();
         let date = faults.optional("date", input.date);
         let head = Head {
-            date: date.unwrap_or_default(),
+            // The day is that of the note, once it is made.
+            date: date.unwrap_or(Day::BEFORE_ALL),
             status: faults.optional("status", input.status),
             number: text(&mut faults, "number", input.number),
             series: None,

@@ -44,7 +44,7 @@ pub(super) fn match_invoice(direction: Direction, asked: &mut TradeAsked, source
     for line in asked.lines.iter_mut().filter(|line| line.source_line.is_none() && line.item.is_some()) {
         let suits = |known: &&TradeLineAsked| {
             let Some(id) = known.id.filter(|id| !taken.contains(id)) else { return false };
-            let left = sources.lefts.lines.get(&id).map_or(Quantity::ZERO, |left| left.quantity);
+            let Some(left) = sources.lefts.lines.get(&id).map(|left| left.quantity) else { return false };
             let code = line.tax == TaxChoice::Unsaid
                 || line.tax.code().filter(|id| taxes.get(*id).is_some()) == known.tax.code();
             known.item == line.item && code && left >= line.quantity.unwrap_or(left) && left > Quantity::ZERO
@@ -85,7 +85,7 @@ pub(super) fn unsaid(
         let same = !line.is_share
             && (line.price.is_none() || line.price == of.price)
             && line.discount.is_none()
-            && said.inclusive.unwrap_or_default() == inclusive
+            && (said.inclusive == Some(true)) == inclusive
             && (asked.discount.is_none() || asked.discount == said.discount);
         let id = of.id.filter(|id| sources.lefts.lines.contains_key(id))?;
         (is_priced && same).then_some((index, id))
@@ -151,7 +151,8 @@ pub(super) fn share_discounts(
 }
 
 fn gross(line: &TradeLineAsked, coin: Coin) -> Result<Money, TooLarge> {
-    Exact::from(line.quantity()).times(line.price.unwrap_or_default())?.round(coin)
+    let Some(price) = line.price else { return Ok(Money::ZERO) };
+    Exact::from(line.quantity()).times(price)?.round(coin)
 }
 
 fn percent_of(percent: Option<Percent>, amount: Money, coin: Coin) -> Result<Money, TooLarge> {

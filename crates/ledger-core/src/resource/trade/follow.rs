@@ -4,25 +4,24 @@
 //! names the note that brought them, and what credits these names that note. Goods that wait for their invoice stand on
 //! an account of their own; each line knows what of them is left there ([`progress`]).
 
-use super::complete::price_in;
+use super::complete::{UNTAXED, price_in};
 use super::derived;
 use super::lefts::Lefts;
 use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked, TradeFigures};
 use crate::access::Business;
 use crate::books::aliases::{Aliases, Named};
-use crate::books::progress::{self, Link, Plan, Step, less, negated};
+use crate::books::progress::{self, Link, Plan, Step, less, more, negated, too_many};
 use crate::books::tables::{DocumentKind, DocumentStatus, Relation, document_lines, documents};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate, UnitPrice};
-use crate::resource::document::{CLOSED, Content, check_source, invalid_state};
+use crate::resource::document::{CLOSED, Content, check_source, identity, invalid_state};
 use crate::resource::reference::Held;
 use crate::resource::tax_code::TaxCodes;
 use rules::tax::figures::{Discount, LineTax};
-use rust_decimal::Decimal;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
 
@@ -396,8 +395,8 @@ fn take_line(
         return;
     }
     let tax = of.tax.code().and_then(|id| taxes.get(id));
-    let tax = tax.map_or(Decimal::ZERO, |code| code.share_on(source.row.date));
-    let included = source.content.asked.inclusive.unwrap_or_default();
+    let tax = tax.map_or(UNTAXED, |code| code.share_on(source.row.date));
+    let included = source.content.asked.inclusive == Some(true);
     let price = of.price.and_then(|price| price_in(price, Rate::ONE, included, inclusive, tax));
     if direction.credits() && (line.is_share || derived::says_nothing(line, asked, (source, of), price)) {
         line.is_share = true;
@@ -554,7 +553,7 @@ impl<'s> Following<'s> {
             _ => Relation::Bills,
         };
         if row.subkind.as_deref() == Some(CLOSED) {
-            let number = row.number.as_deref().unwrap_or_default();
+            let number = row.number.as_deref().unwrap_or("");
             return Err(invalid_state(format!("The order {number} is closed; reopen it first")));
         }
         self.plan.links.insert(id, Link { relation, kind: row.kind, number: row.number.clone() });
@@ -567,12 +566,17 @@ impl<'s> Following<'s> {
     }
 
     /// As much as an order may grow to in the end.
-    fn most(&self, line: &progress::Line) -> Quantity {
-        let extra = self.business.settings.over_delivery_percent.unwrap_or_default();
-        let exact = line.quantity.decimal().checked_mul(extra.decimal()).unwrap_or_default() / Decimal::ONE_HUNDRED;
-        let extra = Quantity::parse(&exact.trunc_with_scale(Quantity::PLACES).normalize().to_string());
-        let most = line.quantity.checked_add(extra.unwrap_or_default()).unwrap_or(line.quantity);
-        less(most, line.cancelled)
+    fn most(&self, line: &progress::Line) -> Result<Quantity> {
+        let most = match self.business.settings.over_delivery_percent {
+            Some(extra) => {
+                // Both are millionths: what is more than a millionth of a piece is not delivered.
+                let extra = i128::from(line.quantity.units()) * i128::from(extra.units()) / 100_000_000;
+                let extra = i64::try_from(extra).map_err(|_| too_many())?;
+                more(line.quantity, Quantity::from_units(extra))?
+            }
+            None => line.quantity,
+        };
+        Ok(less(most, line.cancelled))
     }
 
     /// The order that a line of a note follows.
@@ -585,7 +589,7 @@ impl<'s> Following<'s> {
         let Some(followed) = self.sources.line(line) else { return Ok(None) };
         let (now, quantity) = (self.plan.line(followed).clone(), line.quantity());
         if followed.is_order() {
-            let most = self.most(&now);
+            let most = self.most(&now)?;
             let left = less(most, now.fulfilled);
             if quantity > left {
                 self.refuse(index, left, "invoice");
@@ -646,11 +650,16 @@ impl<'s> Following<'s> {
     }
 
     /// A line of an order that begins.
-    pub(super) fn order(&mut self, line: &TradeLineAsked, is_goods: bool) {
-        self.put_down(line, is_goods, |_| {});
+    pub(super) fn order(&mut self, line: &TradeLineAsked, is_goods: bool) -> Result<()> {
+        self.put_down(line, is_goods, |_| {})
     }
 
-    fn put_down(&mut self, line: &TradeLineAsked, is_goods: bool, with: impl FnOnce(&mut progress::Line)) {
+    fn put_down(
+        &mut self,
+        line: &TradeLineAsked,
+        is_goods: bool,
+        with: impl FnOnce(&mut progress::Line),
+    ) -> Result<()> {
         let kind = match self.direction {
             Direction::SalesOrder => DocumentKind::SalesOrder,
             Direction::PurchaseOrder => DocumentKind::PurchaseOrder,
@@ -659,7 +668,7 @@ impl<'s> Following<'s> {
         };
         let mut begun = progress::Line {
             business_id: self.business.id,
-            line_id: line.id.unwrap_or_default(),
+            line_id: identity(line.id)?,
             document_id: RecordId::default(),
             kind,
             date: Day::default(),
@@ -679,6 +688,7 @@ impl<'s> Following<'s> {
         };
         with(&mut begun);
         self.plan.begins.push(begun);
+        Ok(())
     }
 
     /// A line of a note of goods. The account is answered on which they wait.
@@ -695,14 +705,14 @@ impl<'s> Following<'s> {
         }
         if let Some(order) = followed {
             let now = self.plan.line(order).clone();
-            let left = less(self.most(&now), now.fulfilled);
+            let left = less(self.most(&now)?, now.fulfilled);
             if quantity > left {
                 self.refuse(index, left, "deliver");
             }
             self.plan.step(order, Step { fulfilled: quantity, ..Step::default() })?;
         }
         let account = account.filter(|_| is_goods);
-        self.put_down(line, is_goods, |begun| (begun.is_return, begun.account_id) = (is_return, account));
+        self.put_down(line, is_goods, |begun| (begun.is_return, begun.account_id) = (is_return, account))?;
         Ok(account)
     }
 
@@ -729,7 +739,7 @@ impl<'s> Following<'s> {
         self.put_down(line, is_goods, |begun| {
             begun.is_return = true;
             begun.cancelled = uncharged;
-        });
+        })?;
         Ok(now.account_id)
     }
 

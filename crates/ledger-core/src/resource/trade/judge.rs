@@ -120,7 +120,7 @@ pub(super) fn judge_line(
         return;
     }
     if line.quantity().is_negative() {
-        let moves = items.get(&line.item.unwrap_or_default()).is_some_and(|item| item.r#type == ItemType::Stock);
+        let moves = line.item.and_then(|id| items.get(&id)).is_some_and(|item| item.r#type == ItemType::Stock);
         if !direction.bills() || line.source_line.is_some() || (moves && asked.update_stock.unwrap_or(true)) {
             references.faults.add(at("quantity"), "must be greater than 0: it follows another line, or moves goods");
         }
@@ -133,7 +133,7 @@ pub(super) fn judge_line(
     } else if line.price.is_none() && !direction.is_goods() {
         references.faults.add(at("unitPrice"), "is required, since the item has no price");
     }
-    let currency = asked.currency.as_deref().unwrap_or_default();
+    let currency = asked.currency.as_deref().unwrap_or("");
     if let Some(Discount::Amount(off)) = line.discount
         && !off.fits(currency::decimals(currency).unwrap_or(2))
     {
@@ -211,7 +211,7 @@ pub(super) fn judge_source<'s>(
     if Some(&invoice.row.currency) != asked.currency.as_ref() {
         faults.add("currency", format!("must be {}, the currency of the invoice", invoice.row.currency));
     }
-    let rate = |asked: &TradeAsked| asked.exchange_rate.unwrap_or(Rate::ONE);
+    let rate = TradeAsked::rate;
     if Some(&invoice.row.currency) == asked.currency.as_ref() && rate(asked) != rate(&invoice.content.asked) {
         let of_invoice = rate(&invoice.content.asked);
         faults.add("exchangeRate", format!("must be {of_invoice}, the rate of the invoice; leave it out"));
@@ -250,8 +250,8 @@ pub(super) async fn check_limits(
             .await?;
         let chart = cx.chart().await?;
         let receivable = |id| chart.account(id).is_some_and(|account| account.r#type == AccountType::Receivable);
-        let owed: i64 = open.iter().filter(|row| receivable(row.account_id)).map(|row| row.amount.units()).sum();
-        if owed.saturating_add(base_total.units()) > limit.units() {
+        let owed = open.iter().filter(|row| receivable(row.account_id)).map(|row| i128::from(row.amount.units()));
+        if owed.sum::<i128>() + i128::from(base_total.units()) > i128::from(limit.units()) {
             return Err(Error::conflict(
                 "credit_limit_exceeded",
                 format!(
@@ -273,7 +273,7 @@ pub(super) async fn check_limits(
             .filter(business.aliases.is(documents::Column::PartyId, asked.party))
             .filter(documents::Column::Status.eq(DocumentStatus::Posted))
             .filter(documents::Column::Reference.eq(reference.as_str()));
-        let others = same.filter(documents::Column::Number.ne(head.number.clone().unwrap_or_default()));
+        let others = same.filter(documents::Column::Number.ne(head.number.as_deref().unwrap_or("")));
         if others.count(&cx.db).await? > 0 {
             return Err(Error::Conflict(Conflict {
                 code: "duplicate",

@@ -82,7 +82,7 @@ fn lump(inclusive: bool, net: Money, taxes: Vec<TaxPart>) -> Result<Parts, TooLa
 
 /// A line as it was, before anything was made of it.
 fn whole_line(asked: &TradeAsked, place: usize, quantity: Quantity, kept: &LineKept) -> Result<Left, TooLarge> {
-    let inclusive = asked.inclusive.unwrap_or_default();
+    let inclusive = asked.inclusive == Some(true);
     let figures = &kept.figures;
     let taxes = tax_parts(figures);
     let stated = Parts { inclusive, gross: figures.gross, discount: figures.discount, taxes };
@@ -182,7 +182,7 @@ impl Lefts {
             }
         }
         let lead = invoices.iter().find(|source| named == Some(source.row.id));
-        let codes = lead.map(|source| Source::codes(&source.content.asked)).unwrap_or_default();
+        let codes = lead.map_or_else(HashMap::new, |source| Source::codes(&source.content.asked));
         for credit in credits {
             lefts.lose(&credit.content).map_err(too_large)?;
             if let Some(whole) = &mut lefts.whole {
@@ -246,7 +246,7 @@ impl Lefts {
 impl Whole {
     /// An invoice as it was, before anything was credited of it.
     pub(super) fn of(asked: &TradeAsked, figures: &TradeFigures) -> Result<Self, TooLarge> {
-        let mut whole = Self { inclusive: asked.inclusive.unwrap_or_default(), ..Self::default() };
+        let mut whole = Self { inclusive: asked.inclusive == Some(true), ..Self::default() };
         for (line, kept) in asked.lines.iter().zip(&figures.lines).filter(|(line, _)| !line.is_text()) {
             let share = whole.share_of(kept)?;
             whole.net = whole.net.plus(kept.figures.net)?;

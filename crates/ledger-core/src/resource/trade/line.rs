@@ -348,9 +348,12 @@ pub struct NoteProgress {
     open_quantity: Quantity,
 }
 
+/// Of a draft nothing came yet.
+const NOTHING_YET: Quantity = Quantity::ZERO;
+
 impl NoteProgress {
     fn of(progress: Option<&progress::Line>) -> Self {
-        let of = |figure: fn(&progress::Line) -> Quantity| progress.map(figure).unwrap_or_default();
+        let of = |figure: fn(&progress::Line) -> Quantity| progress.map_or(NOTHING_YET, figure);
         Self {
             invoiced_quantity: of(|line| line.invoiced),
             returned_quantity: of(|line| line.returned),
@@ -361,7 +364,7 @@ impl NoteProgress {
 
 impl OrderLineView {
     pub(super) fn of(line: TradeLineView, progress: Option<&progress::Line>) -> Self {
-        let of = |figure: fn(&progress::Line) -> Quantity| progress.map(figure).unwrap_or_default();
+        let of = |figure: fn(&progress::Line) -> Quantity| progress.map_or(NOTHING_YET, figure);
         Self {
             line,
             fulfilled_quantity: of(|line| line.fulfilled),
@@ -384,7 +387,7 @@ impl ReceiptLineView {
         Self {
             line,
             unit_cost: asked.price,
-            rejected_quantity: asked.rejected.unwrap_or_default(),
+            rejected_quantity: asked.rejected.unwrap_or(NOTHING_YET),
             progress: NoteProgress::of(progress),
         }
     }
@@ -483,7 +486,7 @@ pub struct Took {
 }
 
 pub(super) fn view(
-    (index, asked, kept): (usize, &TradeLineAsked, &LineKept),
+    (line_no, asked, kept): (i64, &TradeLineAsked, &LineKept),
     own: impl Fn(Money) -> Amount,
     base: impl Fn(Money) -> Amount,
     cost: Option<Money>,
@@ -496,7 +499,7 @@ pub(super) fn view(
     };
     TradeLineView {
         id: asked.id,
-        line_no: i64::try_from(index).unwrap_or_default() + 1,
+        line_no,
         line_type: asked.line_type(),
         item_id: asked.item,
         account_id: asked.account,

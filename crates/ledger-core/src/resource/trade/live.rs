@@ -195,15 +195,17 @@ pub struct Standing {
 }
 
 fn size(money: Money) -> Money {
-    Money::from_units(money.units().saturating_abs())
+    money.size()
 }
 
 impl Standing {
     /// Of a document that is being made: nothing is allocated yet.
     pub(super) fn of_plan(plan: Option<&stock::Plan>, progress: Option<&progress::Plan>) -> Self {
-        let mut own = progress.map(|plan| plan.own(&[])).unwrap_or_default();
+        let mut own = progress.map_or_else(Vec::new, |plan| plan.own(&[]));
         for line in &mut own {
-            line.value = plan.map_or(Money::ZERO, |plan| plan.waits(line.line_id));
+            if let Some(plan) = plan {
+                line.value = plan.waits(line.line_id);
+            }
         }
         let links = progress.iter().flat_map(|plan| &plan.links).map(|(id, link)| LinkView {
             r#type: link.kind,
@@ -243,8 +245,8 @@ impl Standing {
     }
 
     /// What came back of a document's lines.
-    pub(super) fn returned(&self) -> Quantity {
-        Quantity::from_units(self.chain.lines.iter().map(|line| line.returned.units()).fold(0, i64::saturating_add))
+    pub(super) fn returned(&self) -> Result<Quantity> {
+        Quantity::sum(self.chain.lines.iter().map(|line| line.returned)).map_err(|_| progress::too_many())
     }
 
     /// Whether other documents need it as it is.
@@ -294,7 +296,7 @@ impl Standing {
     /// How many days it is overdue.
     pub(super) fn days_overdue(&self, row: &documents::Model, due: Option<Day>, today: Day) -> i64 {
         let waits = row.status == DocumentStatus::Posted && self.left(row).0 != Money::ZERO;
-        due.filter(|due| waits && *due < today).map_or(0, |due| today.days_since(due))
+        due.filter(|due| waits && *due < today).iter().map(|due| today.days_since(*due)).sum()
     }
 }
 

@@ -221,6 +221,13 @@ impl TradeAsked {
     }
 }
 
+impl TradeAsked {
+    /// What one of its currency is worth.
+    fn rate(&self) -> Rate {
+        self.exchange_rate.unwrap_or(Rate::OF_ITSELF)
+    }
+}
+
 /// What the document came to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TradeFigures {
@@ -605,9 +612,9 @@ fn shown(
         Some(Discount::Amount(amount)) => (None, Some(own(amount))),
         None => (None, None),
     };
-    let lines = asked.lines.iter().zip(&figures.lines).enumerate().map(|(index, (line, kept))| {
+    let lines = asked.lines.iter().zip(&figures.lines).zip(1..).map(|((line, kept), line_no)| {
         let cost = line.id.and_then(|id| standing.costs.get(&id).copied());
-        line::view((index, line, kept), own, base, cost)
+        line::view((line_no, line, kept), own, base, cost)
     });
     let lines = lines.collect();
     let summary = figures.summary.iter().map(|tax| TaxSummaryView {
@@ -630,7 +637,7 @@ fn shown(
         currency: figures.currency.clone(),
         exchange_rate: asked.exchange_rate,
         tax_date: asked.tax_date,
-        prices_include_tax: asked.inclusive.unwrap_or_default(),
+        prices_include_tax: asked.inclusive == Some(true),
         discount_percent,
         discount_amount,
         billing_address: asked.billing_address.clone(),

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::resource::business::CogsTiming;
+use crate::resource::document::identity;
 use crate::resource::item::{self, ItemType};
 use rules::tax::exact::Coin;
 use std::sync::Arc;
@@ -100,7 +101,7 @@ impl Moving<'_> {
             let Some(item) = goods_of(self.items, line) else { continue };
             let Some(said) = self.said(index, line, waits[index])? else { continue };
             facts.push(Wanted {
-                line: line.id.unwrap_or_default(),
+                line: identity(line.id)?,
                 item: item.clone(),
                 kind: said.kind,
                 side: said.side,
@@ -121,7 +122,7 @@ impl Moving<'_> {
         let coin = Coin { decimals: self.exchange.decimals, rounding: self.exchange.rounding };
         for (receipt, amount) in self.received.shares(about, line, paid, coin).map_err(too_large)? {
             facts.push(Wanted {
-                line: line.id.unwrap_or_default(),
+                line: identity(line.id)?,
                 item: receipt.item.clone(),
                 kind: FactKind::CostChange,
                 side: FactSide::Document,

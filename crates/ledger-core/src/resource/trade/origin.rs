@@ -157,8 +157,8 @@ fn check_lines(
     let mut taken: HashMap<RecordId, (Share, String)> = HashMap::new();
     for credit in credits {
         for took in credit.content.figures.lines.iter().flat_map(|kept| &kept.took) {
-            let so_far = taken.remove(&took.of).unwrap_or_default();
-            let number = credit.row.number.clone().unwrap_or_default();
+            let so_far = taken.remove(&took.of).map_or_else(Default::default, |taken| taken);
+            let number = credit.row.number.as_deref().unwrap_or("").to_owned();
             let by = if so_far.1.is_empty() { number } else { format!("{}, {number}", so_far.1) };
             taken.insert(took.of, (so_far.0.with(&took.share).map_err(too_large)?, by));
         }

@@ -20,8 +20,9 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, Rate};
+use crate::money::{Money, Quantity, UnitPrice};
 use crate::resource::document::{CLOSED, Head, Purpose, Settled, SettledEntry, TradedLine};
+use crate::resource::document::{identity, unbalanced};
 use crate::resource::item::{self};
 use crate::resource::party::{self};
 use crate::resource::reference::References;
@@ -109,7 +110,7 @@ pub(super) async fn settle(
     if purpose == Purpose::Draft {
         return Ok(settled);
     }
-    settled.lines = traded(asked, &settled.figures);
+    settled.lines = traded(asked, &settled.figures)?;
     let credited = || worked.credits().filter_map(|line| sources.invoice_of(line));
     super::origin::check_day(direction, head.date, asked, &sources, credited())?;
     let following = Following::new(direction, asked, &sources, business)?.with(asked, credited())?;
@@ -144,8 +145,7 @@ pub(super) async fn settle(
         settled.open.push(open(direction, head, asked, &accounts, &figures));
         trading.bill(head, &taxes, following, &mut settled).await?
     };
-    let posting = Posting::balanced(posting)
-        .map_err(|fault| Error::internal(format!("a trade posting does not balance: {fault:?}")))?;
+    let posting = Posting::balanced(posting).map_err(unbalanced)?;
     let kind = if asked.is_opening { EntryKind::Opening } else { EntryKind::Normal };
     settled.entries.push(SettledEntry { kind, date: head.date, field: "date", posting });
     settled.figures.moves_stock = settled.stock.is_some();
@@ -163,10 +163,10 @@ fn rules(business: &Business, direction: Direction, rates_of: Day, asked: &Trade
         decimals: currency::decimals(currency).unwrap_or(2),
         rounding: business.settings.rounding_mode.rounding(),
         tax_rounding: business.settings.tax_rounding,
-        inclusive: asked.inclusive.unwrap_or_default(),
+        inclusive: asked.inclusive == Some(true),
         rates_of,
         tolerance: business.settings.tax_override_tolerance.0,
-        rate: asked.exchange_rate.unwrap_or(Rate::ONE),
+        rate: asked.rate(),
         // The coin is one of the company's own currency.
         increment: business
             .settings
@@ -203,7 +203,7 @@ fn kept(worked: &Worked, base: &InBase) -> Result<Vec<LineKept>, TooLarge> {
 /// An order posts nothing; its lines are there to be followed.
 fn order(asked: &TradeAsked, items: &Items, mut following: Following<'_>) -> Result<Plan> {
     for line in asked.lines.iter().filter(|line| !line.is_text()) {
-        following.order(line, goods_of(items, line).is_some());
+        following.order(line, goods_of(items, line).is_some())?;
     }
     following.plan.closes = asked.closed == Some(true);
     following.finish()
@@ -341,11 +341,14 @@ pub(super) fn refused(refused: Refused) -> Error {
     }
 }
 
+/// A line of text, or of a note that says no price, comes to nothing.
+const UNPRICED: UnitPrice = UnitPrice::ZERO;
+
 fn priced<'t>(line: &TradeLineAsked, taxes: &'t TaxCodes) -> Priced<'t> {
     let code = line.tax.code().and_then(|id| taxes.get(id));
     Priced {
         quantity: if line.is_text() { Quantity::ZERO } else { line.quantity() },
-        price: line.price.unwrap_or_default(),
+        price: line.price.unwrap_or(UNPRICED),
         discount: line.discount,
         tax: code.map(|code| (code.id, code.components.0.as_slice())),
         stated: line.stated_tax,
@@ -408,7 +411,7 @@ fn open(
     figures: &TradeFigures,
 ) -> NewOpen {
     let signed = |money: Money| {
-        if direction.debits_control() { money } else { Money::from_units(money.units().saturating_neg()) }
+        if direction.debits_control() { money } else { money.negated() }
     };
     NewOpen {
         line: None,
@@ -422,20 +425,22 @@ fn open(
     }
 }
 
-fn traded(asked: &TradeAsked, figures: &TradeFigures) -> Vec<TradedLine> {
+fn traded(asked: &TradeAsked, figures: &TradeFigures) -> Result<Vec<TradedLine>> {
     let lines = asked.lines.iter().zip(&figures.lines);
     lines
-        .map(|(line, kept)| TradedLine {
-            id: line.id.unwrap_or_default(),
-            item: line.item,
-            account: line.account,
-            tax_code: line.tax.code(),
-            quantity: if line.is_text() { Quantity::ZERO } else { line.quantity() },
-            net: kept.figures.net,
-            tax: kept.figures.tax,
-            base_net: kept.base_net,
-            base_tax: kept.base_tax,
-            source_line: line.source_line,
+        .map(|(line, kept)| {
+            Ok(TradedLine {
+                id: identity(line.id)?,
+                item: line.item,
+                account: line.account,
+                tax_code: line.tax.code(),
+                quantity: if line.is_text() { Quantity::ZERO } else { line.quantity() },
+                net: kept.figures.net,
+                tax: kept.figures.tax,
+                base_net: kept.base_net,
+                base_tax: kept.base_tax,
+                source_line: line.source_line,
+            })
         })
         .collect()
 }

@@ -60,10 +60,10 @@ impl Worked {
             }
             if let Some(taxes) = base.taxes.get_mut(*index) {
                 let amount = |tax: &LineTax| {
-                    let same = given.base.taxes.iter().find(|part| part.component == tax.component);
-                    same.map_or(Money::ZERO, |part| part.amount)
+                    let same = given.base.taxes.iter().filter(|part| part.component == tax.component);
+                    same.map(|part| part.amount).next().ok_or(TooLarge)
                 };
-                *taxes = given.figures.taxes.iter().map(amount).collect();
+                *taxes = given.figures.taxes.iter().map(amount).collect::<Result<_, TooLarge>>()?;
             }
             base.total = base.total.plus(given.base.total()?)?;
         }
@@ -77,7 +77,7 @@ impl Worked {
 
     /// What a line took of the lines that it credits.
     pub(super) fn took(&self, index: usize) -> Vec<Took> {
-        self.given.get(&index).map(|given| given.took.clone()).unwrap_or_default()
+        self.given.get(&index).map_or_else(Vec::new, |given| given.took.clone())
     }
 }
 
@@ -208,7 +208,9 @@ impl Sharing<'_> {
             let part = match (pieces, money) {
                 (Some(pieces), Some(money)) => Part::Both(pieces, money),
                 (Some(pieces), None) => Part::Quantity(pieces),
-                (None, money) => Part::Amount(money.unwrap_or_default()),
+                (None, Some(money)) => Part::Amount(money),
+                // Nothing is asked of it.
+                (None, None) => continue,
             };
             let share = left.take(part, coins)?;
             quantity = quantity.zip(pieces).map(|(wanted, taken)| Quantity::from_units(wanted.units() - taken.units()));

@@ -15,6 +15,7 @@ use crate::money::Money;
 use crate::resource::account::CashFlowSection;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sums::Sums as _;
 
 /// What is neither business nor money: where books begin, and what lies between two years.
 const BETWEEN: [EntryKind; 2] = [EntryKind::Opening, EntryKind::YearEnd];
@@ -45,11 +46,11 @@ impl Flows {
     }
 
     pub(super) fn direct(&self, activity: Activity, account: RecordId) -> i64 {
-        self.direct.get(&(activity, account)).copied().unwrap_or(0)
+        self.direct.sum_of(&(activity, account))
     }
 
     pub(super) fn moved(&self, account: RecordId) -> i64 {
-        self.moved.get(&account).copied().unwrap_or(0)
+        self.moved.sum_of(&account)
     }
 
     pub(super) fn of(&self, activity: Activity) -> i64 {
@@ -60,7 +61,7 @@ impl Flows {
     pub(super) fn elsewhere(&self, account: RecordId) -> i64 {
         let operating = Activity::Section(CashFlowSection::Operating);
         let others = self.direct.iter().filter(|((of, id), _)| *of != operating && *id == account);
-        others.map(|(_, gave)| gave).sum::<i64>() - self.carried.get(&account).copied().unwrap_or(0)
+        others.map(|(_, gave)| gave).sum::<i64>() - self.carried.sum_of(&account)
     }
 
     #[cfg(test)]
@@ -270,7 +271,7 @@ async fn settled(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Flows) -
     }
     let said = said(cx, asked, sides, Span { from: None, to: asked.span.to }).await?;
     let documents: Vec<RecordId> = said.iter().filter(|(_, said)| said.control != 0).map(|(id, _)| *id).collect();
-    let coin = 10_i64.pow(Money::PLACES.saturating_sub(cx.business()?.currency_decimals));
+    let coin = Money::smallest(cx.business()?.currency_decimals).units();
     let from = asked.span.from;
     let mut left: HashMap<RecordId, Left> = HashMap::new();
     for settles in settlements(cx, asked, sides, &documents).await? {

@@ -6,6 +6,7 @@
 use super::super::asked::{Asked, TaxBasis};
 use super::super::settled::{Figures, History, KINDS, Part, coin, due, too_large};
 use super::facts::Sum;
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::balances::last_known;
 use crate::books::tables::{entries, tax_facts};
 use crate::cx::{Cx, Point};
@@ -142,7 +143,7 @@ impl Known {
 
     /// The rows of a document, as they stand at the end of a day.
     fn rows(&self, document: RecordId, day: Day) -> Result<Vec<Row>> {
-        let facts = self.facts.get(&document).map(Vec::as_slice).unwrap_or_default();
+        let facts = self.facts.get(&document).map_or(&[][..], Vec::as_slice);
         let mut rows: BTreeMap<(Option<RecordId>, Option<RecordId>, TaxDuty, bool), Row> = BTreeMap::new();
         for fact in facts.iter().filter(|fact| fact.date <= day) {
             let key = (fact.line_id, fact.component_id, fact.duty, fact.leads);

@@ -148,8 +148,8 @@ impl Report for TaxDetail {
             by_share,
             count,
             net,
-            told: whole.as_ref().map_or(0, Taxes::told),
-            posted: whole.as_ref().map_or(0, |whole| whole.posted),
+            told: whole.iter().map(Taxes::told).sum(),
+            posted: whole.iter().map(|whole| whole.posted).sum(),
         })
     }
 

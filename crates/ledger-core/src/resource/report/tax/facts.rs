@@ -15,6 +15,7 @@ use sea_orm::{
 };
 use std::collections::HashMap;
 use tax_facts::Column;
+use words::sums::SummedUp as _;
 
 /// Facts that say the same of tax, in the company's currency.
 #[derive(Debug, Clone, FromQueryResult)]
@@ -115,7 +116,7 @@ impl Taxes {
     /// What a code is called; lines without one have a name of their own.
     pub(super) fn name_of(&self, code: Option<RecordId>) -> (String, String) {
         match code {
-            Some(id) => (id.to_string(), self.codes.get(&id).cloned().unwrap_or_default()),
+            Some(id) => (id.to_string(), self.codes.get(&id).map_or_else(String::new, Clone::clone)),
             None => ("none".into(), "Without a tax code".into()),
         }
     }
@@ -160,7 +161,7 @@ async fn posted(cx: &Cx<'_>, asked: &Asked) -> Result<i64> {
         .into_tuple()
         .one(&cx.db)
         .await?;
-    Ok(lines.flatten().unwrap_or_default())
+    Ok(lines.summed_up())
 }
 
 /// Books of before there were facts of tax say nothing here of what was not taxed: they are named, and not silently empty.

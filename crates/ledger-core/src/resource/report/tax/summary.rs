@@ -116,7 +116,7 @@ impl Report for TaxSummary {
             add(&mut of_code.whole, figures(sum, sum.leads));
             add(&mut total, figures(sum, sum.leads));
             if let Some(id) = sum.component_id {
-                let component = (sum.component.clone().unwrap_or_default(), Some(id));
+                let component = (sum.component.as_deref().unwrap_or("").to_owned(), Some(id));
                 add(of_code.components.entry(component).or_default(), figures(sum, !sum.only_shows()));
             }
         }

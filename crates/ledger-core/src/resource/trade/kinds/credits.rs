@@ -106,7 +106,7 @@ fn check_party(faults: &mut Faults, party: Option<RecordId>, source: Option<Reco
     if party.is_none() && source.is_none() {
         faults.add("partyId", "is required");
     }
-    party.unwrap_or_default()
+    party.unwrap_or(RecordId::NOBODY)
 }
 
 /// What only a note has.
@@ -133,7 +133,7 @@ impl NotePart {
         let refunded = shown.standing.allocations.iter().filter(|one| one.target_document_id == id);
         Self {
             reason: shown.asked.reason.clone(),
-            kind: shown.asked.note_kind.unwrap_or_default(),
+            kind: shown.asked.note_kind.unwrap_or(NoteKind::Return),
             amount_allocated: own(Money::from_units(allocated.map(|one| one.source_amount.units()).sum())),
             amount_refunded: own(Money::from_units(refunded.map(|one| one.amount.units()).sum())),
             remaining_credit: own(shown.standing.left(&shown.row).0),

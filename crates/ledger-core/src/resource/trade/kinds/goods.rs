@@ -188,7 +188,7 @@ fn abilities(shown: &Shown) -> Abilities {
 }
 
 fn stands(row: &document::Row) -> (DocumentStatus, Stage) {
-    (row.status, row.stage.unwrap_or_default())
+    (row.status, row.stage.unwrap_or(Stage::Open))
 }
 
 /// A note without order, or without the note that it takes back, says for whom it is.
@@ -198,7 +198,7 @@ fn party(faults: &mut Faults, party: Maybe<RecordId>, asked: &TradeAsked) -> Rec
     if party.is_none() && !follows {
         faults.add("partyId", "is required");
     }
-    party.unwrap_or_default()
+    party.unwrap_or(RecordId::NOBODY)
 }
 
 fn kinds(words: &'static [&'static str]) -> Vec<Filter<Column>> {
@@ -295,7 +295,7 @@ impl TradeKind for DeliveryNote {
             delivered_at: shown.asked.logistics.delivered_at,
             cost_total: Amount { money: Money::from_units(cost), currency_decimals: shown.base_decimals },
             invoice_status: shown.standing.extents().1,
-            returned_quantity: shown.standing.returned(),
+            returned_quantity: shown.standing.returned()?,
             body: shown.body,
         })
     }
@@ -398,7 +398,7 @@ impl TradeKind for ReceiptNote {
             supplier_delivery_number: shown.asked.logistics.supplier_delivery_number.clone(),
             grni_total: Amount { money: Money::from_units(waits), currency_decimals: shown.base_decimals },
             bill_status: shown.standing.extents().1,
-            returned_quantity: shown.standing.returned(),
+            returned_quantity: shown.standing.returned()?,
             body: shown.body,
         })
     }

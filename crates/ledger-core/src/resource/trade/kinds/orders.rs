@@ -228,7 +228,7 @@ impl TradeKind for SalesOrder {
 
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<SalesOrderView> {
         let row = &shown.row;
-        let status = match (row.status, row.stage.unwrap_or_default()) {
+        let status = match (row.status, row.stage.unwrap_or(Stage::Open)) {
             (DocumentStatus::Draft, _) => SalesOrderStatus::Draft,
             (DocumentStatus::Void, _) => SalesOrderStatus::Cancelled,
             (DocumentStatus::Posted, Stage::Open) => SalesOrderStatus::Open,
@@ -302,7 +302,7 @@ impl TradeKind for PurchaseOrder {
 
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<PurchaseOrderView> {
         let row = &shown.row;
-        let status = match (row.status, row.stage.unwrap_or_default()) {
+        let status = match (row.status, row.stage.unwrap_or(Stage::Open)) {
             (DocumentStatus::Draft, _) => PurchaseOrderStatus::Draft,
             (DocumentStatus::Void, _) => PurchaseOrderStatus::Cancelled,
             (DocumentStatus::Posted, Stage::Open) => PurchaseOrderStatus::Open,

@@ -1,0 +1,253 @@
+//! Money: its worked examples over the wire, and the largest numbers there are, in every field of every document that takes one: each is kept to the last digit, or
+//! refused by the name of its field. Nothing breaks by them, and nothing becomes another number.
+
+use crate::harness::examples::creatable;
+use crate::harness::server::{Company, DIALECTS, Said};
+use crate::harness::shop::Shop;
+use crate::harness::{Dialect, Request, Server, on_both_engines};
+use ledger_core::resource::operation::ResourceOperations;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// The most that an amount, a quantity, a price and a rate can be, what is around them, and their other sides.
+const EXTREMES: &[&str] = &[
+    "922337203685477.5807",
+    "922337203685477.58",
+    "922337203685477.5808",
+    "9223372036854.775807",
+    "9223372036854",
+    "9223372036854.775808",
+    "922337203.6854775807",
+    "99999999999999999999999999",
+    "0.0000000001",
+    "0.000001",
+    "-9223372036854.775807",
+];
+
+/// A place in a body: members and the first of each list.
+type Place = Vec<String>;
+
+/// The places of decimals in what a request takes, as the document tells them.
+fn decimals(document: &Value, schema: &Value, place: &[String], found: &mut BTreeSet<Place>) {
+    let schema = match schema["$ref"].as_str() {
+        Some(reference) => &document["components"]["schemas"][reference.rsplit('/').next().unwrap()],
+        None => schema,
+    };
+    if schema["format"] == "decimal" {
+        found.insert(place.to_vec());
+    }
+    for choice in ["anyOf", "oneOf", "allOf"] {
+        for one in schema[choice].as_array().into_iter().flatten() {
+            decimals(document, one, place, found);
+        }
+    }
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        decimals(document, member, &[place, &[name.clone()]].concat(), found);
+    }
+    if schema["items"].is_object() {
+        decimals(document, &schema["items"], &[place, &["0".into()]].concat(), found);
+    }
+}
+
+/// The fields of a resource that take decimals.
+fn fields(server: &Server, resource: &str) -> Vec<Place> {
+    let document = server.send(&Request::new("GET", "/swagger/b/swagger.json")).expect(200).json();
+    let creates = |item: &&Value| item["post"]["operationId"] == format!("{resource}Create");
+    let found = document["paths"].as_object().unwrap().values().find(creates);
+    let item = found.unwrap_or_else(|| panic!("nothing creates {resource}"));
+    let mut places = BTreeSet::new();
+    decimals(&document, &item["post"]["requestBody"]["content"]["application/json"]["schema"], &[], &mut places);
+    places.into_iter().collect()
+}
+
+/// A body with a number in one place.
+fn with(body: &Value, place: &[String], number: &str) -> Value {
+    let mut body = body.clone();
+    let mut at = &mut body;
+    for (index, name) in place.iter().enumerate() {
+        let list = place.get(index + 1).is_some_and(|next| next == "0");
+        at = if name == "0" {
+            at.as_array_mut().unwrap().first_mut().unwrap()
+        } else {
+            if at[name].is_null() {
+                at[name] = if list { json!([{}]) } else { json!({}) };
+            }
+            if at[name].as_array().is_some_and(Vec::is_empty) {
+                at[name] = json!([{}]);
+            }
+            &mut at[name]
+        };
+    }
+    *at = serde_json::from_str(number).unwrap();
+    body
+}
+
+/// Members that say the same in another way, and must be gone where the other is given.
+fn without_rivals(resource: &str, mut body: Value, place: &[String]) -> Value {
+    let last = place.last().unwrap().as_str();
+    let rivals: &[&str] = match last {
+        "discountAmount" => &["discountPercent"],
+        "discountPercent" => &["discountAmount"],
+        "countedQuantity" => &["quantityDelta", "unitCost"],
+        "standardCost" if resource == "stockAdjustments" => &["quantityDelta", "countedQuantity", "unitCost"],
+        "debit" => &["credit"],
+        "credit" => &["debit"],
+        _ => &[],
+    };
+    let mut at = &mut body;
+    for name in &place[..place.len() - 1] {
+        at = if name == "0" { at.as_array_mut().unwrap().first_mut().unwrap() } else { &mut at[name] };
+    }
+    for rival in rivals {
+        at.as_object_mut().unwrap().remove(*rival);
+    }
+    if last.starts_with("exchangeRate") || last == "rate" {
+        at["currency"] = "USD".into();
+    }
+    body
+}
+
+/// The name of a field as a refusal says it.
+fn named(place: &[String]) -> String {
+    let mut name = String::new();
+    for part in place {
+        match (part.as_str(), name.is_empty()) {
+            ("0", _) => name += "[0]",
+            (part, true) => name += part,
+            (part, false) => name = format!("{name}.{part}"),
+        }
+    }
+    name
+}
+
+/// Whether a refusal names the field, or what it is a part of or makes up.
+fn names(said: &Said, place: &[String]) -> bool {
+    let top = &place[0];
+    said.fields().iter().any(|field| {
+        field == &named(place)
+            || field.starts_with(top.as_str())
+            // What a total comes to is named where its parts are many.
+            || ["lines", "amount", "allocations", "rates"].iter().any(|sum| field.starts_with(sum))
+            || field == "toAmount"
+    })
+}
+
+fn is_document(operations: &ResourceOperations) -> bool {
+    operations.example.get("lines").is_some()
+        || ["receipts", "payments", "contraEntries", "revaluations", "allocations"].contains(&operations.key.stem())
+}
+
+/// A body that would be taken with an ordinary number in its place.
+fn body(company: &Company<'_>, resource: &str) -> Value {
+    let mut body = company.example(resource);
+    body["status"] = "posted".into();
+    if ["allocations", "revaluations"].contains(&resource) {
+        body.as_object_mut().unwrap().remove("status");
+    }
+    if resource == "receiptNotes" {
+        body["lines"][0]["unitCost"] = 10.into();
+    }
+    body
+}
+
+fn tried(server: &Server, dialect: Dialect) -> (usize, usize, Vec<String>) {
+    let (mut taken, mut refused, mut wrong) = (0, 0, Vec::new());
+    for operations in creatable().filter(|one| is_document(one)) {
+        let resource = operations.key.stem();
+        let places = fields(server, resource);
+        assert!(!places.is_empty(), "{resource} takes no decimals");
+        for place in places {
+            let mut company = server.company();
+            for number in EXTREMES {
+                let ask = |company: &Company<'_>| {
+                    let one = with(&body(company, resource), &place, "1");
+                    let body = with(&without_rivals(resource, one, &place), &place, number);
+                    company.ask(dialect, "POST", resource, "", Some(&body))
+                };
+                let mut said = ask(&company);
+                if said.code.as_deref() == Some("amount_too_large") {
+                    // What one number did to the sums of the books is none of the next one's business.
+                    company = server.company();
+                    said = ask(&company);
+                }
+                match said.status {
+                    201 => taken += 1,
+                    // A state of the books, such as too little in stock, is told by the field as well.
+                    400 | 409 if names(&said, &place) => refused += 1,
+                    status => wrong.push(format!(
+                        "{status} {resource} {} = {number}: {} {}",
+                        named(&place),
+                        said.title,
+                        said.errors
+                    )),
+                }
+            }
+        }
+    }
+    (taken, refused, wrong)
+}
+
+/// An invoice of lines, in another currency where one is said.
+fn invoice(shop: &Shop<'_>, abroad: Option<(&str, &str)>, lines: Value) -> Value {
+    let mut body = json!({"date": "2026-01-05", "partyId": shop.customer, "lines": lines});
+    if let Some((currency, rate)) = abroad {
+        (body["currency"], body["exchangeRate"]) = (currency.into(), rate.into());
+    }
+    shop.make("salesInvoices", &body)
+}
+
+fn of_lines(document: &Value, member: &str) -> Vec<String> {
+    document["lines"].as_array().unwrap().iter().map(|line| line[member].to_string()).collect()
+}
+
+on_both_engines! {
+    fn the_worked_examples_of_money_hold_over_the_wire(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let one = |quantity: &str, price: &str| json!([{"quantity": quantity, "unitPrice": price}]);
+            // 5.1
+            let mut payment = shop.payment("2026-01-05", "9223372036855.00");
+            payment["lines"] = json!([{"accountId": shop.company.account("6200"), "amount": "9223372036855.00"}]);
+            payment.as_object_mut().unwrap().remove("partyId");
+            let paid = shop.make("payments", &payment);
+            assert_eq!(shop.posted(&paid), ["1010 -9223372036855.00", "6200 9223372036855.00"]);
+            // 5.2
+            let large = invoice(&shop, Some(("USD", "1.2345678901")), one("1", "123456789012.34"));
+            assert_eq!(large["baseTotal"].to_string(), "152415787529.49");
+            // 5.3
+            for (currency, rate, lines, total, base) in [
+                ("KWD", "3.01", one("1.5", "1.235"), "1.853", "5.58"),
+                ("JPY", "0.0061", one("1", "1234"), "1234", "7.53"),
+            ] {
+                let sold = invoice(&shop, Some((currency, rate)), lines);
+                assert_eq!([&sold["total"], &sold["baseTotal"]].map(ToString::to_string), [total, base]);
+            }
+            // 5.4
+            let even = Shop::with(server, dialect, json!({"roundingMode": "halfEven"}));
+            let halves = invoice(&even, None, json!([{"unitPrice": "0.125"}, {"unitPrice": "0.135"}]));
+            assert_eq!((of_lines(&halves, "netAmount"), halves["total"].to_string()), (vec!["0.12".into(), "0.14".into()], "0.26".into()));
+            // 5.5
+            let three = json!([{"unitPrice": "0.05"}, {"unitPrice": "0.05"}, {"unitPrice": "0.05"}]);
+            let shared = invoice(&shop, Some(("USD", "0.5")), three);
+            assert_eq!(of_lines(&shared, "baseNetAmount"), ["0.03", "0.02", "0.03"]);
+            assert_eq!(shared["baseTotal"].to_string(), "0.08");
+            // 5.6
+            let tiny = json!([
+                {"quantity": 1_500_000, "unitPrice": "0.000001"},
+                {"unitPrice": "99.99", "discountPercent": "33.333333"},
+            ]);
+            let tiny = invoice(&shop, None, tiny);
+            assert_eq!((of_lines(&tiny, "netAmount"), tiny["total"].to_string()), (vec!["1.50".into(), "66.66".into()], "68.16".into()));
+            shop.proves();
+            even.proves();
+        }
+    }
+
+    fn the_largest_numbers_are_kept_or_named(server) {
+        for dialect in DIALECTS {
+            let (taken, refused, wrong) = tried(server, dialect);
+            assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), taken + refused, wrong.join("\n"));
+            assert!(taken > 100 && refused > 100, "{taken} taken, {refused} refused");
+        }
+    }
+}
