@@ -100,15 +100,6 @@ pub async fn up(database: &DatabaseConnection, sign: Sign<'_>) -> Result<i64, Db
     let strange = running::all(database, sign).await?;
     noting::make(database).await?;
     Ok(strange)
-    // A process that ended in the middle left the word that it had begun, and what its migrations noted: that is kept.
-    if has_table(database, "touched").await? && !noting::are_due(database).await? {
-        // What somebody else wrote does not pass for what migrations write.
-        database.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?;
-        noting::is_due(database).await?;
-    }
-    Migrator::up(database, None).await?;
-    database.execute_unprepared(&format!("UPDATE touched SET batch = '{BATCH}' WHERE batch = ''")).await?;
-    noting::make(database).await
 }
 
 /// Two processes may start on one empty PostgreSQL: the second waits here until the transaction of the first has ended.
@@ -189,37 +180,6 @@ mod tests {
     async fn number(database: &DatabaseConnection, sql: &str) -> i64 {
         let asked = Statement::from_string(DbBackend::Sqlite, sql);
         database.query_one_raw(asked).await.unwrap().unwrap().try_get_by_index(0).unwrap()
-    }
-
-    #[tokio::test]
-    async fn what_migrations_noted_outlives_the_process_that_ended_among_them() {
-        let path = std::env::temp_dir().join(format!("duet-cut-short-{}.db", std::process::id()));
-        let patience = std::time::Duration::ZERO;
-        let access = sqlite_kit::Access::Create;
-        let opening = sqlite_kit::Opening { path: path.clone(), access, cache_kib: 1_024, statements: 16, patience };
-        let (database, failure) = sqlite_kit::proxied(&opening).await.unwrap();
-        Migrator::up(&database, Some(8)).await.unwrap();
-        for statement in OLD_BOOKS {
-            database.execute_unprepared(statement).await.unwrap();
-        }
-        let before = Migrator::migrations().iter().position(|one| one.name().contains("keepers")).unwrap();
-        Migrator::up(&database, (before - 8).try_into().ok()).await.unwrap();
-        database.execute_unprepared("UPDATE accounts SET seal = 'sealed'; DELETE FROM touched").await.unwrap();
-        let noted = |batch: &str| {
-            format!("SELECT COUNT(DISTINCT key) FROM touched WHERE relation = 'accounts' AND batch = '{batch}'")
-        };
-        // It begins as `up` does, and ends when one of them has run.
-        noting::is_due(&database).await.unwrap();
-        Migrator::up(&database, Some(1)).await.unwrap();
-        let written = number(&database, &noted("")).await;
-        assert!(written > 0, "accounts got their keepers");
-        up(&database).await.unwrap();
-        assert!(number(&database, &noted(BATCH)).await >= written, "the server is told to seal them");
-        assert_eq!((number(&database, &noted("")).await, pending(&database).await.unwrap()), (0, 0));
-        failure.told().unwrap();
-        for suffix in ["", "-wal", "-shm"] {
-            std::fs::remove_file(sqlite_kit::beside(&path, suffix)).unwrap();
-        }
     }
 
     #[tokio::test]
