@@ -335,7 +335,11 @@ mod tests {
         // Ten yen that are worth less than a cent, taken from an account in euro.
         let yen = Valued { base: Money::ZERO, currency: "JPY".into(), own: Money::parse("10").unwrap() };
         let alone = Line::posted(RecordId::default(), yen, About::default());
-        assert_eq!(Posting::balanced(vec![alone.clone(), line("0")]).unwrap().lines().len(), 2, "the other side is told");
+        assert_eq!(
+            Posting::balanced(vec![alone.clone(), line("0")]).unwrap().lines().len(),
+            2,
+            "the other side is told"
+        );
         assert_eq!(Posting::balanced(vec![alone]), Err(Unbalanced::Alone));
         assert!(Posting::balanced(vec![line("0")]).unwrap().is_empty());
     }

@@ -13,8 +13,8 @@ mod taxes;
 mod years;
 
 use crate::aside;
-use crate::books::aliases::Named;
 use crate::books::BEFORE_THE_FIRST;
+use crate::books::aliases::Named;
 use crate::books::audit;
 use crate::books::digest::Digest;
 use crate::books::portions::next_entries;

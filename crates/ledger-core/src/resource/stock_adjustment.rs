@@ -139,7 +139,12 @@ pub(crate) fn restating(item: RecordId, date: Day, cost: UnitPrice) -> Draft<Adj
     let head = Head { status: Some(DocumentStatus::Posted), ..Head::on(date) };
     Draft {
         head,
-        asked: AdjustmentAsked { reason: Some("A new standard cost".into()), account: None, lines: vec![line] },
+        asked: AdjustmentAsked {
+            reason: Some("A new standard cost".into()),
+            account: None,
+            lines: vec![line],
+            held: Held::default(),
+        },
     }
 }
 

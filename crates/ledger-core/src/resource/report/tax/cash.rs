@@ -6,7 +6,6 @@
 use super::super::asked::{Asked, TaxBasis};
 use super::super::settled::{Figures, History, KINDS, Part, coin, due, too_large};
 use super::facts::Sum;
-use crate::books::BEFORE_THE_FIRST;
 use crate::books::balances::last_known;
 use crate::books::tables::{entries, tax_facts};
 use crate::cx::{Cx, Point};
