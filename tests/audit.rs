@@ -68,6 +68,13 @@ on_both_engines! {
             let end = if now.get("voidDate").is_some() { "voided" } else { "deleted" };
             assert_eq!(actions, ["created", "updated", end], "{resource}");
         }
+        // What a record is called finds it, in capitals or not.
+        for word in ["CHANGED", "changed"] {
+            let found = log(&company, &format!("&resource=parties&q={word}"));
+            let actions: Vec<_> = found.iter().map(|one| one["action"].as_str().unwrap()).collect();
+            assert_eq!(actions, ["updated", "deleted"], "{word}");
+        }
+        assert!(log(&company, "&resource=parties&q=nobody-is-called-so").is_empty());
         let all = log(&company, "");
         let sequences: Vec<_> = all.iter().map(|one| one["sequence"].as_u64().unwrap()).collect();
         assert_eq!(sequences, (1..=all.len() as u64).collect::<Vec<_>>());
@@ -234,6 +241,8 @@ const CORRUPTIONS_OF_TRADE: &[(&str, &str, &[&str])] = &[
     ("a move of another day", "UPDATE open_item_moves SET date = '2026-01-01' WHERE allocation_id IS NULL", &["V3b"]),
     ("a move of less", "UPDATE open_item_moves SET base = base - 100 WHERE allocation_id IS NULL", &["V3b", "V4d"]),
     ("a move that is gone", "DELETE FROM open_item_moves WHERE allocation_id IS NOT NULL", &["V3b", "V4d"]),
+    ("an open item of nobody", "UPDATE open_items SET party_id = id WHERE kind = 'purchaseInvoice'", &["M1"]),
+    ("a party that is part of itself", "UPDATE parties SET merged_into_id = id", &["M1"]),
     ("an allocation of more", "UPDATE allocations SET amount = amount + 100", &["V5"]),
     ("an allocation that was taken away", "UPDATE allocations SET removed_at = 1", &["V5", "V11"]),
     ("an allocation of another party", "UPDATE allocations SET party_id = id", &["V5"]),
@@ -381,6 +390,10 @@ fn each_corruption_is_found(engine: Engine) {
             Engine::Sqlite => format!("business_id = X'{id}'"),
             Engine::Postgres => format!("business_id = '{}'", company.id),
         };
+        // What is packed is spoilt as it is said.
+        if statements.contains("content") {
+            behind_the_back(&server, &crate::seals::unpacked_contents(&server)).unwrap();
+        }
         let here: Vec<String> = statements.split("; ").map(|statement| within(statement, &only)).collect();
         behind_the_back(&server, &here).unwrap_or_else(|error| panic!("{what}: {error}"));
         let failed = company.failed_checks();

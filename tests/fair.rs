@@ -1,7 +1,7 @@
 //! Shares: what one company does leaves the others their turn, and what is taken slowly holds nothing.
 
 use crate::harness::http::Answer;
-use crate::harness::server::{Company, Options};
+use crate::harness::server::{Company, DIALECTS, Options};
 use crate::harness::{Dialect, Engine, Server, on_both_engines};
 use serde_json::json;
 use std::io::{Read, Write};
@@ -148,6 +148,37 @@ fn who_reads_for_longer_than_their_share_of_a_minute_is_told_when_to_come_again(
     assert!(refused.header("ratelimit-remaining").is_some_and(|left| left != "0"), "it is not about requests");
     // What is written takes no such time.
     company.party(json!({"name": "Written all the same"}));
+}
+
+/// A page is whole or it is refused: who would take one that was cut short for all there is, never asks for the rest.
+#[test]
+fn a_page_with_more_lines_than_an_answer_holds_says_how_to_ask_for_them() {
+    let server = Server::start(Engine::Sqlite, Options::default()).expect("SQLite needs nothing");
+    let company = server.company();
+    let (rent, bank) = (company.account("6200"), company.account("1010"));
+    let mut lines = vec![json!({"accountId": rent, "debit": "1.00"}); 999];
+    lines.push(json!({"accountId": bank, "credit": "999.00"}));
+    let journal = json!({"date": "2026-03-10", "lines": lines});
+    for _ in 0..51 {
+        company.post_journal(&journal).expect(201);
+    }
+    let book = |dialect, size: &str| {
+        let path = format!("reports/day-book?from=2026-01-01&to=2026-12-31{size}");
+        company.say(dialect, company.request_at(dialect, "GET", &path))
+    };
+    for dialect in DIALECTS {
+        let refused = book(dialect, "&pageSize=500").expect(400);
+        assert!(refused.answer.text.contains("pageSize"), "{}", refused.answer.text);
+        assert!(refused.answer.text.contains("51 entries of this page have 51000 lines"), "{}", refused.answer.text);
+        // As many entries as are given unasked are never too many.
+        let page = book(dialect, "").expect(200).data;
+        assert_eq!(page["pagination"]["totalCount"], 51);
+        let rows = page["rows"].as_array().expect("rows");
+        let lines = rows.iter().map(|row| row["children"].as_array().expect("lines").len());
+        assert_eq!((rows.len(), lines.sum::<usize>()), (50, 50_000));
+    }
+    let all = asked(&company, "reports/day-book?from=2026-01-01&to=2026-12-31&format=csv").expect(200);
+    assert!(all.text.lines().count() > 51_000, "{}", all.text.lines().count());
 }
 
 /// A connection that is closed in the middle of a read frees its place at once: a crowd that comes and goes without

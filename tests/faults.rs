@@ -345,6 +345,32 @@ fn a_sync_that_fails_ends_the_server_with_a_clear_word() {
     }
 }
 
+/// It ends as well where nobody takes the word: nothing on the way to its end can fail.
+#[test]
+fn a_sync_that_fails_ends_a_server_that_nobody_hears() {
+    if !strace_works() {
+        return;
+    }
+    let deaf = ["sh", "-c", "exec \"$@\" 2>/dev/full", "sh"].map(str::to_owned).to_vec();
+    let server = Server::start(Engine::Sqlite, Options { wrap: deaf, ..Options::default() }).unwrap();
+    let company = server.company();
+    let (id, token) = (company.id.clone(), company.token.clone());
+    let mut ledger = Ledger::of(&company);
+    ledger.insist("before");
+    let tracer = Tracer::on(&server, &["-e", "inject=fsync,fdatasync:error=EIO:when=1"]);
+    assert_eq!(ledger.post("while it fails"), Heard::Unknown);
+    // No other lane goes on behind a log that may be in memory alone.
+    let next = ledger.post("after it failed");
+    assert!(!matches!(next, Heard::Done { .. }), "{next:?}");
+    eventually("its end", || std::net::TcpStream::connect(server.address).is_err().then_some(()));
+    assert_eq!(tracer.off(), 1);
+    let heard = ledger.heard;
+    let server = server.restarted();
+    let company = Company { server: &server, id, token };
+    Ledger { heard: heard.clone(), ..Ledger::of(&company) }.insist("once it is back");
+    assert!(heard.contains_key("after it failed"));
+}
+
 /// The log is copied to the file now and then. What fails there costs no answer, for the log has all of it.
 #[test]
 fn a_log_that_cannot_be_copied_to_the_file_loses_nothing() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 impl Shop<'_> {
     /// A report, whose identities hold.
-    fn proved(&self, path: &str) -> Value {
+    pub(crate) fn proved(&self, path: &str) -> Value {
         let request = self.company.request_at(self.dialect, "GET", &format!("reports/{path}"));
         let report = self.company.say(self.dialect, request).expect(200).data;
         let checks = report["checks"].as_array().unwrap();
@@ -17,7 +17,7 @@ impl Shop<'_> {
     }
 
     /// The rows of a report with those below them, without figures of nothing: label, then column and figure.
-    fn rows(&self, path: &str) -> Vec<String> {
+    pub(crate) fn rows(&self, path: &str) -> Vec<String> {
         fn write(rows: &Value, columns: &[String], inset: &str, text: &mut Vec<String>) {
             for row in rows.as_array().unwrap() {
                 let key = row["key"].as_str().unwrap();
@@ -59,7 +59,7 @@ impl Shop<'_> {
 }
 
 /// What holds in both dialects, in a company of its own each.
-fn in_both(server: &Server, settings: &Value, fact: impl Fn(&Shop<'_>)) {
+pub(crate) fn in_both(server: &Server, settings: &Value, fact: impl Fn(&Shop<'_>)) {
     for dialect in DIALECTS {
         let shop = Shop::with(server, dialect, settings.clone());
         fact(&shop);

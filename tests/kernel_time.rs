@@ -2,7 +2,7 @@
 
 use crate::harness::on_both_engines;
 use crate::harness::server::DIALECTS;
-use crate::harness::shop::Shop;
+use crate::harness::shop::{Shop, cents, id, shown_cents};
 use serde_json::{Value, json};
 
 impl Shop<'_> {
@@ -193,6 +193,411 @@ on_both_engines! {
             assert!(refused.errors["date"].to_string().contains("last day of a fiscal year"), "{}", refused.answer.text);
             shop.make("fiscalYears", &json!({"name": "Short", "start": "2026-01-01", "end": "2026-06-30"}));
             shop.make("journals", &journal);
+        }
+    }
+
+    /// Two parties that turn out to be one: an alias, and not one entry.
+    fn a_party_that_became_part_of_another_is_read_as_that_one(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let p = shop.customer.clone();
+            let twin = shop.company.party(json!({"name": "Dup"}));
+            let dup = id(&twin).to_owned();
+            let bill = |party: &str, date: &str, price: u32| {
+                shop.make("salesInvoices", &json!({"date": date, "partyId": party, "lines": [{"unitPrice": price}]}))
+            };
+            let (own, other) = (bill(&p, "2026-01-10", 50), bill(&dup, "2026-01-11", 100));
+            let draft = shop.make("journals", &json!({"date": "2026-01-12", "status": "draft", "lines": [
+                {"accountId": shop.company.account("1200"), "partyId": dup, "debit": 5},
+                {"accountId": shop.company.account("4000"), "credit": 5}
+            ]}));
+            let before = other["createdAt"].as_str().unwrap().to_owned();
+            let entries = || shop.ask("GET", "entries", "?pageSize=1", None).expect(200).data["pagination"]["totalCount"].clone();
+            let posted = entries();
+            let merge = |into: &str| shop.act("POST", "parties", &twin, "merge", Some(&json!({"intoPartyId": into})));
+            assert_eq!(merge(&p).expect(200).data["receivableBalance"].to_string(), "150.00");
+            assert_eq!(entries(), posted);
+            // The party itself, and the list of them.
+            let read = |party: &str| shop.ask("GET", "parties", &format!("/{party}"), None).expect(200).data;
+            let listed = shop.ask("GET", "parties", "?pageSize=100", None).expect(200).data;
+            for (party, owes, into) in [(&p, "150.00", Value::Null), (&dup, "0.00", json!(p))] {
+                let in_list = listed["items"].as_array().unwrap().iter().find(|one| one["id"] == **party).unwrap();
+                for shown in [&read(party), in_list] {
+                    assert_eq!((shown["receivableBalance"].to_string().as_str(), &shown["mergedIntoId"]), (owes, &into));
+                }
+            }
+            // Statement, ageing, open items, turnover, the ledger by party.
+            let closing = |party: &str, more: &str| {
+                shop.totals(&format!("/party-statement?partyId={party}&from=2026-01-01&to=2026-01-31{more}"), &["closing"])
+            };
+            assert_eq!((closing(&p, ""), closing(&dup, "")), (vec!["150.00".to_owned()], vec!["0.00".to_owned()]));
+            let open = |party: &str| shop.ask("GET", "parties", &format!("/{party}/open-items"), None).expect(200).data;
+            let count = |page: &Value| page["items"].as_array().unwrap().len();
+            assert_eq!((count(&open(&p)), count(&open(&dup))), (2, 0));
+            let parties = |path: &str| {
+                let report = shop.proven(path);
+                let place = report["columns"].as_array().unwrap().iter().position(|column| column["key"] == "total" || column["key"] == "amount");
+                let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["type"] == "party");
+                rows.map(|row| format!("{} {}", if row["partyId"] == *p { "P" } else { "Dup" }, row["values"][place.unwrap()])).collect::<Vec<_>>()
+            };
+            for path in ["/ar-aging?asOf=2026-01-31", "/ar-aging-detail?asOf=2026-01-31", "/sales-by-customer?from=2026-01-01&to=2026-01-31"] {
+                assert_eq!(parties(path), ["P 150.00"], "{path}");
+            }
+            assert_eq!(parties(&format!("/ar-aging?asOf=2026-01-31&partyId={p}")), ["P 150.00"]);
+            assert_eq!(parties(&format!("/ar-aging?asOf=2026-01-31&partyId={dup}")), [""; 0]);
+            let moved = |party: &str| shop.totals(&format!("/general-ledger?from=2026-01-01&to=2026-01-31&partyId={party}"), &["debit"]);
+            assert_eq!((moved(&p), moved(&dup)), (vec!["150.00".to_owned()], vec!["0.00".to_owned()]));
+            // Lists and what they name.
+            let of = |resource: &str, party: &str| shop.ask("GET", resource, &format!("?partyId={party}"), None).expect(200).data;
+            for resource in ["salesInvoices", "entries"] {
+                assert_eq!((count(&of(resource, &p)), count(&of(resource, &dup))), (2, 0), "{resource}");
+            }
+            assert_eq!((count(&of("journals", &p)), count(&of("journals", &dup))), (1, 0));
+            let name = |entry: &Value| entry["lines"].as_array().unwrap().iter().find_map(|line| line["partyId"].as_str().map(str::to_owned));
+            assert!(of("entries", &p)["items"].as_array().unwrap().iter().all(|entry| name(entry).as_deref() == Some(&p)));
+            // What was known before tells of two.
+            let known = format!("&knownAt={before}");
+            assert_eq!((closing(&p, &known), closing(&dup, &known)), (vec!["50.00".to_owned()], vec!["100.00".to_owned()]));
+            assert_eq!(parties(&format!("/ar-aging?asOf=2026-01-31{known}")), ["P 50.00", "Dup 100.00"]);
+            // A receipt of the one settles an invoice of the other.
+            let mut receipt = shop.receipt("2026-01-20", "120");
+            receipt["allocations"] = json!([{"targetId": own["id"], "amount": 50}, {"targetId": other["id"], "amount": 70}]);
+            let receipt = shop.make("receipts", &receipt);
+            assert_eq!(shop.get("salesInvoices", &other)["balanceDue"].to_string(), "30.00");
+            let settled = shop.ask("GET", "allocations", &format!("?partyId={p}"), None).expect(200).data;
+            assert_eq!(settled["items"].as_array().unwrap().iter().filter(|one| one["partyId"] == *p).count(), 2);
+            assert_eq!(count(&shop.ask("GET", "allocations", &format!("?partyId={dup}"), None).expect(200).data), 0);
+            // What names the one that is gone means the one that stays.
+            let late = bill(&dup, "2026-01-25", 10);
+            assert_eq!(late["partyId"], *p);
+            assert_eq!(read(&p)["receivableBalance"].to_string(), "40.00");
+            let mut journal = shop.get("journals", &draft);
+            assert_eq!(journal["lines"][0]["partyId"], *p);
+            journal["status"] = json!("posted");
+            shop.ask("PUT", "journals", &format!("/{}", id(&draft)), Some(&journal)).expect(200);
+            assert_eq!(read(&p)["receivableBalance"].to_string(), "45.00");
+            // What was read is sent back and changes nothing; a change of it stays with the party.
+            let read_back = shop.get("salesInvoices", &other);
+            assert_eq!(read_back["partyId"], *p);
+            let put = |body: &Value| shop.ask("PUT", "salesInvoices", &format!("/{}", id(&other)), Some(body));
+            assert_eq!(put(&read_back).expect(200).data, read_back);
+            let mut dearer = read_back.clone();
+            dearer["lines"][0]["unitPrice"] = 110.into();
+            put(&dearer).expect(200);
+            assert_eq!(closing(&p, ""), ["55.00"]);
+            let named = json!({"date": "2026-01-26", "partyId": p, "salesInvoiceId": other["id"], "lines": [{"unitPrice": 10}]});
+            shop.make("creditNotes", &named);
+            shop.proves();
+            // It became part of one only, and who took it in does not go.
+            assert_eq!(merge(&p).expect(409).code.as_deref(), Some("invalid_state"));
+            assert_eq!(shop.ask("DELETE", "parties", &format!("/{p}"), None).expect(409).code.as_deref(), Some("in_use"));
+            // One that became part of another stands for it here as well.
+            let third = shop.company.party(json!({"name": "Third", "creditLimit": 60}));
+            let into_itself = shop.act("POST", "parties", &json!({"id": p}), "merge", Some(&json!({"intoPartyId": dup})));
+            assert_eq!(into_itself.expect(400).fields(), ["intoPartyId"]);
+            let whole = shop.act("POST", "parties", &json!({"id": p}), "merge", Some(&json!({"intoPartyId": third["id"]}))).expect(200).data;
+            assert_eq!(whole["receivableBalance"].to_string(), "45.00");
+            assert_eq!([&p, &dup].map(|one| read(one)["mergedIntoId"].clone()), [third["id"].clone(), third["id"].clone()]);
+            assert_eq!(closing(id(&third), ""), ["45.00"]);
+            shop.proves();
+            // All of it goes again.
+            shop.void("receipts", &receipt);
+            shop.proves();
+        }
+    }
+
+    /// A debt of goods that names the party anew, and limits that count all of it.
+    fn limits_count_what_all_of_a_party_owes(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::with(server, dialect, json!({"creditLimitPolicy": "block"}));
+            let stays = shop.company.party(json!({"name": "Stays", "creditLimit": 100}));
+            let gone = shop.company.party(json!({"name": "Gone"}));
+            let sell = |party: &Value, price: u32| {
+                shop.ask("POST", "salesInvoices", "", Some(&json!({"date": "2026-01-10", "partyId": party["id"], "lines": [{"unitPrice": price}]})))
+            };
+            sell(&gone, 80).expect(201);
+            shop.act("POST", "parties", &gone, "merge", Some(&json!({"intoPartyId": stays["id"]}))).expect(200);
+            for party in [&gone, &stays] {
+                assert_eq!(sell(party, 30).expect(409).code.as_deref(), Some("credit_limit_exceeded"));
+            }
+            sell(&gone, 20).expect(201);
+            shop.proves();
+        }
+    }
+
+    /// What is owed in dollars, in dollars, and beside that in the company's currency.
+    fn a_statement_in_a_currency_stands_beside_what_it_is_here(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let abroad = |more: Value| {
+                let mut body = json!({"partyId": shop.customer, "currency": "USD"});
+                body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+                body
+            };
+            let invoice = shop.make("salesInvoices", &abroad(json!({"date": "2026-01-10", "exchangeRate": "0.9", "lines": [{"unitPrice": 1000}]})));
+            shop.make("receipts", &abroad(json!({
+                "date": "2026-01-20", "exchangeRate": "0.93", "accountId": shop.company.account("1010"), "amount": 400,
+                "allocations": [{"targetId": invoice["id"], "amount": 400}]
+            })));
+            shop.make("creditNotes", &abroad(json!({"date": "2026-01-25", "salesInvoiceId": invoice["id"], "lines": [{"unitPrice": 50}]})));
+            shop.sale("2026-01-15", json!([{"unitPrice": 7}]));
+            let days = format!("partyId={}&from=2026-01-01&to=2026-01-31", shop.customer);
+            let rows = |query: &str| {
+                let report = shop.proven(&format!("/party-statement?{days}{query}"));
+                let rows = report["rows"].as_array().unwrap().iter();
+                rows.map(|row| row["values"].as_array().unwrap()[1..].iter().map(Value::to_string).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+            };
+            assert_eq!(rows("&currency=USD"), [
+                "null 0.00 null null null 0.00",
+                "1000.00 1000.00 \"USD\" 1000.00 900.00 900.00",
+                "-400.00 600.00 \"USD\" -400.00 -360.00 540.00",
+                "-50.00 550.00 \"USD\" -50.00 -45.00 495.00",
+                "null 550.00 null null null 495.00",
+            ]);
+            assert_eq!(rows(""), [
+                "null 0.00 null null null 0.00",
+                "900.00 900.00 \"USD\" 1000.00 900.00 900.00",
+                "7.00 907.00 \"EUR\" 7.00 7.00 907.00",
+                "-360.00 547.00 \"USD\" -400.00 -360.00 547.00",
+                "-45.00 502.00 \"USD\" -50.00 -45.00 502.00",
+                "null 502.00 null null null 502.00",
+            ]);
+            // 12.00 were gained by the exchange.
+            assert_eq!(shop.company.balance("4900", ""), "12.00");
+            let aged = |name: &str, query: &str| {
+                let report = shop.proven(&format!("/{name}?asOf=2026-01-31&buckets=30{query}"));
+                let row = &report["rows"][0];
+                assert_eq!(row["partyId"], shop.customer.as_str());
+                // What comes behind the buckets.
+                let behind = |row: &Value| Value::from(row["values"].as_array().unwrap()[3..].to_vec()).to_string();
+                (behind(row), row["children"].as_array().unwrap().iter().map(behind).collect::<Vec<_>>())
+            };
+            assert_eq!(aged("ar-aging", "&currency=USD").0, "[550.00,\"USD\",550.00,495.00]");
+            assert_eq!(aged("ar-aging", "").0, "[502.00,null,null,502.00]");
+            assert_eq!(aged("ar-aging-detail", "&currency=EUR").1, ["[7.00,\"EUR\",7.00,7.00]"]);
+            assert_eq!(aged("ar-aging-detail", "").1, [
+                "[540.00,\"USD\",600.00,540.00]",
+                "[7.00,\"EUR\",7.00,7.00]",
+                "[-45.00,\"USD\",-50.00,-45.00]",
+            ]);
+            // All currencies together are the control account.
+            let in_base = |currency: &str| cents(&shop.proven(&format!("/ar-aging?asOf=2026-01-31&currency={currency}"))["totals"]["baseAmount"]);
+            assert_eq!(shown_cents(in_base("USD") + in_base("EUR")), shop.company.balance("1200", "&asOf=2026-01-31"));
+            // Before the receipt, and of nothing at all.
+            assert_eq!(shop.totals("/ar-aging?asOf=2026-01-19&currency=USD", &["total", "baseAmount"]), ["1000.00", "900.00"]);
+            assert_eq!(shop.totals("/ap-aging-detail?asOf=2026-01-31&currency=USD", &["total", "baseAmount"]), ["0.00", "0.00"]);
+            let request = shop.company.request_at(dialect, "GET", "reports/ar-aging?currency=money");
+            assert_eq!(shop.company.say(dialect, request).expect(400).fields(), ["currency"]);
+            shop.proves();
+        }
+    }
+
+    /// What a company has on the eve of its first day.
+    fn what_books_begin_with_is_no_turnover_and_no_flow_of_money(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let (eve, opened) = ("2025-12-31", shop.company.account("3900"));
+            let item = shop.item(json!({"code": "BEANS"}));
+            shop.make("stockAdjustments", &json!({"date": eve, "reason": "Opening", "accountId": opened, "lines": [
+                {"itemId": item, "quantityDelta": 10, "unitCost": 8}
+            ]}));
+            let owed = |resource: &str, party: &str, amount: u32| {
+                shop.make(resource, &json!({"date": eve, "partyId": party, "isOpening": true, "lines": [{"unitPrice": amount}]}))
+            };
+            owed("salesInvoices", &shop.customer, 119);
+            owed("purchaseInvoices", &shop.supplier, 60);
+            let mut rest = shop.company.journal_body(eve, &[("1010", "500"), ("3000", "-639"), ("3900", "139")]);
+            rest["kind"] = json!("opening");
+            // Until all is entered, the proof says so; nothing is wrong.
+            let warned = || {
+                let said = shop.company.say(dialect, shop.company.request_at(dialect, "GET", "verify")).expect(200).data;
+                let check = said["checks"].as_array().unwrap().iter().find(|check| check["id"] == "O1").unwrap().clone();
+                (said["ok"] == true && check["ok"] == true, check["left"].as_str().unwrap().to_owned(), check["findings"].as_array().unwrap().len())
+            };
+            assert_eq!(warned(), (true, "-139.00".to_owned(), 1));
+            shop.make("journals", &rest);
+            assert_eq!(warned(), (true, "0.00".to_owned(), 0));
+            assert_eq!(shop.company.balance("3900", ""), "0.00");
+            let january = "from=2026-01-01&to=2026-01-31";
+            let report = shop.proven(&format!("/trial-balance?{january}"));
+            let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["values"][0] != row["values"][1]);
+            let opened: Vec<String> = rows.map(|row| format!("{} {} {}", row["key"].as_str().unwrap(), row["values"][0], row["values"][1])).collect();
+            assert_eq!(opened, ["1010 500.00 0.00", "1200 119.00 0.00", "1300 80.00 0.00", "2100 0.00 60.00", "3000 0.00 639.00"]);
+            let names = ["operating", "investing", "financing", "takenOver", "closing"];
+            for method in ["direct", "indirect"] {
+                let flow = |days: &str| shop.totals(&format!("/cash-flow?{days}&method={method}"), &names);
+                assert_eq!(flow("from=2025-12-01&to=2025-12-31"), ["0.00", "0.00", "0.00", "500.00", "500.00"], "{method}");
+                assert_eq!(flow(january), ["0.00", "0.00", "0.00", "0.00", "500.00"], "{method}");
+            }
+            let december = "from=2025-12-01&to=2025-12-31";
+            assert_eq!(shop.totals(&format!("/pl?{december}"), &["netProfit"]), ["0.00"]);
+            assert_eq!(shop.totals(&format!("/tax-summary?{december}"), &["netTax"]), ["0.00"]);
+            for name in ["sales-by-customer", "purchases-by-supplier"] {
+                assert_eq!(shop.totals(&format!("/{name}?{december}"), &["amount"]), ["0.00"], "{name}");
+            }
+            // What is sold of it afterwards costs what it was taken over at; what is owed is paid as anything else.
+            shop.sale("2026-01-10", json!([{"itemId": item, "quantity": 2, "unitPrice": 20}]));
+            assert_eq!(shop.stock(&item), ("8".to_owned(), "64.00".to_owned()));
+            assert_eq!(shop.totals("/ar-aging?asOf=2026-01-31", &["total"]), ["159.00"]);
+            shop.proves();
+        }
+    }
+
+    /// What is entered late for the days before a revaluation makes it anew, in the same command.
+    fn a_revaluation_is_what_was_open_on_its_day(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let abroad = |resource: &str, more: Value| {
+                let mut body = json!({"partyId": shop.customer, "currency": "USD"});
+                body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+                shop.make(resource, &body)
+            };
+            let invoice = abroad("salesInvoices", json!({"date": "2026-01-10", "exchangeRate": "0.9", "lines": [{"unitPrice": 1000}]}));
+            let revaluation = shop.make("revaluations", &json!({"date": "2026-01-31", "rates": [{"currency": "USD", "rate": 0.95}]}));
+            let on = |day: &str| ["1210", "4910"].map(|code| shop.company.balance(code, &format!("&asOf={day}")));
+            assert_eq!(on("2026-01-31"), ["50.00", "50.00"]);
+            let receipt = abroad("receipts", json!({
+                "date": "2026-01-20", "exchangeRate": "0.93", "accountId": shop.company.account("1010"), "amount": 400,
+                "allocations": [{"targetId": invoice["id"], "amount": 400}]
+            }));
+            // 600 x 0.95 - 540.00
+            assert_eq!((on("2026-01-30"), on("2026-01-31"), on("2026-02-01")), (["0.00", "0.00"].map(str::to_owned), ["30.00", "30.00"].map(str::to_owned), ["0.00", "0.00"].map(str::to_owned)));
+            let now = shop.get("revaluations", &revaluation);
+            assert_eq!((now["unrealisedGain"].to_string().as_str(), &now["lines"][0]["amount"].to_string()[..], now["version"].as_i64()), ("30.00", "600.00", Some(2)));
+            assert_eq!((&now["number"], &now["rates"]), (&revaluation["number"], &revaluation["rates"]));
+            let dates: Vec<String> = shop.company.entries_of(id(&revaluation)).iter().map(|entry| format!("{} {}", entry["date"].as_str().unwrap(), entry["kind"].as_str().unwrap())).collect();
+            let first = ["2026-01-31 fxRevaluation", "2026-02-01 autoReversal"];
+            assert_eq!(dates, [&first[..], &["2026-01-31 reversal", "2026-02-01 reversal"], &first[..]].concat());
+            // Another sale of before; one of later, and one of the company's own currency, are nothing to it.
+            let late = abroad("salesInvoices", json!({"date": "2026-01-31", "exchangeRate": "0.9", "lines": [{"unitPrice": 100}]}));
+            assert_eq!(on("2026-01-31"), ["35.00", "35.00"]);
+            abroad("salesInvoices", json!({"date": "2026-02-01", "exchangeRate": "0.9", "lines": [{"unitPrice": 100}]}));
+            shop.sale("2026-01-15", json!([{"unitPrice": 7}]));
+            let version = || shop.get("revaluations", &revaluation)["version"].clone();
+            assert_eq!((on("2026-01-31"), version()), (["35.00", "35.00"].map(str::to_owned), json!(3)));
+            // A rehearsal shows it and does nothing.
+            let body = json!({"date": "2026-01-30", "partyId": shop.customer, "currency": "USD", "exchangeRate": "0.9", "lines": [{"unitPrice": 100}]});
+            let shown = shop.ask("POST", "salesInvoices", "?dryRun=true", Some(&body)).expect(201).data;
+            assert!(shown["postings"].as_array().unwrap().iter().any(|line| line["accountCode"] == "1210" && line["debit"].to_string() == "40.00"), "{shown}");
+            assert_eq!((on("2026-01-31"), version()), (["35.00", "35.00"].map(str::to_owned), json!(3)));
+            // What another currency was worth that day must be known.
+            let pounds = json!({"date": "2026-01-30", "partyId": shop.customer, "currency": "GBP", "exchangeRate": "1.1", "lines": [{"unitPrice": 100}]});
+            assert_eq!(shop.ask("POST", "salesInvoices", "", Some(&pounds)).expect(409).code.as_deref(), Some("invalid_state"));
+            shop.make("exchangeRates", &json!({"currency": "GBP", "date": "2026-01-15", "rate": "1.2"}));
+            shop.make("salesInvoices", &pounds);
+            assert_eq!(on("2026-01-31"), ["45.00", "45.00"]);
+            // A change and a void of what was open.
+            let mut dearer = shop.get("salesInvoices", &late);
+            dearer["lines"][0]["unitPrice"] = 300.into();
+            shop.ask("PUT", "salesInvoices", &format!("/{}", id(&late)), Some(&dearer)).expect(200);
+            assert_eq!(on("2026-01-31"), ["55.00", "55.00"]);
+            shop.void("salesInvoices", &late);
+            assert_eq!(on("2026-01-31"), ["40.00", "40.00"]);
+            shop.void("receipts", &receipt);
+            assert_eq!(on("2026-01-31"), ["60.00", "60.00"]);
+            shop.proves();
+            // Where its day is closed, what would change it is refused, and nothing of it is there.
+            shop.make("locks", &json!({"journalLockDate": "2026-01-31"}));
+            let refused = shop.ask("POST", "salesInvoices", "", Some(&body)).expect(409);
+            assert_eq!(refused.code.as_deref(), Some("period_locked"));
+            assert_eq!((on("2026-01-31"), shop.company.balance("1200", "&asOf=2026-01-31")), (["60.00", "60.00"].map(str::to_owned), "1017.00".to_owned()));
+            shop.sale("2026-01-16", json!([{"unitPrice": 3}]));
+            shop.proves();
+        }
+    }
+
+    /// Money in dollars is revalued in its own account, which is nothing that the same revaluation finds.
+    fn money_is_revalued_anew_by_what_it_was_before(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let dollars = shop.make("accounts", &json!({"code": "1020", "name": "Dollars", "type": "bank", "currency": "USD"}));
+            let receive = |date: &str, amount: u32| {
+                shop.make("receipts", &json!({
+                    "date": date, "accountId": dollars["id"], "currency": "USD", "exchangeRate": "0.9", "amount": amount,
+                    "lines": [{"accountId": shop.company.account("4000"), "amount": amount}]
+                }))
+            };
+            receive("2026-01-05", 1000);
+            for (date, rate) in [("2026-01-31", "0.95"), ("2026-02-01", "0.94"), ("2026-02-28", "0.8")] {
+                shop.make("revaluations", &json!({"date": date, "rates": [{"currency": "USD", "rate": rate}]}));
+            }
+            let worth = || ["2026-01-31", "2026-02-01", "2026-02-02", "2026-02-28", "2026-03-01"].map(|day| shop.company.balance("1020", &format!("&asOf={day}")));
+            assert_eq!(worth(), ["950.00", "940.00", "900.00", "800.00", "900.00"]);
+            let late = receive("2026-01-20", 100);
+            assert_eq!(worth(), ["1045.00", "1034.00", "990.00", "880.00", "990.00"]);
+            shop.proves();
+            shop.void("receipts", &late);
+            assert_eq!(worth(), ["950.00", "940.00", "900.00", "800.00", "900.00"]);
+            shop.proves();
+        }
+    }
+
+    /// What closes a year is listed last, in no sum, and changes no figure of the ledger's own reports either.
+    fn what_lies_between_two_years_is_listed_last(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let year = shop.make("fiscalYears", &json!({"name": "2026", "start": "2026-01-01", "end": "2026-12-31"}));
+            shop.company.journal("2026-12-30", &[("1010", "1000"), ("4000", "-1000")]);
+            let mut closing = shop.company.journal_body("2026-12-31", &[("4000", "100"), ("3200", "-100")]);
+            closing["kind"] = json!("closing");
+            let closing = shop.make("journals", &closing);
+            let totals = || {
+                let of = |path: &str, names: &[&str]| shop.totals(path, names).join(" ");
+                let ledger = |more: &str| of(&format!("/general-ledger?{more}"), &["opening", "debit", "credit", "closing"]);
+                let (whole, next) = ("from=2026-01-01&to=2026-12-31", "from=2027-01-01&to=2027-12-31");
+                let accounts = ["4000", "3200"].map(|code| format!("&accountId={}", shop.company.account(code)));
+                let mut found = vec![of(&format!("/day-book?{whole}"), &["total"]), of("/day-book?from=2026-01-01&to=2027-12-31", &["total"])];
+                for days in [whole, next] {
+                    found.push(ledger(days));
+                    found.extend(accounts.iter().map(|account| ledger(&format!("{days}{account}"))));
+                }
+                found
+            };
+            let expected = [
+                "1000.00", "1107.00",
+                "0.00 1000.00 1000.00 0.00", "0.00 0.00 1000.00 -1000.00", "0.00 0.00 0.00 0.00",
+                "0.00 107.00 107.00 0.00", "0.00 0.00 107.00 -107.00", "-1000.00 0.00 0.00 -1000.00",
+            ];
+            shop.act("POST", "fiscalYears", &year, "close", None).expect(200);
+            // Entered after the year was closed, on its last day and on one of the next year.
+            shop.act("POST", "fiscalYears", &year, "reopen", None).expect(200);
+            shop.company.journal("2027-01-05", &[("1010", "107"), ("4000", "-107")]);
+            assert_eq!(totals(), expected);
+            shop.act("POST", "fiscalYears", &year, "close", None).expect(200);
+            assert_eq!(totals(), expected);
+            // Last in the day book, after an entry of the next year; last in its account.
+            let keys = |path: &str, size: u32| {
+                let mut keys = Vec::new();
+                for page in 1.. {
+                    let report = shop.proven(&format!("{path}&pageSize={size}&page={page}"));
+                    let rows = report["rows"].as_array().unwrap();
+                    if rows.is_empty() {
+                        return keys;
+                    }
+                    let lines = rows.iter().flat_map(|row| row["children"].as_array().unwrap().iter().chain([row]).filter(|row| row["documentId"].is_string()));
+                    keys.extend(lines.map(|row| row["label"].as_str().unwrap().to_owned()));
+                }
+                unreachable!()
+            };
+            let [first, between, later] = ["JV-2026-0001", "JV-2026-0002", "JV-2027-0001"];
+            let all = keys("/day-book?from=2026-01-01&to=2027-12-31", 50);
+            assert_eq!((all[..3].to_vec(), all.len()), (vec![first.to_owned(), later.to_owned(), between.to_owned()], 6), "{all:?}");
+            assert_eq!(closing["number"], between);
+            let of_account = format!("/general-ledger?from=2026-01-01&to=2027-12-31&accountId={}", shop.company.account("4000"));
+            let lines = keys(&of_account, 50);
+            assert_eq!((lines[..3].to_vec(), lines.len()), (vec![first.to_owned(), later.to_owned(), between.to_owned()], 6), "{lines:?}");
+            for size in [1, 2] {
+                assert_eq!((keys("/day-book?from=2026-01-01&to=2027-12-31", size), keys(&of_account, size)), (all.clone(), lines.clone()), "{size}");
+            }
+            // The same, read through.
+            let text = |path: &str| shop.company.server.send(&shop.company.request_at(dialect, "GET", &format!("reports{path}&format=csv"))).expect(200).text;
+            for (path, all) in [("/day-book?from=2026-01-01&to=2027-12-31", &all), (&of_account[..], &lines)] {
+                let text = text(path);
+                let places: Vec<usize> = [first, later, between].map(|number| text.find(number).unwrap_or_else(|| panic!("{text}"))).to_vec();
+                assert!(places.is_sorted(), "{text}");
+                assert_eq!(text.matches("JV-").count(), all.len(), "{text}");
+            }
+            shop.proves();
         }
     }
 }

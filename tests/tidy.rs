@@ -92,6 +92,16 @@ fn what_is_kept_is_posted_to_by_its_keeper() {
 }
 
 #[test]
+fn who_a_party_is_aliases_say() {
+    let core = "crates/ledger-core/src";
+    absent(core, &["PartyId.eq(", "PartyId.is_in(", "MergedIntoId.eq("], &["books/aliases.rs", "resource/party.rs"]);
+    // What proves what was written, takes it back, or goes on with the very item.
+    let of_the_item =
+        ["books/verify", "books/tax_facts.rs", "document/write.rs", "settlement/relief.rs", "settlement/taxes.rs"];
+    absent(core, &[".as_written(", "::as_written"], &[&["books/aliases.rs"], &of_the_item[..]].concat());
+}
+
+#[test]
 fn a_dialect_names_neither_the_database_nor_the_other() {
     absent("crates/dialect-a/src", &["sea_orm", "sqlx", "dialect_b", "DialectB"], &[]);
     absent("crates/dialect-b/src", &["sea_orm", "sqlx", "dialect_a", "DialectA"], &[]);
@@ -139,6 +149,23 @@ fn what_goes_on_by_itself_is_supervised() {
         .chain(["crates/supervise", "crates/bench", "src/database/tests"])
         .collect();
     absent("crates", &spawning, &except);
+}
+
+/// A macro that prints panics where nobody takes what it says, and what comes after it never happens.
+#[test]
+fn nothing_is_printed_by_what_panics_when_it_cannot() {
+    let printing: Vec<String> = ["eprintln!(", "eprint!(", "println!(", "print!(", "dbg!("].map(str::to_owned).to_vec();
+    for folder in ["crates", "migrations/src"] {
+        for (path, text) in sources(folder) {
+            for line in product(&text) {
+                let words = line.split(|letter: char| letter.is_whitespace() || "({;,".contains(letter));
+                let called = words.clone().zip(words.skip(1)).map(|(word, _)| format!("{word}("));
+                for word in called {
+                    assert!(!printing.contains(&word), "{path} prints with {word}: {line}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -10,6 +10,43 @@ fn text(value: &Value) -> String {
 }
 
 on_both_engines! {
+    fn what_a_document_names_stays(server) {
+        let shop = Shop::open(server, Dialect::B);
+        let mut codes = 0;
+        let mut named = || {
+            codes += 1;
+            let made = |resource: &str, body: Value| shop.make(resource, &body)["id"].as_str().unwrap().to_owned();
+            [
+                ("items", made("items", json!({"name": "Advice", "type": "service"}))),
+                ("taxCodes", shop.tax(&format!("T{codes}"), json!([{"name": "VAT", "rate": 7}]))),
+                ("paymentTerms", made("paymentTerms", json!({"name": "A fortnight", "days": 14}))),
+            ]
+        };
+        let remove = |(resource, id): &(&str, String)| shop.ask("DELETE", resource, &format!("/{id}"), None).status;
+        let naming = |[item, code, term]: &[(&str, String); 3], status: &str| {
+            json!({
+                "date": "2026-03-10", "partyId": shop.customer, "paymentTermId": term.1, "status": status,
+                "lines": [{"itemId": item.1, "unitPrice": 10, "taxCodeId": code.1}]
+            })
+        };
+        // A draft holds them as long as it is there.
+        let drafted = named();
+        let draft = shop.make("salesInvoices", &naming(&drafted, "draft"));
+        assert_eq!(drafted.each_ref().map(remove), [409; 3]);
+        shop.ask("DELETE", "salesInvoices", &format!("/{}", id(&draft)), None).expect(200);
+        assert_eq!(drafted.each_ref().map(remove), [200; 3]);
+        // What was in the books holds them for good, however it is changed or ends; so does an order.
+        for resource in ["salesInvoices", "salesOrders"] {
+            let (first, second) = (named(), named());
+            let posted = shop.make(resource, &naming(&first, "posted"));
+            let changed = naming(&second, "posted");
+            shop.ask("PUT", resource, &format!("/{}", id(&posted)), Some(&changed)).expect(200);
+            shop.ask("DELETE", resource, &format!("/{}", id(&posted)), None).expect(200);
+            assert_eq!([first, second].map(|all| all.each_ref().map(remove)), [[409; 3]; 2], "{resource}");
+        }
+        assert_eq!(named().each_ref().map(remove), [200; 3], "what nobody names goes");
+    }
+
     fn an_invoice_its_credit_and_its_receipts(server) {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);

@@ -150,7 +150,9 @@ fn while_the_database_is_away_everybody_is_told_so_and_once_it_is_back_all_goes_
     for (round, silently) in [false, true].into_iter().enumerate() {
         let away = |away| if silently { wire.silence(away) } else { wire.refuse(away) };
         away(true);
-        eventually("the news", || (status(&server, "/readyz") == 503).then_some(()));
+        // Whoever asks hears how it is now, however lately it was well.
+        assert_eq!(status(&server, "/readyz"), 503);
+        eventually("the news", || (company.ask(Dialect::B, "GET", "parties", "", None).status == 503).then_some(()));
         assert_eq!(status(&server, "/healthz"), 200);
         for index in 0..20 {
             let login = json!({"email": OWNER_EMAIL, "password": OWNER_PASSWORD});

@@ -6,6 +6,8 @@
 //! Plain SQL that a distributed PostgreSQL takes too: no sequences, no engine types, `business_id` leads
 //! every key of a company's table. Amounts are scaled integers, instants are microseconds since 1970 (UTC).
 
+pub use noting::DUE;
+pub use running::{Left, Sign, left, run};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
@@ -36,7 +38,10 @@ mod m0029_tax_facts;
 mod m0031_stock_facts;
 mod m0032_stock_snapshots;
 mod m0033_years;
+mod m0034_merged_parties;
+mod m0042_packed;
 mod noting;
+mod running;
 pub mod schema;
 mod sealed;
 
@@ -72,6 +77,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0031_stock_facts::Migration),
             Box::new(m0032_stock_snapshots::Migration),
             Box::new(m0033_years::Migration),
+            Box::new(m0034_merged_parties::Migration),
+            Box::new(m0042_packed::Migration),
         ]
     }
 }
@@ -83,23 +90,16 @@ const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7302101117)";
 const WITHOUT_HURRY: &str =
     "SET lock_timeout = 0; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
 
-/// What rows are noted by in `touched` that migrations wrote: the server seals them.
-pub const BATCH: &str = "migrations";
-
-/// Brings the schema up to date. On PostgreSQL whoever does so holds the lock.
-pub async fn up(database: &DatabaseConnection) -> Result<(), DbErr> {
+/// Brings the schema up to date, and signs what is noted of that. On PostgreSQL whoever does so holds the lock, on SQLite
+/// the file of it. How many notes were there that nobody of us made is answered.
+pub async fn up(database: &DatabaseConnection, sign: Sign<'_>) -> Result<i64, DbErr> {
     // Asked first, for its words about a database from the future.
     if pending(database).await? == 0 {
-        return Ok(());
+        return Ok(0);
     }
-    if has_table(database, "touched").await? {
-        // What somebody else wrote does not pass for what migrations write.
-        database.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?;
-        noting::is_due(database).await?;
-    }
-    Migrator::up(database, None).await?;
-    database.execute_unprepared(&format!("UPDATE touched SET batch = '{BATCH}' WHERE batch = ''")).await?;
-    noting::make(database).await
+    let strange = running::all(database, sign).await?;
+    noting::make(database).await?;
+    Ok(strange)
 }
 
 /// Two processes may start on one empty PostgreSQL: the second waits here until the transaction of the first has ended.
@@ -114,7 +114,7 @@ pub async fn without_hurry(connection: &impl ConnectionTrait) -> Result<(), DbEr
 }
 
 /// Whether there is such a table.
-async fn has_table(database: &impl ConnectionTrait, table: &str) -> Result<bool, DbErr> {
+pub async fn has_table(database: &impl ConnectionTrait, table: &str) -> Result<bool, DbErr> {
     let there = match database.get_database_backend() {
         DbBackend::Postgres => format!(
             "SELECT COUNT(*) AS tables FROM information_schema.tables \

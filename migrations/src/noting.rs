@@ -15,7 +15,7 @@ const UNSEALED: &[(&str, &[&str])] =
     &[("sessions", &["seen_at"]), ("open_items", &["open", "base_open"]), ("stock_lines", &["cost"])];
 
 /// What says that the triggers are to be made anew.
-const DUE: &str = "triggers";
+pub const DUE: &str = "triggers";
 
 /// Tables that note what changes in them, and their columns with the place of each in the key.
 const ON_SQLITE: &str = "\
@@ -243,14 +243,14 @@ mod tests {
     async fn who_ended_before_the_triggers_were_made_leaves_them_to_the_next() {
         let (database, failure) = in_memory().await;
         let (other, failure_of_other) = in_memory().await;
-        crate::up(&database).await.unwrap();
+        crate::up(&database, &|text| text.len().to_string()).await.unwrap();
         let expected = crate::schema::expected_on_sqlite(&other).await.unwrap();
         assert_eq!(crate::schema::differences(&expected, &crate::schema::parts(&database).await.unwrap()), [""; 0]);
         // As a migration leaves it.
         is_due(&database).await.unwrap();
         database.execute_unprepared("ALTER TABLE parties ADD COLUMN another TEXT").await.unwrap();
         assert_eq!(crate::pending(&database).await.unwrap(), 1);
-        crate::up(&database).await.unwrap();
+        crate::up(&database, &|text| text.len().to_string()).await.unwrap();
         assert_eq!(crate::pending(&database).await.unwrap(), 0);
         let parts = crate::schema::parts(&database).await.unwrap();
         for event in ["update", "delete"] {

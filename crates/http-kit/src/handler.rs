@@ -241,10 +241,18 @@ async fn answer<D: Dialect>(
     let proved = proved.await.map_err(|_| Error::Unavailable(Unavailable::Overloaded))?;
     welcome(&parts, proved)?;
     let writes = resource.writes(verb);
-    let body = match resource.body_need(verb) {
+    let need = resource.body_need(verb);
+    let body = match need {
         BodyNeed::None => Vec::new(),
         BodyNeed::Optional => body::optional_json(&parts.headers, body, shell.limits.body).await?.to_vec(),
         BodyNeed::Required => body::json(&parts.headers, body, shell.limits.body).await?.to_vec(),
+    };
+    // It ended when its sender liked: who they are is asked as of now.
+    let principal = if need == BodyNeed::None {
+        principal
+    } else {
+        let again = tokio::time::timeout(patience, shell.ledger.authenticate(token, of_company, address)).await;
+        again.map_err(|_| Error::Unavailable(Unavailable::Overloaded))??
     };
     let arrival = parts.extensions.get::<Arrival>();
     let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("unnamed");

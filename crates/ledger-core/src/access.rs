@@ -4,6 +4,7 @@
 //!
 //! A member of a company has one permission set there: a built-in one, which is a role, or one of the company's own.
 
+use crate::books::aliases::Aliases;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -303,6 +304,8 @@ pub struct Principal {
     pub key: Option<Arc<KeyScope>>,
     /// Else the session.
     pub session: Option<RecordId>,
+    /// Of a token: the version of all tokens of the user that it was made under.
+    pub(crate) token_version: Option<i64>,
     /// Whether they must choose another password before anything else.
     pub must_change_password: bool,
     /// What was known when the request arrived.
@@ -373,6 +376,8 @@ pub struct Business {
     pub timezone: chrono_tz::Tz,
     /// The accounts by role, as JSON; few requests look.
     pub(crate) system_accounts: String,
+    /// Which parties became part of which.
+    pub(crate) aliases: Arc<Aliases>,
 }
 
 impl Business {
@@ -427,6 +432,7 @@ impl Business {
             fiscal_year_start_day: 1,
             timezone: chrono_tz::UTC,
             system_accounts: "{}".into(),
+            aliases: Arc::default(),
         }
     }
 
@@ -470,7 +476,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn seen_from(self, id: BusinessId, seat: Seat) -> Business {
+    fn seen_from(self, id: BusinessId, seat: Seat, aliases: Aliases) -> Business {
         Business {
             id,
             currency_decimals: crate::currency::decimals(&self.base_currency).unwrap_or(2),
@@ -482,6 +488,7 @@ impl Facts {
             fiscal_year_start_day: u32::try_from(self.fiscal_year_start_day).unwrap_or(1),
             timezone: self.timezone.parse().unwrap_or(chrono_tz::UTC),
             system_accounts: self.system_accounts,
+            aliases: Arc::new(aliases),
         }
     }
 }
@@ -506,7 +513,7 @@ pub(crate) async fn seat_of(connection: &impl ConnectionTrait, id: BusinessId, s
 /// The company as someone on a seat sees it.
 pub(crate) async fn seen_from(connection: &impl ConnectionTrait, id: BusinessId, seat: Seat) -> Result<Business> {
     let facts = business::Entity::find_by_id(id).into_model::<Facts>().one(connection).await?;
-    Ok(facts.ok_or(Error::NotFound)?.seen_from(id, seat))
+    Ok(facts.ok_or(Error::NotFound)?.seen_from(id, seat, Aliases::load(connection, id).await?))
 }
 
 /// The permission set of a built-in role in a company.

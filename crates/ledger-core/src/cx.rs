@@ -4,6 +4,8 @@
 //! be reached by mistake. What is to be written in the lane goes to its desk, through the context as well.
 
 use crate::access::{Action, Business, KeyScope, Seat};
+use crate::books::abroad::Abroad;
+use crate::books::aliases::Aliases;
 use crate::books::audit::{Change, Origin};
 use crate::books::chart::Chart;
 use crate::books::desk::{Desk, NewEntry};
@@ -12,7 +14,7 @@ use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::{Asker, Periods};
 use crate::books::seal::Seals;
 use crate::books::stock::Replaced;
-use crate::books::tables::{EntryRef, documents};
+use crate::books::tables::{DocumentKind, EntryRef, documents};
 use crate::clock::{Clock, Instant};
 use crate::database::{Db, Reads, Session};
 use crate::day::Day;
@@ -69,6 +71,7 @@ pub struct Cx<'a> {
     moved: Tally,
     /// What of stock a new version replaces.
     replaced: Replaced,
+    abroad: Abroad,
 }
 
 /// What a context is made of besides its connection.
@@ -122,6 +125,7 @@ impl<'a> Cx<'a> {
             pace: None,
             moved: Tally::default(),
             replaced: Replaced::default(),
+            abroad: Abroad::default(),
         }
     }
 
@@ -145,6 +149,11 @@ impl<'a> Cx<'a> {
 
     pub fn business_id(&self) -> Result<BusinessId> {
         self.business().map(|business| business.id)
+    }
+
+    /// Who the parties of rows are.
+    pub(crate) fn aliases(&self) -> Result<&'a Aliases> {
+        self.business().map(|business| business.aliases.as_ref())
     }
 
     /// The company's own day.
@@ -255,13 +264,35 @@ impl<'a> Cx<'a> {
 
     /// Puts a posting into the books, as far as the caller may.
     pub(crate) async fn post(&self, entry: NewEntry) -> Result<EntryRef> {
+        self.abroad.note(&entry, &self.business()?.base_currency);
         let entry = limits::judge(self, &self.moved, entry).await?;
         let stamp = (RecordId(self.new_id()), self.user, self.now);
         self.desk()?.post(self.business_id()?, stamp, entry)
     }
 
+    /// The first day from which there is something else in other currencies than before this command.
+    pub(crate) fn changed_abroad(&self) -> Option<Day> {
+        self.abroad.since()
+    }
+
+    /// Whether a document of this kind waits on the desk.
+    pub(crate) fn awaits(&self, kind: DocumentKind) -> Result<bool> {
+        Ok(self.desk()?.awaits(self.business_id()?, kind))
+    }
+
+    /// Refuses where what is written could not be undone by itself; the command starts over then.
+    pub(crate) fn check_undoable(&self) -> Result<()> {
+        self.desk()?.check_undoable()
+    }
+
     pub(crate) fn keep_document(&self, document: documents::Model) -> Result<()> {
         self.desk()?.keep_document(document);
+        Ok(())
+    }
+
+    /// What a document in the books names is not removed any more.
+    pub(crate) fn keep_named(&self, document: &documents::Model) -> Result<()> {
+        self.desk()?.keep_named(document);
         Ok(())
     }
 

@@ -88,16 +88,32 @@ pub(crate) async fn is_kept(connection: &impl ConnectionTrait) -> Result<bool> {
     Ok(Entity::find_by_id(ID).one(connection).await?.is_some())
 }
 
+/// An error where there is a row, and it was made under another master key. Migrations may not have run yet.
+pub(crate) async fn check_key(connection: &impl ConnectionTrait, keys: &Keys) -> Result<()> {
+    if !migrations::has_table(connection, "installation").await? {
+        return Ok(());
+    }
+    let check = Entity::find_by_id(ID).select_only().column(Column::KeyCheck);
+    match check.into_tuple::<String>().one(connection).await? {
+        Some(check) if check != keys.check()? => Err(of_another_key()),
+        _ => Ok(()),
+    }
+}
+
+fn of_another_key() -> Error {
+    Error::internal(
+        "the database was made under another master key: put the file master-key of its data folder back, \
+         or set Security:MasterKey to the key that the other servers of this database have; \
+         where duet reseal was interrupted, run it again",
+    )
+}
+
 /// What the row says, under this master key.
 pub(crate) async fn read(connection: &impl ConnectionTrait, keys: &Keys) -> Result<Installation> {
     let row = Entity::find_by_id(ID).one(connection).await?;
     let row = row.ok_or_else(|| Error::internal("the database knows of no installation; run duet migrate"))?;
     if row.key_check != keys.check()? {
-        return Err(Error::internal(
-            "the database was made under another master key: put the file master-key of its data folder back, \
-             or set Security:MasterKey to the key that the other servers of this database have; \
-             where duet reseal was interrupted, run it again",
-        ));
+        return Err(of_another_key());
     }
     let fingerprints = keys.reveal(Purpose::Fingerprints, OWN, &row.fingerprint_key)?;
     let former = row.former_keys.lines().map(|hidden| keys.inherited(hidden)).collect::<Result<_>>()?;

@@ -2,14 +2,16 @@
 
 mod guessing;
 mod joining;
+mod leave;
 mod reading;
 mod resealing;
 #[cfg(test)]
 mod tests;
 mod watching;
 
+use self::leave::{Judged, Leave, REVOKED};
 use self::watching::Watch;
-use crate::access::{self, Business, KeyScope, Principal, Proved, Role, membership};
+use crate::access::{self, Business, Principal, Proved, Role, membership};
 use crate::answers::{self, Answers, Known};
 use crate::aside;
 use crate::auth::password::{Names, NewPassword, Passwords, Who};
@@ -40,15 +42,16 @@ use crate::keys::Keys;
 use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, Key, UserKey};
-use crate::resource::business::{BusinessStatus, table as business};
+use crate::resource::business::table as business;
 use crate::resource::extra::Media;
 use crate::resource::list::{self, Pagination};
 use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb};
 use crate::resource::user::{self as user_records, MembershipView, UserView};
-use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile};
+use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile, revaluation};
 use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
+use migrations::Left;
 pub use reading::{Errand, ReadCall, WriteCall};
 pub use resealing::{Progress, Resealed};
 use sea_orm::ActiveValue::Set;
@@ -266,7 +269,12 @@ impl Ledger {
 
     /// Brings the schema up to date, and makes the installation known to a database that is new.
     pub async fn migrate(&self) -> Result<()> {
-        self.database.migrate().await?;
+        // What is signed with another key would be somebody else's afterwards.
+        installation::check_key(&self.database.read, &self.keys).await?;
+        let strange = self.database.migrate(&|text| self.seals.of_migration(text)).await?;
+        if strange > 0 {
+            security::tampered(None, &format!("{strange} rows were changed behind the server's back"));
+        }
         if !installation::is_kept(&self.database.read).await? {
             let row = installation::fresh(&self.keys, self.clock.now())?;
             self.write(None, move |transaction, _| {
@@ -278,8 +286,9 @@ impl Ledger {
         self.installation().await?;
         self.seal_what_was_not().await?;
         // What migrations noted is settled before anything else touches those rows: each seal goes once.
-        if writing::is_noted(&self.database.read, writing::MIGRATIONS).await? {
-            self.write(None, |transaction, desk| Box::pin(desk.settle_migrations(transaction))).await?;
+        if writing::left(&self.database.read, &self.seals).await? != Left::default() {
+            let stamp = (RecordId(self.clock.identifier()), self.clock.now());
+            self.write(None, move |transaction, desk| Box::pin(desk.settle_migrations(transaction, stamp))).await?;
         }
         if sign_in::any_plain(&self.database.read).await? {
             let keys = self.keys.clone();
@@ -462,7 +471,6 @@ impl Ledger {
         business: Option<&str>,
         address: Option<IpAddr>,
     ) -> Result<Principal> {
-        const REVOKED: Error = Error::Unauthenticated("The access token has been revoked; log in again");
         let key = token.starts_with(api_key::PREFIX);
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
@@ -496,12 +504,14 @@ impl Ledger {
             Some(claims) => Some(self.session(changes, RecordId(claims.jti), user.id).await?.ok_or(REVOKED)?),
             None => None,
         };
+        let token_version = claims.as_ref().map(|claims| claims.ver);
         let ends = claims.map(|claims| Instant::from_micros(claims.exp.saturating_mul(1_000_000)));
         let ends = ends.or_else(|| key.as_ref().and_then(|key| key.expires_at));
         Ok(Principal {
             user: user.id,
             key: key.map(|key| key.scope.clone()),
             session,
+            token_version,
             must_change_password: user.must_change_password,
             changes,
             books,
@@ -541,7 +551,6 @@ impl Ledger {
 
     /// The key that a program gave.
     async fn key(self: &Arc<Self>, changes: Changes, secret: &str, address: Option<IpAddr>) -> Result<Arc<Key>> {
-        const UNKNOWN: Error = Error::Unauthenticated("The API key is not valid");
         let found = if let Some(known) = self.remembered.known_key(changes, secret) {
             Some(known)
         } else {
@@ -556,7 +565,7 @@ impl Ledger {
                 worth => worth?,
             };
             if worth == Worth::Nothing {
-                return Err(UNKNOWN);
+                return Err(api_key::UNKNOWN);
             }
             let (ledger, secret) = (self.clone(), secret.to_owned());
             let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
@@ -572,15 +581,8 @@ impl Ledger {
             }
             found?
         };
-        let key = found.ok_or(UNKNOWN)?;
-        if key.has_ended {
-            return Err(Error::Unauthenticated(
-                "The API key has ended with its user's password or place; make another",
-            ));
-        }
-        if key.expires_at.is_some_and(|ends| ends <= self.clock.now()) {
-            return Err(Error::Unauthenticated("The API key has expired"));
-        }
+        let key = found.ok_or(api_key::UNKNOWN)?;
+        key.still_good(self.clock.now())?;
         if !key.may_come_from(address) {
             let who = security::Who::Key { key: key.scope.key, user: key.user };
             let origin = Origin { address, ..Origin::default() };
@@ -605,11 +607,11 @@ impl Ledger {
     /// Answers a call that writes. Whoever stops waiting for it does not stop it, where it runs in a task of its own.
     pub async fn write_down(self: &Arc<Self>, principal: &Principal, call: WriteCall) -> Result<Reply> {
         let WriteCall(call) = call;
-        let business = self.authorise(principal, &call).await?;
-        if let Some(business) = &business {
+        let (leave, judged) = self.authorise(principal, &call).await?;
+        if let Some(business) = &judged.business {
             self.count(principal, &call, business);
         }
-        self.write_request(principal, business, call).await
+        self.write_request(principal, (leave, judged), call).await
     }
 
     /// The answer to a read that was answered before, as long as nothing changed since. It asks nobody.
@@ -617,7 +619,7 @@ impl Ledger {
         if call.resource.scope != Scope::Business || call.resource.writes(call.verb) {
             return None;
         }
-        check_password_chosen(principal, call).ok()?;
+        check_password_chosen(principal, call.resource, call.verb).ok()?;
         let id = call.business.as_deref().and_then(BusinessId::parse)?;
         let business = self.remembered.known_company(principal.changes, principal.user, id)?;
         let business = business.narrowed(principal.key_in(id).ok()?);
@@ -675,53 +677,25 @@ impl Ledger {
     }
 
     /// The company in scope, after the caller's right to be there and to do this was checked.
-    async fn authorise(&self, principal: &Principal, call: &Call) -> Result<Option<Arc<Business>>> {
-        check_password_chosen(principal, call)?;
-        let names_record = call.resource.names_record(call.verb);
-        let named = match (call.resource.scope, call.verb) {
-            // One's own needs nobody's leave.
-            (Scope::Installation, _) if call.resource.key.actions().is_empty() => return Ok(None),
-            (Scope::Administration, _) | (Scope::Installation, Verb::Create) => {
-                // The installation is its administrators', in person.
-                if principal.is_system_admin && principal.key.is_none() {
-                    return Ok(None);
-                }
-                return Err(Error::Forbidden { permission: call.resource.permission(call.verb) });
+    async fn authorise(&self, principal: &Principal, call: &Call) -> Result<(Leave, Judged)> {
+        let leave = Leave::of(principal, call);
+        let business = match leave.place()? {
+            Some(id) => {
+                let seen = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await?;
+                Some(leave.seated(seen)?)
             }
-            (Scope::Installation, Verb::List) => return Ok(None),
-            (Scope::Installation, Verb::Extra(_)) if !names_record => return Ok(None),
-            (Scope::Installation, Verb::Get | Verb::Update | Verb::Delete | Verb::Extra(_)) => call.id.as_deref(),
-            (Scope::Business, _) => call.business.as_deref(),
+            None => None,
         };
-        let id = named.and_then(BusinessId::parse).ok_or(Error::NotFound)?;
-        let only = principal.key_in(id)?;
-        let business = self.remembered.company(&self.database.door, principal.changes, principal.user, id).await?;
-        let (key, action) = call.resource.needs(call.verb);
-        if only.is_some() && business.seat.lets_only_people(key, action) {
-            let permission = call.resource.permission(call.verb);
-            let title = format!("You need the permission {permission} for this, which no API key has; log in");
-            return Err(Error::not_allowed(title, FieldErrors::default()));
-        }
-        let business = business.narrowed(only);
-        business.require(key, action)?;
-        if call.resource.writes(call.verb)
-            && call.resource.scope == Scope::Business
-            && business.status == BusinessStatus::Archived
-        {
-            return Err(Error::conflict(
-                "invalid_state",
-                "The company is archived; its books can be read, not written",
-            ));
-        }
-        Ok(Some(business))
+        Ok((leave, Judged { key: principal.key.clone(), business }))
     }
 
     async fn write_request(
         self: &Arc<Self>,
         principal: &Principal,
-        business: Option<Arc<Business>>,
+        (leave, judged): (Leave, Judged),
         mut call: Call,
     ) -> Result<Reply> {
+        let business = judged.business.clone();
         let dry_run = check_query(&call.query, &["dryRun"])?;
         let id = named_record(&call)?;
         let company = business.as_ref().map(|business| business.id);
@@ -781,14 +755,12 @@ impl Ledger {
         let write = Arc::new(Write {
             ledger: self.clone(),
             kind: call.resource.reply_kind(call.verb),
-            user: principal.user,
-            key: principal.key.clone(),
-            session: principal.session,
+            leave,
+            judged,
             shows_secrets: matches!(
                 call.resource.key,
                 ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
             ),
-            business,
             expectation: call.expectation,
             origin: Origin {
                 user: Some(principal.user),
@@ -1049,12 +1021,11 @@ impl Ledger {
 struct Write {
     ledger: Arc<Ledger>,
     kind: ReplyKind,
-    user: UserId,
-    key: Option<Arc<KeyScope>>,
-    session: Option<RecordId>,
+    leave: Leave,
+    /// As it was when the request had arrived.
+    judged: Judged,
     /// Whether the answer may hold a secret, which is shown once and never kept.
     shows_secrets: bool,
-    business: Option<Arc<Business>>,
     expectation: Expectation,
     origin: Origin,
     id: Option<RecordId>,
@@ -1069,12 +1040,15 @@ struct Write {
 
 impl Write {
     async fn run(&self, transaction: &crate::database::Session, desk: &Desk) -> Result<Reply> {
+        // It waited since it was judged.
+        let now = (desk.access_changes(transaction).await?, self.ledger.clock.now());
+        let judged = self.leave.since(transaction, now, &self.judged).await?;
         let asked = Asked {
-            user: self.user,
-            key: self.key.as_deref(),
-            session: self.session,
+            user: self.leave.principal.user,
+            key: judged.key.as_deref(),
+            session: self.leave.principal.session,
             keys: &self.ledger.keys,
-            business: self.business.as_deref(),
+            business: judged.business.as_deref(),
             clock: &self.ledger.clock,
             expectation: &self.expectation,
             origin: &self.origin,
@@ -1097,6 +1071,7 @@ impl Write {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
         };
+        revaluation::renew(&cx).await?;
         if self.dry_run {
             // Nothing of it happened.
             drop(desk.take_told());
@@ -1115,7 +1090,7 @@ impl Write {
 
     /// The answer of a rehearsal: what would be answered, and the journal lines that would be made.
     async fn rehearsed(&self, cx: &Cx<'_>, reply: Reply, lines: Vec<Rehearsed>) -> Result<Reply> {
-        if self.business.is_none() {
+        if self.judged.business.is_none() {
             return Ok(reply);
         }
         let postings = serde_json::to_string(&entry::postings(cx, lines).await?).map_err(Error::internal)?;
@@ -1129,8 +1104,8 @@ impl Write {
 
 /// Somebody whose password another chose does nothing but choose their own, see who they are, and log out. Their keys do
 /// nothing meanwhile.
-fn check_password_chosen(principal: &Principal, call: &Call) -> Result<()> {
-    if !principal.must_change_password || profile::comes_before_the_password(call.resource, call.verb) {
+fn check_password_chosen(principal: &Principal, resource: &ResourceOperations, verb: Verb) -> Result<()> {
+    if !principal.must_change_password || profile::comes_before_the_password(resource, verb) {
         return Ok(());
     }
     Err(Error::PasswordChange)

@@ -25,6 +25,5 @@ pub mod security;
 pub mod strength;
 mod usage;
 
-pub use words::stored;
-pub use words::{clock, currency, day, error, field, ids, money, quoting};
+pub use words::{clock, currency, day, error, field, ids, money, packed, quoting, stored};
 pub(crate) use words::{fault, texts, wire_enum};

@@ -43,6 +43,12 @@ pub(crate) mod table {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Changes(i64);
 
+/// The count of changes as the connection sees it: within a transaction, as of that.
+pub(crate) async fn counted(connection: &impl ConnectionTrait) -> Result<Changes> {
+    let row = table::Entity::find_by_id(1).one(connection).await?;
+    Ok(Changes(row.ok_or_else(|| Error::internal("access_changes has no row"))?.count))
+}
+
 /// A question to the database that many ask: those who wait take the next answer that was asked for after they came.
 #[derive(Default)]
 pub(crate) struct Question<T> {
@@ -100,12 +106,7 @@ impl Remembered {
     /// The count of changes, asked for after this call began.
     pub(crate) async fn changes(&self, connection: &Reads) -> Result<Changes> {
         let connection = connection.clone();
-        self.changes
-            .ask(async move {
-                let row = table::Entity::find_by_id(1).one(&connection).await?;
-                Ok(Changes(row.ok_or_else(|| Error::internal("access_changes has no row"))?.count))
-            })
-            .await
+        self.changes.ask(async move { counted(&connection).await }).await
     }
 
     /// The count of changes and the version of a company's books, in one question; no version where there is no such

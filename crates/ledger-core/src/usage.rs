@@ -8,16 +8,19 @@ use crate::ids::{BusinessId, UserId};
 use crate::resource::ResourceKey;
 use crate::resource::operation::{Verb, registry};
 use sea_orm::ActiveValue::Set;
-use sea_orm::ConnectionTrait;
-use sea_orm::EntityTrait;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
-use std::collections::HashMap;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 /// As many programs of one user as are told apart.
 const MOST_AGENTS: usize = 50;
 /// As many operations of users as are told apart between two times that it is written down.
 const MOST_PLACES: usize = 20_000;
+/// As many programs and operations of one user in a company as are written down; what is beyond is of others.
+const MOST_ROWS: usize = 1_000;
+/// What programs are called that are not told apart.
+const OTHERS: &str = "others";
 /// Of a program's name, so much.
 const MOST_LETTERS: usize = 200;
 
@@ -71,11 +74,8 @@ impl Usage {
             return;
         }
         let programs = counted.entry(place).or_default();
-        let agent = if programs.len() < MOST_AGENTS || programs.iter().any(|one| one.agent == agent) {
-            agent
-        } else {
-            "others"
-        };
+        let agent =
+            if programs.len() < MOST_AGENTS || programs.iter().any(|one| one.agent == agent) { agent } else { OTHERS };
         match programs.iter_mut().find(|one| one.agent == agent) {
             Some(known) => (known.calls, known.last) = (known.calls + 1, now),
             None => programs.push(Program { agent: agent.to_owned(), calls: 1, last: now }),
@@ -102,8 +102,43 @@ impl Usage {
     }
 }
 
+/// What tells two programs of a user in a company apart.
+type Own = (String, String, String);
+
+fn own(row: &table::Model) -> Own {
+    (row.dialect.clone(), row.operation.clone(), row.agent.clone())
+}
+
+/// The same calls, where those of a user who has too many programs are of others: a row each for what is made up would
+/// grow without end.
+fn bounded(known: &mut HashSet<Own>, rows: Vec<table::Model>) -> Vec<table::Model> {
+    let mut kept: HashMap<Own, table::Model> = HashMap::new();
+    for mut row in rows {
+        if known.len() >= MOST_ROWS && !known.contains(&own(&row)) {
+            row.agent = OTHERS.to_owned();
+        }
+        known.insert(own(&row));
+        match kept.get_mut(&own(&row)) {
+            Some(same) => (same.calls, same.last_at) = (same.calls + row.calls, Ord::max(same.last_at, row.last_at)),
+            None => drop(kept.insert(own(&row), row)),
+        }
+    }
+    kept.into_values().collect()
+}
+
 /// Adds calls to those that are written down.
 pub(crate) async fn add(connection: &impl ConnectionTrait, rows: &[table::Model]) -> Result<()> {
+    let mut of_users: HashMap<(BusinessId, UserId), Vec<table::Model>> = HashMap::new();
+    for row in rows {
+        of_users.entry((row.business_id, row.user_id)).or_default().push(row.clone());
+    }
+    let mut rows = Vec::with_capacity(rows.len());
+    for ((business, user), own) in of_users {
+        let theirs = table::Entity::find().filter(Column::BusinessId.eq(business)).filter(Column::UserId.eq(user));
+        let known = theirs.select_only().columns([Column::Dialect, Column::Operation, Column::Agent]);
+        let mut known: HashSet<Own> = known.into_tuple().all(connection).await?.into_iter().collect();
+        rows.extend(bounded(&mut known, own));
+    }
     for portion in rows.chunks(500) {
         let more = |column: Column| Expr::col((table::Entity, column)).add(Expr::col((Alias::new("excluded"), column)));
         let known = OnConflict::columns([
@@ -152,5 +187,27 @@ mod tests {
         }
         let rows = usage.taken();
         assert_eq!((rows.len(), rows.iter().map(|row| row.calls).sum::<i64>()), (MOST_AGENTS + 1, 1_000));
+    }
+
+    #[test]
+    fn what_is_written_down_of_one_user_has_an_end() {
+        let (mut known, mut calls, mut written) = (HashSet::new(), 0, HashSet::new());
+        for flush in 0..60 {
+            let row = |number: i64| table::Model {
+                business_id: BusinessId::default(),
+                user_id: UserId::default(),
+                dialect: "A".into(),
+                operation: "partiesList".into(),
+                agent: format!("made-up/{flush}/{number}"),
+                calls: 1,
+                last_at: Instant::from_micros(number),
+            };
+            let rows = bounded(&mut known, (0..50).map(row).collect());
+            calls += rows.iter().map(|row| row.calls).sum::<i64>();
+            assert_eq!(rows.iter().map(own).collect::<HashSet<_>>().len(), rows.len(), "no row comes twice");
+            written.extend(rows.iter().map(own));
+        }
+        assert_eq!((calls, written.len()), (3_000, MOST_ROWS + 1));
+        assert!(written.contains(&("A".into(), "partiesList".into(), OTHERS.into())));
     }
 }

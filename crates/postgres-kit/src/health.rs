@@ -13,6 +13,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// How often a database that is there is looked at.
 const LOOK: Duration = Duration::from_secs(1);
+/// So long at least lies between two looks, however many call for one.
+const BREATH: Duration = Duration::from_millis(50);
+/// How long somebody who asks how it stands waits for a word of it. Silence is an answer then.
+const WORD: Duration = Duration::from_millis(800);
 /// How long it may take to answer somebody who only looks.
 const GLANCE: Duration = Duration::from_secs(2);
 /// How long is waited before a database that is away is looked at again: at first, and at most.
@@ -50,7 +54,7 @@ pub struct Health {
     /// How often connections that were open were given up.
     generation: AtomicU64,
     /// When somebody last had an answer.
-    heard: Mutex<Instant>,
+    heard: watch::Sender<Instant>,
     /// Since when the one who looks waits for an answer; nothing where it has one.
     looking: Mutex<Option<Instant>>,
     commits: Mutex<Commits>,
@@ -92,7 +96,7 @@ impl Health {
             away: watch::Sender::new(None),
             look: Notify::new(),
             generation: AtomicU64::new(0),
-            heard: Mutex::new(Instant::now()),
+            heard: watch::Sender::new(Instant::now()),
             looking: Mutex::default(),
             commits: Mutex::default(),
         })
@@ -117,6 +121,19 @@ impl Health {
             Some(eldest) if slow(eldest) && self.waits_for_a_glance() => Standing::Away,
             Some(eldest) if slow(eldest) => Standing::CommitsHang,
             _ => Standing::Here,
+        }
+    }
+
+    /// How it stands now, and not when somebody last looked: there is a word of it that came after this was asked, or it
+    /// counts as away.
+    pub async fn asked(&self) -> Standing {
+        let begun = Instant::now();
+        let (mut heard, mut away) = (self.heard.subscribe(), self.away.subscribe());
+        self.look.notify_one();
+        tokio::select! {
+            _told = away.wait_for(Option::is_some) => self.standing(),
+            _word = heard.wait_for(|heard| *heard > begun) => self.standing(),
+            () = sleep(WORD) => Standing::Away,
         }
     }
 
@@ -155,11 +172,11 @@ impl Health {
 
     /// Somebody had an answer.
     pub(crate) fn hear(&self) {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.heard.send_replace(Instant::now());
     }
 
     fn heard_since(&self, then: Instant) -> bool {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) > then
+        *self.heard.borrow() > then
     }
 
     /// Does something as long as the database is there.
@@ -230,7 +247,9 @@ impl Health {
             match looked {
                 Ok(waiting) => {
                     self.is_here(waiting);
+                    self.hear();
                     pause = AGAIN.0;
+                    sleep(BREATH).await;
                     let _called = timeout(LOOK, self.look.notified()).await;
                 }
                 // It is busy, or takes no more connections; others have their answers.

@@ -52,7 +52,15 @@ impl Server {
     /// Connects once, so that a wrong address is told at once. An eighth of the connections let requests in, and half of
     /// the others write.
     pub async fn open(target: Target, pool_size: usize) -> Result<Self, Fault> {
-        Link::open(&target, target.patience.connect).await?.close().await;
+        let link = Link::open(&target, target.patience.connect).await?;
+        for setting in off(&link).await? {
+            tracing::warn!(
+                code = "not_kept",
+                setting,
+                "PostgreSQL may lose what it acknowledged when its machine ends: switch it on"
+            );
+        }
+        link.close().await;
         let health = Health::new();
         let (looked, place) = (health.clone(), target.clone());
         let looking = Arc::new(supervise::keep("the look at the database", move || looked.clone().keep(place.clone())));
@@ -84,4 +92,12 @@ impl Server {
         self.writes.close().await;
         self.door.close().await;
     }
+}
+
+/// What is switched off of that without which nothing acknowledged is safe.
+async fn off(link: &Link) -> Result<Vec<String>, Fault> {
+    let asked =
+        "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY name";
+    let rows = link.query(sea_orm::Statement::from_string(sea_orm::DbBackend::Postgres, asked)).await?;
+    rows.iter().map(|row| row.try_get::<String, _>("name").map_err(|error| Fault::ours(error.to_string()))).collect()
 }

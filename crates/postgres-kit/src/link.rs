@@ -7,7 +7,7 @@
 
 use crate::fault::Fault;
 use crate::target::Target;
-use crate::values::{self, Bound};
+use crate::values::{Bound, Shape};
 use futures_util::StreamExt;
 use sea_orm::{
     ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, ProxyRow, QueryResult, Statement as Asked,
@@ -47,6 +47,11 @@ pub enum Committed {
     /// Nobody can know before the books are asked again.
     Unknown(Fault),
 }
+
+/// What is acknowledged is on the disk of the server, whatever its configuration or the URL says. More than that stays as
+/// it is asked for.
+const KEPT: &str =
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// How a transaction begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +137,7 @@ impl Link {
                 }
             }
         }));
-        Ok(Self {
+        let link = Self {
             inner,
             driver,
             tls: target.tls.clone(),
@@ -141,7 +146,9 @@ impl Link {
             under_way: Mutex::new(None),
             within: AtomicBool::new(false),
             spent: Mutex::new(None),
-        })
+        };
+        link.batch(KEPT).await?;
+        Ok(link)
     }
 
     // ── Statements ──
@@ -156,13 +163,14 @@ impl Link {
         let inner = self.inner.clone();
         let answer = self.ask(Box::pin(async move {
             let (statement, values) = inner.prepare(sql, values).await?;
+            let shape = Shape::of(statement.columns())?;
             let rows = inner.client.query_raw(&statement, values).await;
             let mut rows = pin!(inner.unless_stale(rows)?);
             let mut found = Vec::new();
             while found.len() < most
                 && let Some(row) = rows.next().await
             {
-                found.push(values::row(&inner.unless_stale(row)?)?);
+                found.push(shape.read(&inner.unless_stale(row)?)?);
             }
             Ok(Answer::Rows(found))
         }));

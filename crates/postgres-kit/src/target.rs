@@ -234,6 +234,8 @@ fn session(told: Option<&str>, patience: Patience, pause: Duration) -> String {
         options.push(' ');
         options.push_str(told);
     }
+    // What is said last counts: names are read back as they are written, whatever anybody asked for.
+    options.push_str(" -c quote_all_identifiers=off");
     options
 }
 

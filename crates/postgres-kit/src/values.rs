@@ -8,8 +8,8 @@ use bytes::BytesMut;
 use sea_orm::{ProxyRow, Value};
 use std::collections::BTreeMap;
 use std::error::Error;
-use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Column, Row};
 use uuid::Uuid;
 
 /// A value on its way into a statement, of the type that it was prepared with.
@@ -75,27 +75,37 @@ impl ToSql for Bound {
 /// As many values as entities read by their place in a row.
 const MOST_PLACES: usize = 12;
 
-/// A row as entities read it: by name, and by place where it is short. Names of places come before all others, in the
-/// order of the statement; two columns of one name are read by their places alone.
-pub(crate) fn row(row: &Row) -> Result<ProxyRow, Fault> {
-    let columns = row.columns();
-    let by_place = columns.len() <= MOST_PLACES;
-    let mut values = BTreeMap::new();
-    for (place, column) in columns.iter().enumerate() {
-        let name = column.name();
-        let value = read(row, place)?;
-        let twice = columns.iter().filter(|other| other.name() == name).count() > 1;
-        if twice && !by_place {
-            return Err(Fault::ours(format!("a statement answers two columns named {name}")));
+/// The columns of a statement, as entities read them: by name, and by place where it is short. Names of places come before
+/// all others, in the order of the statement; two columns of one name are read by their places alone. In the order of what
+/// they are called by, so that no row is sorted.
+pub(crate) struct Shape(Vec<(String, usize)>);
+
+impl Shape {
+    pub(crate) fn of(columns: &[Column]) -> Result<Self, Fault> {
+        let by_place = columns.len() <= MOST_PLACES;
+        let mut called = Vec::with_capacity(columns.len() * (1 + usize::from(by_place)));
+        for (place, column) in columns.iter().enumerate() {
+            let name = column.name();
+            let twice = columns.iter().filter(|other| other.name() == name).count() > 1;
+            if twice && !by_place {
+                return Err(Fault::ours(format!("a statement answers two columns named {name}")));
+            }
+            if by_place {
+                called.push((format!("\0{place:02}"), place));
+            }
+            if !twice {
+                called.push((name.to_owned(), place));
+            }
         }
-        if by_place {
-            values.insert(format!("\0{place:02}"), value.clone());
-        }
-        if !twice {
-            values.insert(name.to_owned(), value);
-        }
+        called.sort();
+        Ok(Self(called))
     }
-    Ok(ProxyRow::new(values))
+
+    pub(crate) fn read(&self, row: &Row) -> Result<ProxyRow, Fault> {
+        let value = |(called, place): &(String, usize)| Ok((called.clone(), read(row, *place)?));
+        let values: Result<BTreeMap<_, _>, Fault> = self.0.iter().map(value).collect();
+        Ok(ProxyRow::new(values?))
+    }
 }
 
 fn read(row: &Row, place: usize) -> Result<Value, Fault> {

@@ -210,11 +210,13 @@ pub enum Unbalanced {
 }
 
 impl Posting {
-    /// Lines of nothing are dropped; they say nothing. What they tell of tax stays.
+    /// Lines of nothing are dropped; they say nothing. What they tell of tax stays. Where all but one are nothing they say
+    /// where that one's money went: five dong are money, and no cent.
     pub fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
+        let is_alone = lines.iter().filter(|line| !line.is_nothing()).count() == 1;
         let (mut kept, mut facts) = (Vec::with_capacity(lines.len()), Vec::new());
         for mut line in lines {
-            let says = !line.is_nothing();
+            let says = is_alone || !line.is_nothing();
             let place = Some(kept.len()).filter(|_| says);
             let told = line.facts.drain(..).map(|fact| Told { place: place.filter(|_| fact.account.is_some()), fact });
             facts.extend(told);
@@ -313,6 +315,17 @@ mod tests {
         assert_eq!(Posting::balanced(vec![line("10"), line("-9.99")]), Err(sides));
         let most = "922337203685477.5807";
         assert_eq!(Posting::balanced(vec![line(most), line(most)]), Err(Unbalanced::TooLarge));
+    }
+
+    #[test]
+    fn money_of_no_cent_keeps_its_other_side() {
+        let dong = Valued { base: Money::ZERO, currency: "VND".into(), own: Money::parse("-5").unwrap() };
+        let of = Line::posted(RecordId::default(), dong, About::default());
+        let posting = Posting::balanced(vec![line("0"), of.clone()]).unwrap();
+        assert_eq!(posting.lines().len(), 2);
+        let rest = Posting::balanced(vec![line("0"), of.clone(), of]).unwrap();
+        assert_eq!(rest.lines().len(), 2, "what says nothing is dropped where two others speak");
+        assert!(Posting::balanced(vec![line("0"), line("0")]).unwrap().is_empty());
     }
 
     #[test]

@@ -69,16 +69,16 @@ pub fn kind_of(declared: Option<&str>) -> Result<Kind, Fault> {
 /// As many values as entities read by their place in a row.
 const MOST_PLACES: usize = 12;
 
-/// The columns of a statement.
+/// The columns of a statement, as a row of it is made: in the order of what they are called by, so that no row is sorted.
 pub(crate) struct Shape {
     columns: Vec<Column>,
 }
 
 struct Column {
-    /// `None` where another column has the same name: neither is read by it.
-    name: Option<String>,
-    /// What the column is called by its place: such names come before all others, in the order of the statement.
-    place: Option<String>,
+    /// Its name; or its place, as such names come before all others, in the order of the statement.
+    called: String,
+    /// Where it stands in the statement.
+    place: usize,
     kind: Kind,
 }
 
@@ -86,42 +86,35 @@ impl Shape {
     pub(crate) fn of(statement: &Statement<'_>) -> Result<Self, Fault> {
         let found = statement.columns();
         let by_place = found.len() <= MOST_PLACES;
-        let mut columns: Vec<Column> = Vec::with_capacity(found.len());
+        let mut columns: Vec<Column> = Vec::with_capacity(found.len() * (1 + usize::from(by_place)));
         for (place, column) in found.iter().enumerate() {
+            let kind = kind_of(column.decl_type())?;
             let twice = found.iter().filter(|other| other.name() == column.name()).count() > 1;
             if twice && !by_place {
                 return Err(Fault::ours(format!("a statement answers two columns named {}", column.name())));
             }
-            columns.push(Column {
-                name: (!twice).then(|| column.name().to_owned()),
-                place: by_place.then(|| format!("\0{place:02}")),
-                kind: kind_of(column.decl_type())?,
-            });
+            if by_place {
+                columns.push(Column { called: format!("\0{place:02}"), place, kind });
+            }
+            // Where another column has the same name, neither is read by it.
+            if !twice {
+                columns.push(Column { called: column.name().to_owned(), place, kind });
+            }
         }
+        columns.sort_by(|left, right| left.called.cmp(&right.called));
         Ok(Self { columns })
     }
 
     pub(crate) fn read(&self, row: &Row<'_>) -> Result<ProxyRow, Fault> {
-        let mut values = BTreeMap::new();
-        for (index, column) in self.columns.iter().enumerate() {
-            let value = read(column, row.get_ref(index)?)?;
-            match (&column.place, &column.name) {
-                (Some(place), Some(name)) => {
-                    values.insert(place.clone(), value.clone());
-                    values.insert(name.clone(), value);
-                }
-                (Some(place), None) => drop(values.insert(place.clone(), value)),
-                (None, Some(name)) => drop(values.insert(name.clone(), value)),
-                (None, None) => {}
-            }
-        }
-        Ok(ProxyRow::new(values))
+        let value = |column: &Column| Ok((column.called.clone(), read(column, row.get_ref(column.place)?)?));
+        let values: Result<BTreeMap<_, _>, Fault> = self.columns.iter().map(value).collect();
+        Ok(ProxyRow::new(values?))
     }
 }
 
 fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
     let text = |bytes: &[u8]| {
-        String::from_utf8(bytes.to_vec()).map_err(|_| Fault::ours(format!("{} is no UTF-8", column.called())))
+        String::from_utf8(bytes.to_vec()).map_err(|_| Fault::ours(format!("{} is no UTF-8", column.called)))
     };
     Ok(match (column.kind, stored) {
         (Kind::Flag, ValueRef::Null) => Value::Bool(None),
@@ -132,7 +125,7 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Text | Kind::Free, ValueRef::Text(bytes)) => Value::String(Some(text(bytes)?)),
         (Kind::Identifier, ValueRef::Null) => Value::Uuid(None),
         (Kind::Identifier, ValueRef::Blob(bytes)) => {
-            let id = Uuid::from_slice(bytes).map_err(|_| Fault::ours(format!("{} is no UUID", column.called())))?;
+            let id = Uuid::from_slice(bytes).map_err(|_| Fault::ours(format!("{} is no UUID", column.called)))?;
             Value::Uuid(Some(id))
         }
         (Kind::Free, ValueRef::Blob(bytes)) => {
@@ -142,13 +135,7 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Bytes, ValueRef::Blob(bytes)) => Value::Bytes(Some(bytes.to_vec())),
         (kind, stored) => {
             let found = stored.data_type();
-            return Err(Fault::ours(format!("{} is {found} where {kind:?} is wanted", column.called())));
+            return Err(Fault::ours(format!("{} is {found} where {kind:?} is wanted", column.called)));
         }
     })
-}
-
-impl Column {
-    fn called(&self) -> &str {
-        self.name.as_deref().unwrap_or("a column")
-    }
 }

@@ -11,7 +11,7 @@
 
 use std::any::Any;
 use std::future::Future;
-use std::io;
+use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
@@ -24,6 +24,9 @@ const PAUSE: Duration = if cfg!(test) { Duration::from_millis(1) } else { Durati
 
 /// What an ending of the process by its own word answers to whoever started it.
 const SOFTWARE: i32 = 70;
+
+/// As long as the reason for an ending may take to be said.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A task that is kept going. It ends with whoever holds this.
 #[derive(Debug)]
@@ -56,9 +59,22 @@ where
 /// Runs a task without which the process cannot go on. A panic of it ends the process.
 pub fn vital(name: &'static str, work: impl Future<Output = ()> + Send + 'static) -> Kept {
     vital_or(name, work, move || {
-        eprintln!("duet ends: {name} broke down. Nothing that was acknowledged is lost; start duet again.");
-        std::process::exit(SOFTWARE)
+        end_process(&format!("{name} broke down"), "Nothing that was acknowledged is lost; start duet again.")
     })
+}
+
+/// Ends the process, whether anybody hears why or not: what cannot be said, or is not heard in time, keeps nothing alive.
+pub fn end_process(why: &str, advice: &str) -> ! {
+    let in_time = thread::Builder::new().name("the end".into()).spawn(|| {
+        thread::sleep(LAST_WORDS);
+        std::process::exit(SOFTWARE)
+    });
+    // Without it, nobody is there to end what hangs while it speaks.
+    if in_time.is_ok() {
+        let _told = catch_unwind(AssertUnwindSafe(|| tracing::error!(why, "the process ends")));
+        let _said = writeln!(io::stderr(), "duet ends: {why}. {advice}");
+    }
+    std::process::exit(SOFTWARE)
 }
 
 fn vital_or(

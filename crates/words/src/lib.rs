@@ -13,6 +13,7 @@ pub mod fault;
 pub mod field;
 pub mod ids;
 pub mod money;
+pub mod packed;
 pub mod portion;
 pub mod quoting;
 pub mod stored;

@@ -9,6 +9,16 @@ use crate::error::Result;
 use sea_orm::sea_query::{Expr, Query, SelectStatement, UnionType};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 
+/// The numbers of what lies between two years. There are two or three a year.
+pub(crate) async fn between_years(cx: &Cx<'_>) -> Result<Vec<i64>> {
+    let numbers = entries::Entity::find()
+        .select_only()
+        .column(entries::Column::Number)
+        .filter(entries::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entries::Column::Number.in_subquery(numbers_of(cx, &[EntryKind::YearEnd])?));
+    Ok(numbers.into_tuple().all(&cx.db).await?)
+}
+
 /// The numbers of the entries of these kinds, and of what took them back.
 pub(crate) fn numbers_of(cx: &Cx<'_>, kinds: &[EntryKind]) -> Result<SelectStatement> {
     let business = cx.business_id()?;

@@ -5,6 +5,7 @@
 //! nobody else can chain them anew; records from before there was a key are plain, and the first one after them holds
 //! them fast. The chain's head stands in `books` as well, signed, so that records cut off its end are missed too.
 
+use crate::aside;
 use crate::books::digest::Digest;
 use crate::books::seal::{Seals, heads};
 use crate::books::tables::{audit_log, books};
@@ -12,11 +13,16 @@ use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::packed::Packed;
 use crate::resource::ResourceKey;
+use crate::texts::search_key;
 use crate::wire_enum;
 use schemars::JsonSchema;
+use sea_orm::sea_query::{Condition, LikeExpr};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 wire_enum! {
@@ -85,6 +91,7 @@ pub(crate) fn row(
     origin: &Origin,
     change: Change,
 ) -> audit_log::Model {
+    let search = change.after.as_deref().or(change.before.as_deref()).and_then(looked_for);
     let mut row = audit_log::Model {
         business_id: business,
         sequence,
@@ -100,8 +107,9 @@ pub(crate) fn row(
         resource_id: change.id,
         version_from: change.version_from,
         version_to: change.version_to,
-        before: change.before,
-        after: change.after,
+        before: change.before.map(Packed::from),
+        after: change.after.map(Packed::from),
+        search,
         previous_hash: previous.to_owned(),
         hash: String::new(),
         keyed: true,
@@ -150,6 +158,32 @@ fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Option<&str>)) {
     if let Some(client) = &row.client_request_id {
         feed(Some(client));
     }
+    // The same of records from before they were looked for by a column of its own.
+    if let Some(search) = &row.search {
+        feed(Some("search"));
+        feed(Some(search));
+    }
+}
+
+/// The members of a record that it is looked for by.
+const LOOKED_FOR: &[&str] =
+    &["number", "code", "name", "legalName", "email", "reference", "externalId", "narration", "description"];
+
+/// What a record is looked for by, as `q` has it. One in the installation's log is within another.
+fn looked_for(json: &str) -> Option<String> {
+    let mut members: HashMap<&str, &RawValue> = serde_json::from_str(json).ok()?;
+    if let Some(within) = members.get("record") {
+        members = serde_json::from_str(within.get()).ok()?;
+    }
+    let texts = LOOKED_FOR.iter().filter_map(|name| serde_json::from_str::<String>(members.get(name)?.get()).ok());
+    Some(search_key(&texts.collect::<Vec<_>>().join(" ")))
+}
+
+/// Records that a word is found in; those from before there was a column for it by what they hold.
+pub(crate) fn found_by(like: &LikeExpr) -> Condition {
+    use audit_log::Column;
+    let older = Condition::all().add(Column::Search.is_null()).add(Column::After.like(like.clone()));
+    Condition::any().add(Column::Search.like(like.clone())).add(older)
 }
 
 /// What a walk along the chain came to.
@@ -183,43 +217,25 @@ const MOST_PROBLEMS: usize = 100;
 /// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
 pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
     let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
-    let mut problems = Vec::new();
-    let mut report = |sequence: i64, problem: &str| {
-        if problems.len() < MOST_PROBLEMS {
-            problems.push(AuditProblem { sequence, problem: problem.into() });
-        }
-    };
-    let (mut last, mut records, mut head) = (0_i64, 0_i64, String::new());
-    // Which key the record before was made with; none where there was none yet.
-    let mut before = None;
-    loop {
-        let portion = audit_log::Entity::find()
+    let mut chain = Chain::default();
+    let after = |sequence: i64| {
+        audit_log::Entity::find()
             .filter(audit_log::Column::BusinessId.eq(business))
-            .filter(audit_log::Column::Sequence.gt(last))
+            .filter(audit_log::Column::Sequence.gt(sequence))
             .order_by_asc(audit_log::Column::Sequence)
             .limit(PORTION)
             .all(connection)
-            .await?;
-        if portion.is_empty() {
-            break;
-        }
+    };
+    let mut portion = after(0).await?;
+    while let Some(end) = portion.last().map(|row| row.sequence) {
         cx.pause().await?;
-        for row in portion {
-            if row.sequence != last + 1 {
-                report(last + 1, "is missing");
-            } else if row.previous_hash != head {
-                report(row.sequence, "does not follow from the record before it");
-            }
-            let era = eras.iter().position(|seals| hash(seals, &row) == row.hash);
-            let made_with = era.filter(|_| row.keyed);
-            if era.is_none() {
-                report(row.sequence, "is not what was written");
-            } else if made_with < before {
-                report(row.sequence, "is not under the key, and the one before it is");
-            }
-            (last, records, before, head) = (row.sequence, records + 1, made_with, row.hash);
-        }
+        // The next portion is read while this one is proved.
+        let proved = async { aside::computed(|| portion.into_iter().for_each(|row| chain.follow(&eras, row))) };
+        let (next, ()) = tokio::join!(after(end), proved);
+        portion = next?;
     }
+    let Chain { last, records, head, before, .. } = chain;
+    let mut report = |sequence: i64, problem: &str| chain.problems.report(sequence, problem);
     if let Some(row) = books::Entity::find_by_id(business).one(connection).await? {
         if row.audit_sequence != last {
             report(last + 1, "is missing: records were cut off the end");
@@ -232,7 +248,48 @@ pub(crate) async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVer
             report(row.audit_sequence, "is where the books say that they stand, and that is not signed");
         }
     }
+    let problems = chain.problems.0;
     Ok(AuditVerdict { ok: problems.is_empty(), records, head, problems })
+}
+
+#[derive(Default)]
+struct Problems(Vec<AuditProblem>);
+
+impl Problems {
+    fn report(&mut self, sequence: i64, problem: &str) {
+        if self.0.len() < MOST_PROBLEMS {
+            self.0.push(AuditProblem { sequence, problem: problem.into() });
+        }
+    }
+}
+
+/// How far the chain was followed.
+#[derive(Default)]
+struct Chain {
+    last: i64,
+    records: i64,
+    head: String,
+    /// Which key the record before was made with; none where there was none yet.
+    before: Option<usize>,
+    problems: Problems,
+}
+
+impl Chain {
+    fn follow(&mut self, eras: &[Seals], row: audit_log::Model) {
+        if row.sequence != self.last + 1 {
+            self.problems.report(self.last + 1, "is missing");
+        } else if row.previous_hash != self.head {
+            self.problems.report(row.sequence, "does not follow from the record before it");
+        }
+        let era = eras.iter().position(|seals| hash(seals, &row) == row.hash);
+        let made_with = era.filter(|_| row.keyed);
+        if era.is_none() {
+            self.problems.report(row.sequence, "is not what was written");
+        } else if made_with < self.before {
+            self.problems.report(row.sequence, "is not under the key, and the one before it is");
+        }
+        (self.last, self.records, self.before, self.head) = (row.sequence, self.records + 1, made_with, row.hash);
+    }
 }
 
 /// The hash of a record, if it is there.
@@ -281,14 +338,16 @@ mod tests {
     fn every_column_is_under_the_hash() {
         let whole = sample();
         assert_eq!(hash(&seals(), &whole), whole.hash);
-        let tampered: [fn(&mut audit_log::Model); 10] = [
+        let tampered: [fn(&mut audit_log::Model); 12] = [
             |row| row.keyed = false,
+            |row| row.search = None,
+            |row| row.search = Some("other".into()),
             |row| row.sequence = 2,
             |row| row.at = Instant::from_micros(1),
             |row| row.dialect = Some("B".into()),
             |row| row.action = "deleted".into(),
             |row| row.version_to = None,
-            |row| row.before = Some("{ }".into()),
+            |row| row.before = Some("{ }".to_owned().into()),
             |row| (row.before, row.after) = (None, row.before.take()),
             |row| row.previous_hash = "00".into(),
             |row| row.address = Some(String::new()),
@@ -302,7 +361,7 @@ mod tests {
 
     #[test]
     fn records_from_before_there_was_a_key_are_what_they_were() {
-        let plain = audit_log::Model { keyed: false, ..sample() };
+        let plain = audit_log::Model { keyed: false, search: None, ..sample() };
         // As it was made before.
         assert_eq!(hash(&seals(), &plain), "01155f8244c957fb864f72528028d8b0f065aad9d70ca24f934230df12986df3");
         let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();

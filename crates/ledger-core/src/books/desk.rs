@@ -9,6 +9,7 @@
 //!
 //! Rollups are not gathered: they follow from the lines, and are summed once when the batch is written.
 
+use crate::books::aliases::Named;
 use crate::books::audit::{self, AuditAction, Change, Origin};
 use crate::books::chart::Chart;
 use crate::books::limits::{Judged, Moves};
@@ -16,13 +17,13 @@ use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::Periods;
 use crate::books::seal::sums::{Moved, Sums};
 use crate::books::seal::tables::{TABLES, Whose};
-use crate::books::seal::writing::{self, There};
+use crate::books::seal::writing::{self, Of, There};
 use crate::books::seal::{Seals, heads};
 use crate::books::tables::{
-    DocumentKind, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log, books,
-    document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves, open_items,
-    party_balances, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves, stock_snapshots,
-    tax_beginnings, tax_facts,
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log,
+    books, document_lines, document_links, documents, entries, entry_lines, mentions, number_counters, open_item_moves,
+    open_items, party_balances, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
+    stock_snapshots, tax_beginnings, tax_facts,
 };
 use crate::clock::Instant;
 use crate::day::Day;
@@ -31,6 +32,7 @@ use crate::idempotency;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::installation;
 use crate::money::Money;
+use crate::remembered::{self, Changes};
 use crate::resource::ResourceKey;
 use crate::resource::payment_term::Terms;
 use crate::resource::tax_code::TaxCodes;
@@ -71,6 +73,10 @@ struct Inner {
     rehearsed: Option<Vec<Rehearsed>>,
     /// Companies whose books began since the last flush.
     founded: Vec<BusinessId>,
+    /// Whether the command that runs only plans: what it writes is not undone by itself.
+    planning: bool,
+    /// How often it changed who may do what, as of this transaction.
+    changes: Option<Changes>,
 }
 
 /// What is remembered of one company.
@@ -130,6 +136,7 @@ struct Pending {
     stock_moves: Vec<stock_moves::Model>,
     progress_moves: Vec<progress_moves::Model>,
     links: Vec<document_links::Model>,
+    mentions: Vec<mentions::Model>,
     standings: Vec<Standing>,
 }
 
@@ -154,7 +161,7 @@ pub(crate) enum Standing {
 /// Where the desk stood before a command, to return to when it fails.
 pub(crate) struct Mark {
     company: Option<(BusinessId, Head, bool)>,
-    lengths: [usize; 16],
+    lengths: [usize; 17],
     flushes: u64,
 }
 
@@ -179,6 +186,12 @@ pub(crate) struct Rehearsed {
     pub(crate) line: entry_lines::Model,
 }
 
+impl NewEntry {
+    pub(crate) fn is_revaluation(&self) -> bool {
+        self.document == DocumentKind::Revaluation
+    }
+}
+
 impl Desk {
     pub(crate) fn new(seals: Seals) -> Self {
         Self { inner: Mutex::default(), seals, batch: Mutex::default() }
@@ -197,6 +210,7 @@ impl Desk {
         {
             let mut inner = self.inner();
             inner.confirmed.clear();
+            inner.changes = None;
             let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
             if inner.companies.len() > MOST_COMPANIES || facts > MOST_FACTS {
                 inner.companies.clear();
@@ -210,6 +224,22 @@ impl Desk {
     /// Forgets everything: what is in the database may not be what was thought.
     pub(crate) fn clear(&self) {
         *self.inner() = Inner::default();
+    }
+
+    /// How often it changed who may do what, as of this transaction.
+    pub(crate) async fn access_changes(&self, connection: &impl ConnectionTrait) -> Result<Changes> {
+        let known = self.inner().changes;
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let counted = remembered::counted(connection).await?;
+        self.inner().changes = Some(counted);
+        Ok(counted)
+    }
+
+    /// A command that wrote for itself may have changed who may do what.
+    pub(crate) fn forget_access(&self) {
+        self.inner().changes = None;
     }
 
     /// Forgets what documents are judged by; where the sequences stand is still known.
@@ -397,7 +427,7 @@ impl Desk {
     pub(crate) fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
         // What was pending then may be written by now; what is pending since is the command's own.
-        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 16] };
+        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 17] };
         inner.pending.truncate(lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)
@@ -405,6 +435,25 @@ impl Desk {
             company.head = head;
             company.changed = changed;
         }
+    }
+
+    /// Whether the command that runs next only plans.
+    pub(crate) fn set_planning(&self, planning: bool) {
+        self.inner().planning = planning;
+    }
+
+    /// Refuses where a command only plans and is to write what is there already: it runs again, by itself, and is undone
+    /// as a whole where it fails.
+    pub(crate) fn check_undoable(&self) -> Result<()> {
+        if self.inner().planning {
+            return Err(Error::internal("a command does more than it planned, and starts over by itself"));
+        }
+        Ok(())
+    }
+
+    /// Whether a document of this kind waits to be written.
+    pub(crate) fn awaits(&self, business: BusinessId, kind: DocumentKind) -> bool {
+        self.inner().pending.documents.iter().any(|row| row.business_id == business && row.kind == kind)
     }
 
     /// From now on, what is posted is kept for a rehearsal to show.
@@ -422,7 +471,18 @@ impl Desk {
     }
 
     pub(crate) fn keep_document(&self, document: documents::Model) {
+        self.keep_named(&document);
         self.inner().pending.documents.push(document);
+    }
+
+    /// What a document in the books names is not removed any more.
+    pub(crate) fn keep_named(&self, document: &documents::Model) {
+        if document.status == DocumentStatus::Draft {
+            return;
+        }
+        let business_id = document.business_id;
+        let named = document.content.named().into_iter().map(|record_id| mentions::Model { business_id, record_id });
+        self.inner().pending.mentions.extend(named);
     }
 
     pub(crate) fn keep_line(&self, line: document_lines::Model) {
@@ -591,15 +651,42 @@ impl Desk {
     pub(crate) async fn finish(&self, connection: &impl ConnectionTrait) -> Result<()> {
         let mut moved = self.put_down(connection).await?;
         let batch = self.batch().clone();
-        writing::settle(connection, (&self.seals, &mut moved), &batch).await?;
+        writing::settle(connection, (&self.seals, &mut moved), Of::Batch(&batch)).await?;
         self.sign(connection, &mut moved).await
     }
 
-    /// Seals what migrations wrote.
-    pub(crate) async fn settle_migrations(&self, connection: &impl ConnectionTrait) -> Result<()> {
+    /// Seals what migrations wrote, and tells the log of the installation which tables. What somebody else noted is
+    /// believed by nobody, and told.
+    pub(crate) async fn settle_migrations(
+        &self,
+        connection: &impl ConnectionTrait,
+        (id, now): (RecordId, Instant),
+    ) -> Result<()> {
+        let left = writing::forget_strange(connection, &self.seals).await?;
+        if left.strange > 0 {
+            security::tampered(None, &format!("{} changes were noted that no migration made", left.strange));
+        }
+        if left.signed.is_empty() {
+            return Ok(());
+        }
+        let batch = self.batch().clone();
         let mut moved = Moved::default();
-        writing::settle(connection, (&self.seals, &mut moved), writing::MIGRATIONS).await?;
-        self.sign(connection, &mut moved).await
+        writing::settle(connection, (&self.seals, &mut moved), Of::Batch(&batch)).await?;
+        let tables = writing::settle(connection, (&self.seals, &mut moved), Of::Migrations(&left.signed)).await?;
+        // What it wrote itself has its seals.
+        writing::forget_notes(connection).await?;
+        self.sign(connection, &mut moved).await?;
+        self.open_installation(connection).await?;
+        let change = Change {
+            action: AuditAction::Sealed,
+            resource: ResourceKey::Businesses,
+            id: RecordId(BusinessId::INSTALLATION.0),
+            version_from: None,
+            version_to: None,
+            before: None,
+            after: Some(serde_json::json!({"migrated": tables}).to_string()),
+        };
+        self.record(BusinessId::INSTALLATION, id, now, &Origin::default(), change)
     }
 
     /// Seals the books of a company that were kept before there were seals. The audit log tells what stood there.
@@ -758,7 +845,7 @@ fn line_row(business: BusinessId, entry: EntryRef, position: i64, line: &Line) -
         entry_number: entry.number,
         position,
         account_id: line.account(),
-        party_id: line.party(),
+        party_id: line.party().map(Named::of),
         date: entry.date,
         amount: line.amount(),
         currency: line.currency().to_owned(),
@@ -805,7 +892,7 @@ impl Inner {
 }
 
 impl Pending {
-    fn lengths(&self) -> [usize; 16] {
+    fn lengths(&self) -> [usize; 17] {
         [
             self.documents.len(),
             self.entries.len(),
@@ -822,11 +909,12 @@ impl Pending {
             self.stock_moves.len(),
             self.progress_moves.len(),
             self.links.len(),
+            self.mentions.len(),
             self.standings.len(),
         ]
     }
 
-    fn truncate(&mut self, lengths: [usize; 16]) {
+    fn truncate(&mut self, lengths: [usize; 17]) {
         let [
             documents,
             entries,
@@ -843,6 +931,7 @@ impl Pending {
             stock_moves,
             progress,
             links,
+            mentions,
             standings,
         ] = lengths;
         self.documents.truncate(documents);
@@ -860,6 +949,7 @@ impl Pending {
         self.stock_moves.truncate(stock_moves);
         self.progress_moves.truncate(progress);
         self.links.truncate(links);
+        self.mentions.truncate(mentions);
         self.standings.truncate(standings);
     }
 
@@ -887,6 +977,7 @@ impl Pending {
         insert_all::<stock_moves::Entity>(connection, (seals, moved), self.stock_moves, Refuse).await?;
         insert_all::<progress_moves::Entity>(connection, (seals, moved), self.progress_moves, Refuse).await?;
         insert_all::<document_links::Entity>(connection, (seals, moved), self.links, Refuse).await?;
+        add_mentions(connection, self.mentions).await?;
         for standing in self.standings {
             standing.write(connection, (seals, moved)).await?;
         }
@@ -995,6 +1086,21 @@ async fn insert_entries(
     Ok(())
 }
 
+/// Most are there already.
+async fn add_mentions(connection: &impl ConnectionTrait, mut rows: Vec<mentions::Model>) -> Result<()> {
+    rows.sort_unstable_by_key(|row| (row.business_id, row.record_id));
+    rows.dedup();
+    let there =
+        || OnConflict::columns([mentions::Column::BusinessId, mentions::Column::RecordId]).do_nothing().to_owned();
+    for portion in portions(rows, mentions::Column::iter().count()) {
+        mentions::Entity::insert_many(portion.into_iter().map(IntoActiveModel::into_active_model))
+            .on_conflict(there())
+            .exec_without_returning(connection)
+            .await?;
+    }
+    Ok(())
+}
+
 /// Writes rows that something else proves.
 async fn insert_plain<E>(connection: &impl ConnectionTrait, rows: Vec<E::Model>) -> Result<()>
 where
@@ -1033,7 +1139,7 @@ impl Turnover {
 fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
     let mut days: BTreeMap<(BusinessId, RecordId, &str, Day), Turnover> = BTreeMap::new();
     let mut months: BTreeMap<(BusinessId, RecordId, &str, String), Turnover> = BTreeMap::new();
-    let mut parties: BTreeMap<(BusinessId, RecordId, RecordId, &str), Turnover> = BTreeMap::new();
+    let mut parties: BTreeMap<(BusinessId, Named, RecordId, &str), Turnover> = BTreeMap::new();
     for line in lines {
         let (business, account, currency) = (line.business_id, line.account_id, line.currency.as_str());
         let mut added = days.entry((business, account, currency, line.date)).or_default().add(line);

@@ -3,10 +3,13 @@
 //! - What balances is [`rules::posting::Posting`]; nothing else can be built.
 //! - [`desk`]: what a lane remembers between batches and what it is about to write.
 //! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
+//! - [`aliases`]: who the party of a row is by now.
 //! - [`seal`]: how every row is known to have been written by the server.
 //! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
 //! - [`balances`]: figures from the rollups. [`audit`]: who changed what. [`verify`]: proof of all of it.
 
+pub(crate) mod abroad;
+pub mod aliases;
 pub(crate) mod apart;
 pub mod audit;
 pub(crate) mod balances;

@@ -4,6 +4,7 @@
 //! in a history beside the ledger, on the day of the entry that it belongs to. So the open items of an account
 //! always add up to its balance, at any day. Refuses: to decide what settles what.
 
+use crate::books::aliases::Named;
 use crate::books::desk::{Desk, Standing};
 use crate::books::tables::{DocumentKind, allocations, open_item_moves, open_items};
 use crate::cx::Cx;
@@ -74,7 +75,7 @@ pub(crate) fn begin(
         id: new.line.unwrap_or(document),
         document_id: document,
         kind,
-        party_id: new.party,
+        party_id: Named::of(new.party),
         account_id: new.account,
         currency: new.currency.clone(),
         date: new.date,

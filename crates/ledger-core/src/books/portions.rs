@@ -54,8 +54,8 @@ fn lines_between(business: BusinessId, after: i64, until: i64) -> Select<entry_l
         .order_by_asc(entry_lines::Column::Position)
 }
 
-/// How many of these entries can be read at once with their lines; one at least.
-pub(crate) async fn that_fit(cx: &Cx<'_>, of: &[entries::Model]) -> Result<usize> {
+/// How many lines each of these entries has.
+async fn counted(cx: &Cx<'_>, of: &[entries::Model]) -> Result<HashMap<i64, i64>> {
     let counts: Vec<(i64, i64)> = entry_lines::Entity::find()
         .select_only()
         .column(entry_lines::Column::EntryNumber)
@@ -66,13 +66,56 @@ pub(crate) async fn that_fit(cx: &Cx<'_>, of: &[entries::Model]) -> Result<usize
         .into_tuple()
         .all(&cx.db)
         .await?;
-    let counts: HashMap<i64, i64> = counts.into_iter().collect();
+    Ok(counts.into_iter().collect())
+}
+
+/// How many of these entries can be read at once with their lines; one at least.
+fn fitting(counts: &HashMap<i64, i64>, of: &[entries::Model]) -> usize {
     let mut left = i64::try_from(LINES).unwrap_or(i64::MAX);
     let fit = of.iter().take_while(|entry| {
         left -= counts.get(&entry.number).copied().unwrap_or(0);
         left >= 0
     });
-    Ok(Ord::max(fit.count(), 1))
+    Ord::max(fit.count(), 1)
+}
+
+/// How many of these entries can be read at once with their lines; one at least.
+pub(crate) async fn that_fit(cx: &Cx<'_>, of: &[entries::Model]) -> Result<usize> {
+    Ok(fitting(&counted(cx, of).await?, of))
+}
+
+/// The lines of entries that are wanted together, read a portion at a time. Where they are more than one answer holds, how
+/// many they are.
+pub(crate) async fn lines_of(
+    cx: &Cx<'_>,
+    of: &[entries::Model],
+    most: i64,
+) -> Result<std::result::Result<Vec<entry_lines::Model>, i64>> {
+    let counts = counted(cx, of).await?;
+    let count = counts.values().sum();
+    if count > most && of.len() > 1 {
+        return Ok(Err(count));
+    }
+    let (mut lines, mut rest) = (Vec::new(), of);
+    while !rest.is_empty() {
+        let (some, later) = rest.split_at(fitting(&counts, rest));
+        rest = later;
+        lines.extend(of_entries(cx, some).await?);
+        cx.pause().await?;
+    }
+    Ok(Ok(lines))
+}
+
+/// The lines of these entries, which fit.
+pub(crate) async fn of_entries(cx: &Cx<'_>, of: &[entries::Model]) -> Result<Vec<entry_lines::Model>> {
+    let lines = entry_lines::Entity::find()
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::EntryNumber.is_in(of.iter().map(|entry| entry.number)))
+        .order_by_asc(entry_lines::Column::EntryNumber)
+        .order_by_asc(entry_lines::Column::Position)
+        .all(&cx.db)
+        .await?;
+    Ok(lines)
 }
 
 /// As many parameters as a statement has without trouble on any engine.

@@ -107,6 +107,11 @@ impl Line {
         if self.is_order() { less(left, self.fulfilled) } else { less(less(left, self.returned), self.invoiced) }
     }
 
+    /// What of a note was invoiced, or came back before it was.
+    pub(crate) const fn taken(&self) -> Quantity {
+        Quantity::from_units(self.invoiced.units().saturating_add(self.returned.units()))
+    }
+
     fn moved(self, step: Step) -> Result<Self> {
         Ok(Self {
             fulfilled: more(self.fulfilled, step.fulfilled)?,
@@ -525,6 +530,7 @@ pub(crate) async fn take_back(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::books::aliases::Named;
 
     fn quantity(text: &str) -> Quantity {
         Quantity::parse(text).unwrap()
@@ -539,7 +545,7 @@ mod tests {
             document_id: RecordId::default(),
             kind,
             date: Day::default(),
-            party_id: RecordId::default(),
+            party_id: Named::default(),
             item_id: None,
             is_goods,
             is_return: false,

@@ -368,6 +368,28 @@ async fn check_named(cx: &Cx<'_>, gone: &[Gone], new: &[stock_facts::Model]) -> 
     Ok(())
 }
 
+/// What came back of goods, or was billed of them, and was void only on a later day, was of something until then.
+async fn check_outlived(cx: &Cx<'_>, gone: &[Gone]) -> Result<()> {
+    let of = |business| stock_facts::Entity::find().filter(stock_facts::Column::BusinessId.eq(business));
+    let business = cx.business_id()?;
+    let lines = gone.iter().map(|gone| gone.fact.line_id);
+    let named = of(business).filter(stock_facts::Column::OfLineId.is_in(lines)).all(&cx.db).await?;
+    let began: HashMap<RecordId, &stock_facts::Model> = named.iter().map(|fact| (fact.id, fact)).collect();
+    let ends = of(business).filter(stock_facts::Column::CancelsId.is_in(began.keys().copied())).all(&cx.db).await?;
+    let outlives = |end: &&stock_facts::Model| {
+        let Some(fact) = end.cancels_id.and_then(|id| began.get(&id)) else { return false };
+        let origin = gone.iter().find(|gone| Some(gone.fact.line_id) == fact.of_line_id);
+        end.date > fact.date && origin.is_some_and(|origin| end.date > origin.day)
+    };
+    match ends.iter().filter(outlives).map(|end| end.date).max() {
+        None => Ok(()),
+        Some(day) => {
+            let title = format!("What was made of its goods stands until {day}; void it on that day or later");
+            Err(Error::conflict("in_use", title))
+        }
+    }
+}
+
 /// Whether facts of a document count in stock: then its day is to be open for stock as well.
 pub(crate) async fn counts(cx: &Cx<'_>, row: &documents::Model) -> Result<bool> {
     if !may_move(row.kind) {
@@ -403,6 +425,9 @@ pub(crate) async fn take_back(
     let gone: Vec<Gone> = gone.into_iter().map(|fact| Gone { day: day(fact.date), fact }).collect();
     if gone.is_empty() {
         return Ok(());
+    }
+    if leaving == Leaving::ForGood {
+        check_outlived(cx, &gone).await?;
     }
     let mut waits = Waits::default();
     for Gone { fact, day } in &gone {

@@ -1,9 +1,11 @@
 //! The tables that only the lane writes.
 
+use crate::books::aliases::Named;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Money, Percent, Quantity, UnitPrice};
+use crate::packed::Packed;
 use crate::stored::AsJson;
 use crate::wire_enum;
 use rules::tax::TaxKind;
@@ -169,8 +171,8 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use super::{
-                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money,
-                Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
+                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money, Named,
+                Packed, Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
 
@@ -219,7 +221,7 @@ table! {
         pub period: Option<String>,
         pub sequence: Option<i64>,
         pub date: Day,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub reference: Option<String>,
         pub narration: Option<String>,
         pub currency: String,
@@ -238,6 +240,16 @@ table! {
         pub created_by: UserId,
         pub updated_at: Instant,
         pub updated_by: UserId,
+    }
+}
+
+table! {
+    /// Items, tax codes and payment terms that a document in the books has ever named.
+    mentions = "mentions" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub record_id: RecordId,
     }
 }
 
@@ -283,7 +295,7 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub position: i64,
         pub account_id: RecordId,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub date: Day,
         pub amount: Money,
         pub currency: String,
@@ -310,7 +322,7 @@ table! {
         pub id: RecordId,
         pub kind: DocumentKind,
         pub date: Day,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub item_id: Option<RecordId>,
         pub account_id: Option<RecordId>,
         pub tax_code_id: Option<RecordId>,
@@ -333,7 +345,7 @@ table! {
         pub id: RecordId,
         pub document_id: RecordId,
         pub kind: DocumentKind,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub account_id: RecordId,
         pub currency: String,
         pub date: Day,
@@ -358,7 +370,7 @@ table! {
         pub id: RecordId,
         pub open_item_id: RecordId,
         pub document_id: RecordId,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub account_id: RecordId,
         pub currency: String,
         pub date: Day,
@@ -375,7 +387,7 @@ table! {
         pub business_id: BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: RecordId,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub source_kind: DocumentKind,
         /// Its open item.
         pub source_id: RecordId,
@@ -518,7 +530,7 @@ table! {
         pub document_id: RecordId,
         pub kind: DocumentKind,
         pub date: Day,
-        pub party_id: RecordId,
+        pub party_id: Named,
         pub item_id: Option<RecordId>,
         /// Whether it is of something that is kept in stock.
         pub is_goods: bool,
@@ -601,7 +613,7 @@ table! {
         pub base_box: Option<String>,
         pub tax_box: Option<String>,
         pub leads: bool,
-        pub party_id: Option<RecordId>,
+        pub party_id: Option<Named>,
         pub party_tax_number: Option<String>,
         pub country: Option<String>,
         pub currency: String,
@@ -694,7 +706,7 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub business_id: BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
-        pub party_id: RecordId,
+        pub party_id: Named,
         #[sea_orm(primary_key, auto_increment = false)]
         pub account_id: RecordId,
         #[sea_orm(primary_key, auto_increment = false)]
@@ -735,8 +747,10 @@ table! {
         pub resource_id: RecordId,
         pub version_from: Option<i64>,
         pub version_to: Option<i64>,
-        pub before: Option<String>,
-        pub after: Option<String>,
+        pub before: Option<Packed>,
+        pub after: Option<Packed>,
+        /// What it is looked for by; records from before there was this column have none.
+        pub search: Option<String>,
         pub previous_hash: String,
         pub hash: String,
         /// Whether the hash is under the key; those from before there was one are plain.

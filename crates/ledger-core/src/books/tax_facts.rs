@@ -1,5 +1,6 @@
 //! Facts of tax as rows: how they come beside their entry, and how what is taken back finds them.
 
+use crate::books::aliases::Named;
 use crate::books::desk::NewEntry;
 use crate::books::tables::{EntryRef, entry_lines, tax_facts};
 use crate::clock::Instant;
@@ -48,7 +49,7 @@ pub(super) fn rows(
             base_box: fact.base_box,
             tax_box: fact.tax_box,
             leads: fact.leads,
-            party_id: fact.party,
+            party_id: fact.party.map(Named::of),
             party_tax_number: fact.party_tax_number,
             country: fact.country,
             currency: fact.currency,
@@ -81,7 +82,7 @@ fn fact(row: &tax_facts::Model) -> TaxFact {
         tax_box: row.tax_box,
         leads: row.leads,
         date: row.date,
-        party: row.party_id,
+        party: row.party_id.map(Named::as_written),
         party_tax_number: row.party_tax_number,
         country: row.country,
         currency: row.currency,

@@ -12,6 +12,7 @@ mod taxes;
 mod years;
 
 use crate::aside;
+use crate::books::aliases::Named;
 use crate::books::audit;
 use crate::books::digest::Digest;
 use crate::books::portions::next_entries;
@@ -63,7 +64,7 @@ pub struct Check {
     pub left: String,
     /// What it must be.
     pub right: String,
-    /// Whether it is so.
+    /// Whether it is so, or nothing is wrong while it is not.
     pub ok: bool,
     /// Where it is not, at most 50 places.
     pub findings: Vec<String>,
@@ -83,6 +84,15 @@ impl Check {
     /// What is not as a head says that was kept elsewhere.
     pub fn of_heads(found: Vec<String>) -> Self {
         Self::none("V17", "Nothing went back behind the heads that were kept", found)
+    }
+
+    /// What is nothing wrong, and is to be looked at where it is not as it should be in the end.
+    fn warning(id: &str, name: &str, left: impl ToString, right: impl ToString, warning: &str) -> Self {
+        let mut check = Self::of(id, name, left, right, Findings::default());
+        if !check.ok {
+            check.findings.push(warning.into());
+        }
+        Self { ok: true, ..check }
     }
 
     /// A check that finds nothing.
@@ -124,6 +134,12 @@ impl Findings {
             self.0.push(finding);
         }
     }
+
+    /// With those of another part of the same check.
+    fn with(mut self, others: Self) -> Self {
+        others.0.into_iter().for_each(|finding| self.add(finding));
+        self
+    }
 }
 
 /// A sum that may outgrow an amount.
@@ -140,7 +156,7 @@ fn shown(units: Wide) -> String {
 type Sums = (Wide, Wide, Wide);
 
 /// What an entry moves: by account, party and currency, in the company's currency and in its own.
-type Moves = BTreeMap<(RecordId, Option<RecordId>, String), (Wide, Wide)>;
+type Moves = BTreeMap<(RecordId, Option<Named>, String), (Wide, Wide)>;
 
 /// A walk along the ledger, entry by entry. What it keeps grows with accounts, days and parties, and by one
 /// identifier for each entry that a document stands for.
@@ -148,7 +164,7 @@ type Moves = BTreeMap<(RecordId, Option<RecordId>, String), (Wide, Wide)>;
 struct Walk {
     days: BTreeMap<(RecordId, String, Day), Sums>,
     months: BTreeMap<(RecordId, String, String), Sums>,
-    parties: BTreeMap<(RecordId, RecordId, String), (Wide, Wide)>,
+    parties: BTreeMap<(Named, RecordId, String), (Wide, Wide)>,
     accounts: HashMap<RecordId, Wide>,
     /// Entries that nothing has taken back, and their documents.
     live: HashMap<RecordId, RecordId>,
@@ -273,7 +289,8 @@ impl Walk {
                 ordinals.entry(id).or_insert(next).to_string()
             };
             let account = codes.get(&line.account_id).cloned().unwrap_or_else(|| ordinal(line.account_id));
-            let ids = [line.party_id, line.item_id, line.tax_code_id].map(|id| id.map(&mut ordinal));
+            let ids =
+                [line.party_id.map(Named::as_written), line.item_id, line.tax_code_id].map(|id| id.map(&mut ordinal));
             feed(Some(account));
             ids.into_iter().for_each(&mut feed);
             feed(Some(line.amount.units().to_string()));
@@ -427,6 +444,7 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     checks.extend(subledgers::checks(cx, &mut walk).await?);
     checks.extend(taxes::checks(cx).await?);
     checks.push(shares::check(cx).await?);
+    checks.push(opened(cx, &walk).await?);
     checks.push(years::check(cx, &walk).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
@@ -437,6 +455,14 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     let odd = take(&mut walk.odd_amounts);
     checks.push(Check::of("V14", "Every amount is whole in its currency", odd.0.len(), 0, odd));
     Ok(Verdict { ok: checks.iter().all(|check| check.ok), checks, digest: walk.digest.finish() })
+}
+
+/// The account of opening balances is empty once all of them are entered.
+async fn opened(cx: &Cx<'_>, walk: &Walk) -> Result<Check> {
+    let account = cx.chart().await?.roles().opening_balance_equity.id();
+    let left: Wide = walk.accounts.get(&account).copied().unwrap_or(0);
+    let warning = "opening balances are missing: enter the rest, until the account of opening balances is at 0.00";
+    Ok(Check::warning("O1", "What the books begin with is all entered", shown(left), shown(0), warning))
 }
 
 fn months_balance(lines: &Walk) -> Check {
@@ -546,7 +572,7 @@ async fn rollups(cx: &Cx<'_>, lines: &Walk) -> Result<Vec<Check>> {
     checks.push(Check::of("V4b", "Balances by month equal the lines", left, right, findings));
     let (left, right) = (shown(open(&parties)), shown(open(&lines.parties)));
     let findings = compare(parties, &lines.parties, |(party, account, currency)| {
-        format!("party {party} on account {account} {currency}")
+        format!("party {} on account {account} {currency}", party.as_written())
     });
     checks.push(Check::of("V4c", "Balances by party equal the lines", left, right, findings));
     Ok(checks)

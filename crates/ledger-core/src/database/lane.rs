@@ -426,7 +426,9 @@ async fn plan<T>(transaction: &Session, desk: &Desk, order: &Order<T>) -> Result
         desk.open(transaction, company).await?;
     }
     let mark = desk.mark(order.company);
+    desk.set_planning(true);
     let outcome = caught((order.work)(transaction, desk)).await;
+    desk.set_planning(false);
     match &outcome {
         // What went wrong may have spoilt the transaction for those who come after.
         Err(error @ Error::Internal(_)) => return Err(error.clone()),
@@ -457,6 +459,7 @@ async fn run_apart<T>(transaction: &Session, desk: &Desk, order: &Order<T>, toge
         Ok(outcome)
     };
     let outcome = ran.await;
+    desk.forget_access();
     if let Err(error) = &outcome
         && is_fatal(error)
     {

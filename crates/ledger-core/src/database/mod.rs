@@ -13,7 +13,7 @@ mod postgres;
 mod sqlite;
 mod standing;
 
-use migrations::schema;
+use migrations::{Sign, schema};
 pub use openly::unverified_host;
 pub use postgres_kit::Patience;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
@@ -171,11 +171,11 @@ impl Database {
         self.read.snapshot().await
     }
 
-    /// Brings the schema up to date.
-    pub async fn migrate(&self) -> Result<(), DbErr> {
+    /// Brings the schema up to date. What is noted of that is signed; how much there was that nobody of us noted is answered.
+    pub async fn migrate(&self, sign: Sign<'_>) -> Result<i64, DbErr> {
         match &self.engine {
-            Engine::Sqlite(engine) => engine.migrate().await,
-            Engine::Postgres(engine) => engine.migrate().await,
+            Engine::Sqlite(engine) => engine.migrate(sign).await,
+            Engine::Postgres(engine) => engine.migrate(sign).await,
         }
     }
 
@@ -256,7 +256,7 @@ impl Database {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(_)) | Err(_) => Err("the database does not answer"),
             },
-            Engine::Postgres(engine) => engine.reached(),
+            Engine::Postgres(engine) => engine.reached().await,
         }
     }
 

@@ -4,6 +4,7 @@
 
 use super::standing::{Ill, Part, Standing};
 use super::{Committing, DatabaseOptions, ROWS_READ};
+use migrations::Sign;
 use migrations::schema::{self, Parts};
 use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Server, Target};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
@@ -81,9 +82,9 @@ impl Engine {
         Writer(self.0.writes.clone(), self.noting(Part::Writing))
     }
 
-    /// Why it cannot be reached, or takes no writes, where that is known without asking it.
-    pub(crate) fn reached(&self) -> Result<(), &'static str> {
-        self.0.health().standing().told()
+    /// Why it cannot be reached, or takes no writes. Whoever does not get to know soon hears that it does not answer.
+    pub(crate) async fn reached(&self) -> Result<(), &'static str> {
+        self.0.health().asked().await.told()
     }
 
     /// An error at once where no write can come to its end.
@@ -91,20 +92,20 @@ impl Engine {
         Ok(self.0.health().check_writable()?)
     }
 
-    pub(crate) async fn migrate(&self) -> Result<(), DbErr> {
+    pub(crate) async fn migrate(&self, sign: Sign<'_>) -> Result<i64, DbErr> {
         // The lock lives in a transaction of its own connection, so it is freed even when the process dies.
         let lock = Link::open(self.0.target(), MIGRATION).await?;
         lock.begin(Begin::Writing).await?;
         migrations::take_lock(&lock).await?;
         let (database, failure) = postgres_kit::proxied(self.0.target(), MIGRATION).await?;
         migrations::without_hurry(&database).await?;
-        let done = migrations::up(&database).await;
+        let done = migrations::up(&database, sign).await;
         // What could not be told at its time comes first: the rest only follows from it.
         failure.told()?;
-        done?;
+        let strange = done?;
         lock.rollback().await?;
         lock.close().await;
-        Ok(())
+        Ok(strange)
     }
 
     /// What the migrations make, made beside what is there and taken back.

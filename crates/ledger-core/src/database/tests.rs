@@ -66,7 +66,7 @@ impl Drop for Place {
 async fn sqlite_is_opened_with_all_its_guarantees_and_readers_that_cannot_write() {
     let place = Place::new("open");
     let database = place.open(Purpose::Serving).await.unwrap();
-    database.migrate().await.unwrap();
+    database.migrate(&|_| String::new()).await.unwrap();
     assert_eq!(database.pending_migrations().await.unwrap(), 0);
     let mut writer = database.writer();
     let session = writer.begin().await.unwrap();
@@ -86,7 +86,7 @@ async fn sqlite_is_opened_with_all_its_guarantees_and_readers_that_cannot_write(
 async fn a_file_is_served_by_one_and_the_next_one_is_told_which() {
     let place = Place::new("claim");
     let server = place.open(Purpose::Serving).await.unwrap();
-    server.migrate().await.unwrap();
+    server.migrate(&|_| String::new()).await.unwrap();
     let refused = place.open(Purpose::Serving).await.unwrap_err().to_string();
     assert!(refused.contains(&format!("process {}, since 20", std::process::id())), "{refused}");
     // Who writes or reads a little does so beside it.
@@ -175,7 +175,7 @@ fn unread<E: EntityTrait>(declared: &Declared, reads: Reads, walked: &mut BTreeS
 async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
     use crate::books::tables::{audit_log, *};
     use crate::resource::*;
-    database.migrate().await.unwrap();
+    database.migrate(&|_| String::new()).await.unwrap();
     let mut declared = Declared::new();
     let asked = Statement::from_string(database.read.get_database_backend(), sql);
     for row in database.read.query_all_raw(asked).await.unwrap() {
@@ -308,7 +308,7 @@ fn asked(sql: &str) -> Statement {
 async fn a_read_that_nobody_waits_for_ends_inside_the_engine() {
     let place = Place::new("given-up");
     let database = place.open(Purpose::Serving).await.unwrap();
-    database.migrate().await.unwrap();
+    database.migrate(&|_| String::new()).await.unwrap();
     let one = asked("SELECT count AS n FROM access_changes");
     for _ in 0..5 {
         let endless: Vec<_> = (0..2)
@@ -348,7 +348,7 @@ async fn a_read_that_nobody_waits_for_ends_inside_the_engine() {
 async fn a_snapshot_that_does_not_begin_costs_no_reader() {
     let place = Place::new("unlent");
     let database = place.open(Purpose::Serving).await.unwrap();
-    database.migrate().await.unwrap();
+    database.migrate(&|_| String::new()).await.unwrap();
     let away = place.path().with_extension("away");
     std::fs::rename(place.path(), &away).unwrap();
     for _ in 0..5 {
@@ -372,7 +372,7 @@ async fn a_snapshot_that_does_not_begin_costs_no_reader() {
 async fn a_snapshot_sees_what_was_there_when_it_began() {
     let place = Place::new("snapshot");
     let database = place.open(Purpose::Serving).await.unwrap();
-    database.migrate().await.unwrap();
+    database.migrate(&|_| String::new()).await.unwrap();
     let count = async |from: &Session| -> i64 {
         from.query_one_raw(asked("SELECT count AS n FROM access_changes"))
             .await

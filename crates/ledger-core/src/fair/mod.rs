@@ -114,6 +114,8 @@ pub(crate) struct Turn {
     place: Arc<Place>,
     who: Who,
     since: Micros,
+    /// Whether it was not to be had at once.
+    pub(crate) waited: bool,
 }
 
 impl Fair {
@@ -194,14 +196,19 @@ impl Place {
 
     async fn enter(self: &Arc<Self>, who: Who) -> Result<Turn> {
         const FULL: Error = Error::Unavailable(Unavailable::Overloaded);
-        let (sender, given) = oneshot::channel();
+        let (sender, mut given) = oneshot::channel();
         let ticket = self.lock().wait(self.now(), who.names(), sender).map_err(|full| match full {
             Full::Caller => Error::RateLimited { retry_after_seconds: 1 },
             Full::Company | Full::All => FULL,
         })?;
         let _in_line = InLine { place: self, who, ticket };
         self.serve();
-        given.await.map_err(|_| FULL)
+        if let Ok(at_once) = given.try_recv() {
+            return Ok(at_once);
+        }
+        let mut turn = given.await.map_err(|_| FULL)?;
+        turn.waited = true;
+        Ok(turn)
     }
 
     /// Gives free places to those whose turn it is.
@@ -210,7 +217,8 @@ impl Place {
             let now = self.now();
             let Some(((company, caller), sender)) = self.lock().next(now) else { return };
             // Where nobody takes it, it is dropped and given back: outside of the lock.
-            let _gone = sender.send(Turn { place: self.clone(), who: Who { company, caller }, since: now });
+            let _gone =
+                sender.send(Turn { place: self.clone(), who: Who { company, caller }, since: now, waited: false });
         }
     }
 }

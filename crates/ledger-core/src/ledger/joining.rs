@@ -104,6 +104,8 @@ impl Ledger {
                 Event::InvitationRefused.tell(Teller::Stranger, None, asked);
                 return Err(refused);
             }
+            // That a name is taken says something of others: who asks that has guessed.
+            Err(taken @ Error::Conflict(_)) => return Err(taken),
             outcome => self.given_back(counted, outcome).await?,
         }
         let accepted = done.lock().unwrap_or_else(PoisonError::into_inner).take();

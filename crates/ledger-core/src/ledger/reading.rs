@@ -1,7 +1,8 @@
 //! Reads: each in its turn, and each ends with who asked for it.
 
+use super::leave::{Judged, Leave};
 use super::{Answer, Call, Ledger, Proof, Reply, ReplyKind, named_record};
-use crate::access::{self, Business, KeyScope, Principal, Seat};
+use crate::access::{self, Business, Principal, Seat};
 use crate::books::audit::Origin;
 use crate::books::export::{Journal, JournalFormat};
 use crate::books::verify;
@@ -19,6 +20,7 @@ use crate::resource::operation::Verb;
 use crate::security::Event;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A call, sorted: what only reads ends with who asked for it, what writes goes on to its end.
@@ -45,10 +47,11 @@ const PORTION: Duration = Duration::from_secs(30);
 /// A read, with all that it needs to be made later, or again.
 struct Question {
     ledger: Arc<Ledger>,
-    user: UserId,
-    key: Option<Arc<KeyScope>>,
-    session: Option<RecordId>,
-    business: Option<Arc<Business>>,
+    leave: Leave,
+    /// As it was when the request had arrived.
+    judged: Judged,
+    /// Whether it was judged otherwise since: then it is not the question any more that was asked.
+    changed: AtomicBool,
     call: Call,
     query: ListQuery,
     id: Option<RecordId>,
@@ -56,13 +59,26 @@ struct Question {
 }
 
 impl Question {
-    fn asked(&self) -> Asked<'_> {
+    /// What the caller is now, after they waited.
+    async fn judged(&self, waited: bool) -> Result<Judged> {
+        if !waited {
+            return Ok(self.judged.clone());
+        }
+        let connection = &self.ledger.database.read;
+        let changes = self.ledger.remembered.changes(connection).await?;
+        if changes != self.leave.principal.changes {
+            self.changed.store(true, Ordering::Release);
+        }
+        self.leave.since(connection, (changes, self.ledger.clock.now()), &self.judged).await
+    }
+
+    fn asked<'a>(&'a self, judged: &'a Judged) -> Asked<'a> {
         Asked {
-            user: self.user,
-            key: self.key.as_deref(),
-            session: self.session,
+            user: self.leave.principal.user,
+            key: judged.key.as_deref(),
+            session: self.leave.principal.session,
             keys: &self.ledger.keys,
-            business: self.business.as_deref(),
+            business: judged.business.as_deref(),
             clock: &self.ledger.clock,
             expectation: &Expectation::Unsaid,
             origin: &self.call.origin,
@@ -78,8 +94,9 @@ impl Question {
     /// A record, a page, or what else is soon read.
     async fn brief(&self) -> Result<Reply> {
         let ledger = &self.ledger;
-        let _turn = ledger.fair.enter(Kind::Brief, self.who).await?;
-        let cx = Cx::reading(self.asked(), &ledger.database.read);
+        let turn = ledger.fair.enter(Kind::Brief, self.who).await?;
+        let judged = self.judged(turn.waited).await?;
+        let cx = Cx::reading(self.asked(&judged), &ledger.database.read);
         let resource = self.call.resource;
         match (self.call.verb, self.id) {
             (Verb::List, _) => {
@@ -93,9 +110,10 @@ impl Question {
 
     /// What is summed from many tables is summed from the same books.
     async fn dear(&self) -> Result<Reply> {
-        let _turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
+        let turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
+        let judged = self.judged(turn.waited).await?;
         let snapshot = self.ledger.database.snapshot().await?;
-        let produced = self.produced(&Cx::reading_within(self.asked(), &snapshot)).await;
+        let produced = self.produced(&Cx::reading_within(self.asked(&judged), &snapshot)).await;
         snapshot.end().await?;
         Ok(told(ReplyKind::Found, produced?))
     }
@@ -105,8 +123,9 @@ impl Question {
         self.ledger.installation().await?;
         let _place = self.ledger.fair.enter(Kind::Proof, self.who).await?;
         let pace = self.ledger.fair.pace(self.who).await?;
+        let judged = self.judged(true).await?;
         let snapshot = self.ledger.database.snapshot().await?;
-        let produced = self.produced(&Cx::reading_within(self.asked(), &snapshot).at_pace(&pace)).await;
+        let produced = self.produced(&Cx::reading_within(self.asked(&judged), &snapshot).at_pace(&pace)).await;
         snapshot.end().await?;
         Ok(told(ReplyKind::Found, produced?))
     }
@@ -114,8 +133,10 @@ impl Question {
     /// A portion of a long answer, from a snapshot that is gone when it is handed over.
     async fn portion(&self, portions: &mut dyn Portions) -> Result<Option<String>> {
         let _turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
+        // Whoever takes their time over a long answer gets no more of it than they may.
+        let judged = self.judged(true).await?;
         let snapshot = self.ledger.database.snapshot().await?;
-        let portion = portions.next(&Cx::reading_within(self.asked(), &snapshot), &self.query).await;
+        let portion = portions.next(&Cx::reading_within(self.asked(&judged), &snapshot), &self.query).await;
         snapshot.end().await?;
         portion
     }
@@ -129,7 +150,8 @@ impl Ledger {
     /// Answers a call that reads, in front of who waits for it.
     pub async fn read(self: &Arc<Self>, _: Present<'_>, principal: &Principal, call: ReadCall) -> Result<Answer> {
         let ReadCall(call) = call;
-        let business = self.authorise(principal, &call).await?;
+        let (leave, judged) = self.authorise(principal, &call).await?;
+        let business = judged.business.clone();
         if let Some(business) = &business {
             self.count(principal, &call, business);
         }
@@ -140,9 +162,8 @@ impl Ledger {
         let id = named_record(&call)?;
         let company = business.as_ref().map(|business| business.id);
         let who = Who::asking(company, principal.user, principal.caller());
-        let (ledger, user, key) = (self.clone(), principal.user, principal.key.clone());
-        let session = principal.session;
-        let question = Arc::new(Question { ledger, user, key, session, business, call, query, id, who });
+        let (ledger, changed) = (self.clone(), AtomicBool::new(false));
+        let question = Arc::new(Question { ledger, leave, judged, changed, call, query, id, who });
         if let Some((media, begin)) = portions {
             let operation = resource.operation_id(verb);
             Event::Exported { operation }.tell(principal.who(), company, &question.call.origin);
@@ -164,9 +185,9 @@ impl Ledger {
             }
             (Weight::Proof, ..) => question.proof().await?,
         };
-        if let Some((question, version)) = known {
+        if let Some((asked, version)) = known.filter(|_| !question.changed.load(Ordering::Acquire)) {
             // The version is older than the answer: what changed meanwhile has another one.
-            self.answers.keep(question, version, &reply);
+            self.answers.keep(asked, version, &reply);
         }
         Ok(Answer::Whole(reply))
     }

@@ -78,6 +78,7 @@ async fn owner(ledger: &Arc<Ledger>) -> Principal {
         user: user.id,
         key: None,
         session: None,
+        token_version: None,
         must_change_password: false,
         changes: ledger.remembered.changes(&ledger.database.read).await.unwrap(),
         books: None,

@@ -262,7 +262,36 @@ pub(crate) struct Key {
     networks: Vec<IpNet>,
 }
 
+pub(crate) const UNKNOWN: Error = Error::Unauthenticated("The API key is not valid");
+
 impl Key {
+    /// Refuses one whose time is over.
+    pub(crate) fn still_good(&self, now: Instant) -> Result<&Self> {
+        if self.has_ended {
+            return Err(Error::Unauthenticated(
+                "The API key has ended with its user's password or place; make another",
+            ));
+        }
+        if self.expires_at.is_some_and(|ends| ends <= now) {
+            return Err(Error::Unauthenticated("The API key has expired"));
+        }
+        Ok(self)
+    }
+
+    fn of(row: table::Model) -> Self {
+        Self {
+            user: row.user_id,
+            expires_at: row.expires_at,
+            has_ended: row.ended_at.is_some(),
+            scope: Arc::new(KeyScope {
+                key: row.id,
+                business: row.business_id,
+                rights: row.scopes.map_or_else(|| Rights::where_(|_, _| true), |scopes| scopes.0.rights()),
+            }),
+            networks: row.allowed_addresses.0.iter().filter_map(|text| network_of(text)).collect(),
+        }
+    }
+
     pub(crate) fn may_come_from(&self, address: Option<IpAddr>) -> bool {
         self.networks.is_empty()
             || address
@@ -272,17 +301,12 @@ impl Key {
 
 pub(crate) async fn find(connection: &impl ConnectionTrait, secret: &str) -> Result<Option<Key>> {
     let found = table::Entity::find().filter(Column::Digest.eq(digest(secret))).one(connection).await?;
-    Ok(found.map(|row| Key {
-        user: row.user_id,
-        expires_at: row.expires_at,
-        has_ended: row.ended_at.is_some(),
-        scope: Arc::new(KeyScope {
-            key: row.id,
-            business: row.business_id,
-            rights: row.scopes.map_or_else(|| Rights::where_(|_, _| true), |scopes| scopes.0.rights()),
-        }),
-        networks: row.allowed_addresses.0.iter().filter_map(|text| network_of(text)).collect(),
-    }))
+    Ok(found.map(Key::of))
+}
+
+/// A key that was found before.
+pub(crate) async fn find_again(connection: &impl ConnectionTrait, scope: &KeyScope) -> Result<Option<Key>> {
+    Ok(table::Entity::find_by_id((scope.business, scope.key)).one(connection).await?.map(Key::of))
 }
 
 /// What is kept of the keys that are good, the youngest first; so many at most.

@@ -13,12 +13,14 @@ use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::feed::Portions;
 use crate::ids::{RecordId, UserId};
+use crate::packed::Packed;
 use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading, Weight};
 use crate::resource::list::{FilterValue, ListQuery, Page, Pagination, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use sea_orm::sea_query::LikeExpr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::Serialize;
 use serde_json::json;
@@ -52,7 +54,7 @@ impl JsonSchema for RecordJson {
 pub struct AuditActor {
     /// The user; null for the command line.
     user_id: Option<UserId>,
-    /// The address the request came from.
+    /// The address the request came from; null also where you may not view the audit log.
     address: Option<String>,
 }
 
@@ -116,8 +118,8 @@ pub struct AuditRecordPage {
 }
 
 pub(crate) fn record(row: table::Model) -> Result<AuditRecord> {
-    let json = |text: Option<String>| {
-        text.map(|text| RawValue::from_string(text).map(RecordJson).map_err(Error::internal)).transpose()
+    let json = |text: Option<Packed>| {
+        text.map(|text| RawValue::from_string(text.into_inner()).map(RecordJson).map_err(Error::internal)).transpose()
     };
     Ok(AuditRecord {
         id: row.id,
@@ -179,7 +181,8 @@ impl Resource for AuditLog {
                       nothing in it can be changed. Changes of what you may not view are left out; their places in the \
                       chain are missing then, and `verify` proves the whole chain all the same.",
         sorts: &["sequence", "at"],
-        searched: "the record after the change",
+        searched: "what the record is called: number, code, name, e-mail, reference, external identifier, narration and \
+                   description, after the change",
     };
     const VERBS: &'static [Verb] = &Verb::READ;
     type Input = NoWords;
@@ -275,8 +278,12 @@ impl Rows for AuditLog {
 
     const ID: Column = Column::Id;
     const CHANGED: Column = Column::At;
-    const SEARCH: Column = Column::After;
+    const SEARCH: Column = Column::Search;
     const SORTS: &'static [Column] = &[Column::Sequence, Column::At];
+
+    fn found_by(word: LikeExpr) -> Condition {
+        audit::found_by(&word)
+    }
 
     fn filters() -> Vec<Filter<Column>> {
         vec![

@@ -5,7 +5,7 @@
 use crate::access::{Business, Role, Seat, membership};
 use crate::auth::invitation;
 use crate::books::chart::{ChartTemplate, SystemRole, load_with};
-use crate::books::tables::{documents, number_counters};
+use crate::books::tables::{documents, number_counters, stock};
 use crate::clock::Instant;
 use crate::currency::{CountryCode, CurrencyCode};
 use crate::cx::Cx;
@@ -714,6 +714,17 @@ impl Master for Businesses {
             })
             .collect();
         check_claims(cx, row.id, &chart, &claims).await?;
+        let inventory = |roles: &BTreeMap<SystemRole, RecordId>| roles.get(&SystemRole::Inventory).copied();
+        let before = inventory(&row.system_accounts.0);
+        if before.is_some() && inventory(&held) != before && has_stock_by_role(cx, row.id).await? {
+            let field = format!("systemAccounts.{}", SystemRole::Inventory);
+            let why = "cannot change, since stock of items without an account of their own was moved";
+            return Err(Error::Conflict(Conflict {
+                code: "in_use",
+                title: "Stock of items was moved".into(),
+                errors: FieldErrors::one(&field, why),
+            }));
+        }
         draft.replace(Column::SystemAccounts, AsJson(held));
         Ok(())
     }
@@ -794,6 +805,22 @@ impl Master for Businesses {
 async fn has_numbers(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
     let counters = number_counters::Entity::find().filter(number_counters::Column::BusinessId.eq(id));
     Ok(counters.count(&cx.db).await? > 0)
+}
+
+/// Whether stock was moved of items that have no inventory account of their own: the company's role is their account, from
+/// their first movement on.
+async fn has_stock_by_role(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
+    cx.flush().await?;
+    let without = Query::select()
+        .column(item::table::Column::Id)
+        .from(item::table::Entity)
+        .and_where(item::table::Column::BusinessId.eq(id))
+        .and_where(item::table::Column::InventoryAccountId.is_null())
+        .take();
+    let moved = stock::Entity::find()
+        .filter(stock::Column::BusinessId.eq(id))
+        .filter(stock::Column::ItemId.in_subquery(without));
+    Ok(moved.count(&cx.db).await? > 0)
 }
 
 async fn has_records(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {

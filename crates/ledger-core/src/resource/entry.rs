@@ -1,5 +1,6 @@
 //! Entries: the ledger itself, as it is read. Documents write it; no request does.
 
+use crate::books::aliases::Aliases;
 use crate::books::desk::Rehearsed;
 use crate::books::tables::entries::{self as table, Column};
 use crate::books::tables::{DocumentKind, EntryKind, entry_lines};
@@ -17,7 +18,7 @@ use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
 use crate::resource::{About, Record, Resource, ResourceKey, Scope};
 use schemars::JsonSchema;
-use sea_orm::sea_query::Query;
+use sea_orm::sea_query::{Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use serde_json::json;
@@ -228,7 +229,7 @@ impl Rows for Entries {
         let mut by_entry: HashMap<i64, Vec<EntryLineView>> = HashMap::new();
         for line in lines {
             let name = names.get(&line.account_id);
-            let view = line_view(line.clone(), business.currency_decimals, name);
+            let view = line_view(line.clone(), business.currency_decimals, name, &business.aliases);
             by_entry.entry(line.entry_number).or_default().push(view);
         }
         let mut view = |row: table::Model| EntryView {
@@ -256,6 +257,7 @@ pub(crate) fn line_view(
     line: entry_lines::Model,
     currency_decimals: u32,
     name: Option<&(String, String)>,
+    aliases: &Aliases,
 ) -> EntryLineView {
     let units = line.amount.units();
     let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
@@ -270,7 +272,7 @@ pub(crate) fn line_view(
             currency_decimals: currency::decimals(&line.currency).unwrap_or(2),
         },
         currency: line.currency,
-        party_id: line.party_id,
+        party_id: line.party_id.map(|party| aliases.of(party)),
         description: line.description,
         due_date: line.due_date,
         item_id: line.item_id,
@@ -301,27 +303,31 @@ pub(crate) async fn postings(cx: &Cx<'_>, lines: Vec<Rehearsed>) -> Result<Vec<R
         RehearsedLine {
             entry: rehearsed.entry + 1,
             date: rehearsed.date,
-            line: line_view(rehearsed.line, business.currency_decimals, name.as_ref()),
+            line: line_view(rehearsed.line, business.currency_decimals, name.as_ref(), &business.aliases),
         }
     };
     Ok(lines.into_iter().map(line).collect())
 }
 
 fn with_account(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    lines_with(cx, entry_lines::Column::AccountId, value)
+    lines_with(cx, value, |account| Ok(entry_lines::Column::AccountId.eq(account)))
 }
 
 fn with_party(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    lines_with(cx, entry_lines::Column::PartyId, value)
+    lines_with(cx, value, |party| Ok(cx.aliases()?.is(entry_lines::Column::PartyId, party)))
 }
 
-fn lines_with(cx: &Cx<'_>, column: entry_lines::Column, value: &FilterValue) -> Result<Condition> {
+fn lines_with(
+    cx: &Cx<'_>,
+    value: &FilterValue,
+    which: impl FnOnce(RecordId) -> Result<SimpleExpr>,
+) -> Result<Condition> {
     let FilterValue::Identifier(id) = value else { return Ok(Condition::any()) };
     let lines = Query::select()
         .column(entry_lines::Column::EntryNumber)
         .from(entry_lines::Entity)
         .and_where(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .and_where(column.eq(*id))
+        .and_where(which(*id)?)
         .take();
     Ok(Condition::all().add(Column::Number.in_subquery(lines)))
 }

@@ -324,6 +324,12 @@ async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &Li
         .offset((query.page - 1) * query.page_size)
         .all(&cx.db)
         .await?;
-    let items = rows.into_iter().map(record).collect::<Result<Vec<AuditRecord>>>()?;
+    // Where colleagues come from is told by the audit log, to whom may view that.
+    let sees_addresses = cx.require(ResourceKey::AuditLog, Action::View).is_ok();
+    let shown = rows.into_iter().map(|row| {
+        let address = row.address.clone().filter(|_| sees_addresses);
+        record(audit_log::Model { address, ..row })
+    });
+    let items = shown.collect::<Result<Vec<AuditRecord>>>()?;
     Produced::page(query, &Page { items, total })
 }

@@ -14,6 +14,7 @@ use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
 use crate::resource::{About, Resource, ResourceKey, Scope};
+use sea_orm::sea_query::LikeExpr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 
@@ -30,7 +31,8 @@ impl Resource for InstallationLog {
                       chain of hashes of its own. What belongs to a company stands in its audit log as well, and names it \
                       here as `businessId`. For system administrators, who are logged in; no key reads it.",
         sorts: &["sequence", "at"],
-        searched: "the record after the change",
+        searched: "what the record is called: number, code, name, e-mail, reference, external identifier, narration and \
+                   description, after the change",
     };
     const VERBS: &'static [Verb] = &Verb::READ;
     type Input = NoWords;
@@ -108,8 +110,12 @@ impl Rows for InstallationLog {
 
     const ID: Column = Column::Id;
     const CHANGED: Column = Column::At;
-    const SEARCH: Column = Column::After;
+    const SEARCH: Column = Column::Search;
     const SORTS: &'static [Column] = AuditLog::SORTS;
+
+    fn found_by(word: LikeExpr) -> Condition {
+        audit::found_by(&word)
+    }
 
     fn filters() -> Vec<Filter<Column>> {
         AuditLog::filters()

@@ -6,6 +6,7 @@
 mod relations;
 
 use crate::access::Business;
+use crate::books::aliases::Aliases;
 use crate::books::tables::{entry_lines, party_balances};
 use crate::clock::Instant;
 use crate::currency::{self, CurrencyCode};
@@ -309,6 +310,7 @@ pub(crate) mod table {
         pub sales_tax_code_id: Option<RecordId>,
         pub purchase_tax_code_id: Option<RecordId>,
         pub merged_into_id: Option<RecordId>,
+        pub merged_at: Option<Instant>,
         pub credit_limit: Option<Money>,
         pub prices_include_tax: Option<bool>,
         pub discount_percent: Option<Percent>,
@@ -530,12 +532,14 @@ impl Rows for Parties {
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<PartyView>> {
         let currency_decimals = cx.business()?.currency_decimals;
         let ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
-        let merged = relations::merged_into(cx, &ids).await?;
-        let mut open = open_with(cx, &ids, &merged).await?;
-        let mut late = relations::overdue_and_unallocated(cx, &ids).await?;
+        // Asked for anew: a merge answers with what it did.
+        let aliases = Aliases::load(&cx.db, cx.business_id()?).await?;
+        let mut open = open_with(cx, &ids, &aliases).await?;
+        let mut late = relations::overdue_and_unallocated(cx, &ids, &aliases).await?;
         let view = |row: table::Model| {
             let (open, late) = (open.remove(&row.id).unwrap_or_default(), late.remove(&row.id).unwrap_or_default());
-            view(row, currency_decimals, open, late)
+            let into = Some(aliases.meant(row.id)).filter(|into| *into != row.id);
+            view(row, currency_decimals, into, (open, late))
         };
         Ok(rows.into_iter().map(view).collect())
     }
@@ -551,15 +555,10 @@ struct OpenIn {
 }
 
 /// What became part of a party counts as its own: the ledger still has it under the old name.
-async fn open_with(
-    cx: &Cx<'_>,
-    parties: &[RecordId],
-    merged: &HashMap<RecordId, RecordId>,
-) -> Result<HashMap<RecordId, Open>> {
-    let named = parties.iter().chain(merged.keys()).copied();
+async fn open_with(cx: &Cx<'_>, parties: &[RecordId], aliases: &Aliases) -> Result<HashMap<RecordId, Open>> {
     let rows = party_balances::Entity::find()
         .filter(party_balances::Column::BusinessId.eq(cx.business_id()?))
-        .filter(party_balances::Column::PartyId.is_in(named))
+        .filter(aliases.is_any(party_balances::Column::PartyId, parties.iter().copied()))
         .all(&cx.db)
         .await?;
     let named: HashSet<RecordId> = rows.iter().map(|row| row.account_id).collect();
@@ -579,8 +578,7 @@ async fn open_with(
     let mut open: HashMap<RecordId, Open> = HashMap::new();
     for row in rows {
         let (base, own) = (row.amount.units(), row.currency_amount.units());
-        let party = merged.get(&row.party_id).copied().unwrap_or(row.party_id);
-        let within = open.entry(party).or_default().entry(row.currency).or_default();
+        let within = open.entry(aliases.of(row.party_id)).or_default().entry(row.currency).or_default();
         match types.get(&row.account_id) {
             Some(AccountType::Receivable) => add(&mut within.receivable, base, own),
             // A credit is what is owed.
@@ -629,9 +627,16 @@ impl Master for Parties {
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
         let posted = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(row.business_id))
-            .filter(entry_lines::Column::PartyId.eq(row.id));
+            .filter(cx.aliases()?.is(entry_lines::Column::PartyId, row.id));
         if posted.count(&cx.db).await? > 0 || document::is_named(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The party is in the books; set its status to archived instead"));
+        }
+        let merged = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::MergedIntoId.eq(row.id));
+        if merged.count(&cx.db).await? > 0 {
+            return Err(Error::conflict(
+                "in_use",
+                "Other parties became part of it; set its status to archived instead",
+            ));
         }
         Ok(())
     }
@@ -648,7 +653,12 @@ pub(crate) async fn load(
     Ok(rows.all(connection).await?)
 }
 
-fn view(row: table::Model, currency_decimals: u32, open: Open, late: relations::Late) -> PartyView {
+fn view(
+    row: table::Model,
+    currency_decimals: u32,
+    merged_into_id: Option<RecordId>,
+    (open, late): (Open, relations::Late),
+) -> PartyView {
     let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
     let sum = |side: fn(&OpenIn) -> i64| base(open.values().map(side).fold(0, i64::saturating_add));
     PartyView {
@@ -692,7 +702,7 @@ fn view(row: table::Model, currency_decimals: u32, open: Open, late: relations::
         purchase_account_id: row.purchase_account_id,
         sales_tax_code_id: row.sales_tax_code_id,
         purchase_tax_code_id: row.purchase_tax_code_id,
-        merged_into_id: row.merged_into_id,
+        merged_into_id,
         credit_limit: row.credit_limit.map(|money| Amount { money, currency_decimals }),
         prices_include_tax: row.prices_include_tax,
         discount_percent: row.discount_percent,

@@ -4,11 +4,11 @@
 //! are not touched: the difference stands on accounts of their own, so that what parties owe stays what it is.
 
 use crate::access::Business;
-use crate::books::balances::balances;
+use crate::books::balances::{balances, sum};
 use crate::books::chart::Chart;
 use crate::books::periods::Module;
 use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind};
+use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, entries, entry_lines};
 use crate::currency::{self, CurrencyCode};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
@@ -29,10 +29,11 @@ use rules::postable::Postable;
 use rules::posting::{About as Detail, Line, Posting, Valued};
 use rules::refusal::Refusal;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub struct Revaluations;
 
@@ -159,7 +160,8 @@ impl Resource for Revaluations {
         one: "a revaluation",
         many: "revaluations",
         description: "What money and debts in other currencies are worth at the end of a period. The difference to what \
-                      they are carried at is an unrealised gain or loss; it is taken back on the next day by itself.",
+                      they are carried at is an unrealised gain or loss; it is taken back on the next day by itself. What is \
+                      entered late for its day or before makes it anew, on its day and the next.",
         sorts: document::SORTS,
         searched: "number, reference and narration",
     };
@@ -272,7 +274,7 @@ impl Document for Revaluations {
         if purpose == Purpose::Posting {
             check_first(cx, head).await?;
         }
-        let open = open_in_other_currencies(cx, &chart, business, head.date).await?;
+        let open = open_in_other_currencies(cx, &chart, business, head).await?;
         let mut rates: BTreeMap<&str, Rate> = asked.rates.iter().map(|one| (one.currency.as_str(), one.rate)).collect();
         let mut faults = FieldErrors::default();
         for (_, currency, _, _) in &open {
@@ -293,7 +295,7 @@ impl Document for Revaluations {
             .ok_or_else(|| Error::field("rates", "make more of it than can be kept"))?;
         let entries = match purpose {
             Purpose::Draft => Vec::new(),
-            Purpose::Posting => entries(&chart, business, head, &figures)?,
+            Purpose::Posting => to_post(&chart, business, head, &figures)?,
         };
         Ok(Settled {
             subkind: None,
@@ -359,24 +361,98 @@ async fn check_first(cx: &Cx<'_>, head: &Head) -> Result<()> {
 type Held = (RecordId, String, Money, Money);
 
 /// What money and control accounts hold in other currencies, and what that is carried at.
-async fn open_in_other_currencies(cx: &Cx<'_>, chart: &Chart, business: &Business, date: Day) -> Result<Vec<Held>> {
+async fn open_in_other_currencies(cx: &Cx<'_>, chart: &Chart, business: &Business, head: &Head) -> Result<Vec<Held>> {
     let accounts: Vec<RecordId> = chart
         .accounts()
         .filter(|account| account.r#type.holds_money() || account.r#type.is_control())
         .map(|account| account.id)
         .collect();
-    let held = balances(cx, Some(&accounts), Point { as_of: Some(date), ..Point::default() }).await?;
+    let held = balances(cx, Some(&accounts), Point { as_of: Some(head.date), ..Point::default() }).await?;
+    let itself = of_itself(cx, &accounts, head).await?;
     let mut open: Vec<Held> = held
         .into_iter()
-        .filter(|((_, currency), balance)| {
-            *currency != business.base_currency && (balance.currency != 0 || balance.base != 0)
+        .filter(|((_, currency), _)| *currency != business.base_currency)
+        .map(|(key, balance)| {
+            let carried = balance.base - itself.get(&key).copied().unwrap_or(0);
+            (key.0, key.1, Money::from_units(balance.currency), Money::from_units(carried))
         })
-        .map(|((account, currency), balance)| {
-            (account, currency, Money::from_units(balance.currency), Money::from_units(balance.base))
-        })
+        .filter(|(_, _, amount, carried)| (*amount, *carried) != (Money::ZERO, Money::ZERO))
         .collect();
     open.sort_by(|left, right| (left.0, &left.1).cmp(&(right.0, &right.1)));
     Ok(open)
+}
+
+/// What a revaluation has posted itself by its day, which is nothing that it finds.
+async fn of_itself(cx: &Cx<'_>, accounts: &[RecordId], head: &Head) -> Result<HashMap<(RecordId, String), i64>> {
+    let Some(number) = head.number.as_deref() else { return Ok(HashMap::new()) };
+    let own = entries::Entity::find()
+        .select_only()
+        .column(entries::Column::Number)
+        .filter(entries::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entries::Column::DocumentKind.eq(DocumentKind::Revaluation))
+        .filter(entries::Column::DocumentNumber.eq(number))
+        .filter(entries::Column::Date.lte(head.date));
+    let lines: Vec<(RecordId, String, i64)> = entry_lines::Entity::find()
+        .select_only()
+        .columns([entry_lines::Column::AccountId, entry_lines::Column::Currency])
+        .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::AccountId.is_in(accounts.iter().copied()))
+        .filter(entry_lines::Column::EntryNumber.in_subquery(own.into_query()))
+        .group_by(entry_lines::Column::AccountId)
+        .group_by(entry_lines::Column::Currency)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(lines.into_iter().map(|(account, currency, base)| ((account, currency), base)).collect())
+}
+
+/// Makes anew what was revalued on days of which there is something else by now. It comes after a command, and with it.
+pub(crate) async fn renew(cx: &Cx<'_>) -> Result<()> {
+    let Some(since) = cx.changed_abroad() else { return Ok(()) };
+    let of_these = documents::Entity::find()
+        .filter(Column::BusinessId.eq(cx.business_id()?))
+        .filter(Column::Kind.eq(DocumentKind::Revaluation))
+        .filter(Column::Status.eq(DocumentStatus::Posted))
+        .filter(Column::Date.gte(since))
+        .order_by_asc(Column::Date);
+    if !cx.awaits(DocumentKind::Revaluation)? && of_these.clone().count(&cx.db).await? == 0 {
+        return Ok(());
+    }
+    cx.check_undoable()?;
+    cx.flush().await?;
+    for row in of_these.all(&cx.db).await? {
+        let old = document::found::<Revaluations>(cx, row).await?;
+        let asked = RevaluationAsked { rates: rates_of(&old.content) };
+        let settled =
+            Revaluations::settle(cx, &old.head, &asked, Purpose::Posting).await.map_err(|error| match error {
+                Error::Validation(faults) => {
+                    let why: Vec<String> = faults.iter().flat_map(|(_, messages)| messages).cloned().collect();
+                    let (number, date) = (old.head.number.as_deref().unwrap_or_default(), old.head.date);
+                    Error::conflict(
+                        "invalid_state",
+                        format!(
+                            "{number} revalues {date} and {}; add an exchange rate of that day or before",
+                            why.join(", ")
+                        ),
+                    )
+                }
+                other => other,
+            })?;
+        if settled.figures != old.content.figures {
+            document::renew(cx, old, settled).await?;
+            cx.flush().await?;
+        }
+    }
+    Ok(())
+}
+
+/// What a revaluation was made with: the rates that were given with it, and those that it found.
+fn rates_of(content: &Content<RevaluationAsked, RevaluationFigures>) -> Vec<RevaluationRate> {
+    let found = content.figures.lines.iter().map(|line| (line.currency.clone(), line.rate));
+    let given = content.asked.rates.iter().map(|one| (one.currency.clone(), one.rate));
+    let all: BTreeMap<String, Rate> = found.chain(given).collect();
+    all.into_iter().map(|(currency, rate)| RevaluationRate { currency, rate }).collect()
 }
 
 fn revalued(
@@ -404,7 +480,7 @@ fn revalued(
     Some(figures)
 }
 
-fn entries(chart: &Chart, business: &Business, head: &Head, figures: &RevaluationFigures) -> Result<Vec<SettledEntry>> {
+fn to_post(chart: &Chart, business: &Business, head: &Head, figures: &RevaluationFigures) -> Result<Vec<SettledEntry>> {
     let base = &business.base_currency;
     let too_large = || Error::field("rates", "make more of it than can be kept");
     let refused = |refusal: Refusal| refusal.at("rates");

@@ -31,6 +31,8 @@ pub(crate) enum Compares<C> {
     Contains(C),
     AtLeast(C),
     AtMost(C),
+    /// The party of the row is this one.
+    Party(C),
     Looks(Looks),
 }
 
@@ -55,6 +57,11 @@ impl<C> Filter<C> {
         Self::of(name, about, reads, Compares::AtMost(column))
     }
 
+    /// Rows of the party that is asked for, whatever name they were written under.
+    pub(crate) const fn of_party(about: &'static str, column: C) -> Self {
+        Self::of("partyId", about, Reads::Identifier, Compares::Party(column))
+    }
+
     pub(crate) const fn looking(name: &'static str, about: &'static str, reads: Reads, looks: Looks) -> Self {
         Self::of(name, about, reads, Compares::Looks(looks))
     }
@@ -71,6 +78,9 @@ pub(crate) trait Rows: Resource {
     /// Sort fields by their wire names, in the order of `ABOUT.sorts`.
     const SORTS: &'static [Column<Self>];
 
+    fn found_by(word: LikeExpr) -> Condition {
+        Condition::all().add(Self::SEARCH.like(word))
+    }
     fn filters() -> Vec<Filter<Column<Self>>>;
     /// How many rows the caller can reach, where that is known without counting.
     fn known_total(_cx: &Cx<'_>) -> impl Future<Output = Result<Option<u64>>> + Send {
@@ -135,7 +145,7 @@ fn ordered<E: EntityTrait>(rows: Select<E>, column: E::Column, direction: Direct
 fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
     let mut condition = Condition::all();
     for word in query.search.iter().flat_map(|text| text.split_whitespace()) {
-        condition = condition.add(M::SEARCH.like(containing(&crate::texts::search_key(word))));
+        condition = condition.add(M::found_by(containing(&crate::texts::search_key(word))));
     }
     if let Some(since) = query.updated_since {
         condition = condition.add(M::CHANGED.gte(since));
@@ -145,6 +155,10 @@ fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
         let Some(filter) = offered.iter().find(|filter| filter.parameter.name == *name) else { continue };
         condition = match (&filter.compares, value) {
             (Compares::Looks(looks), value) => condition.add(looks(cx, value)?),
+            (Compares::Party(column), FilterValue::Identifier(party)) => {
+                condition.add(cx.aliases()?.is(*column, *party))
+            }
+            (Compares::Party(_), _) => return Err(Error::internal("a party is asked for by something else than one")),
             (Compares::Contains(column), FilterValue::Text(text)) => {
                 condition.add(column.like(containing(&serde_json::Value::from(text.as_str()).to_string())))
             }

@@ -223,6 +223,10 @@ pub fn compute(
         Some(increment) => to_increment(exact, increment),
         None => exact,
     };
+    // What is taken off may carry more tax than what it is taken off from.
+    if total.is_negative() {
+        return Err(Refused::Negative);
+    }
     let withheld = figures.iter().flat_map(|line| &line.taxes).filter(|tax| tax.kind == TaxKind::Withholding);
     let totals = Totals {
         subtotal,

@@ -1,7 +1,9 @@
 //! The proof of the seals: every row that is sealed is read again, as it is, and so are the sums.
 
+use super::Seals;
 use super::sums::{Sum, Sums};
 use super::tables::{LINES, Row, TABLES, Table, Whose};
+use crate::aside;
 use crate::books::portions::LINES as MOST_LINES;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
@@ -175,42 +177,61 @@ pub(crate) async fn run(cx: &Cx<'_>, company: Option<BusinessId>, signed: &Sums)
 
 async fn prove(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>) -> Result<(Sum, Vec<String>)> {
     let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
-    let (mut sum, mut findings) = (Sum::default(), Vec::new());
-    let mut tell = |what: String| {
-        if findings.len() < MOST {
-            findings.push(format!("{}: {what}", table.name));
-        }
-    };
+    let mut found = Found { table, sum: Sum::default(), findings: Vec::new() };
     let mut walk = Rows::of(table, company);
+    let mut next = walk.next(connection).await;
     loop {
-        let portion = match walk.next(connection).await {
+        let portion = match next {
             Ok(Some(portion)) => portion,
             Ok(None) => break,
             Err(Error::Internal(why)) => {
-                tell(format!("cannot be read: {why}"));
+                found.tell(&format!("cannot be read: {why}"));
                 break;
             }
             Err(other) => return Err(other),
         };
         cx.pause().await?;
-        for (row, beside) in portion {
-            let Some(values) = row.values else {
-                tell("a row cannot be read".into());
-                continue;
-            };
-            if row.seal.is_empty() && table.grows_only {
-                // From before there were seals, or put in: the sum tells.
-                sum.add(seals, table.name, &table.seal(seals, "", &values, &beside)?);
-            } else if row.seal.is_empty() {
-                tell(format!("{} was written by somebody else", table.key_text(&values)));
-            } else if table.fits_any(&eras, (&row.seal, &values), &beside)? {
-                sum.add(seals, table.name, &row.seal);
-            } else {
-                tell(format!("{} is not what was written", table.key_text(&values)));
-            }
+        // The next portion is read while this one is proved.
+        let proved = async { aside::computed(|| portion.iter().try_for_each(|row| found.prove(seals, &eras, row))) };
+        let (read, proved) = tokio::join!(walk.next(connection), proved);
+        proved?;
+        next = read;
+    }
+    Ok((found.sum, found.findings))
+}
+
+/// What was found of a table so far.
+struct Found {
+    table: &'static Table,
+    sum: Sum,
+    findings: Vec<String>,
+}
+
+impl Found {
+    fn tell(&mut self, what: &str) {
+        if self.findings.len() < MOST {
+            self.findings.push(format!("{}: {what}", self.table.name));
         }
     }
-    Ok((sum, findings))
+
+    fn prove(&mut self, seals: &Seals, eras: &[Seals], (row, beside): &(Row, Beside)) -> Result<()> {
+        let table = self.table;
+        let Some(values) = &row.values else {
+            self.tell("a row cannot be read");
+            return Ok(());
+        };
+        if row.seal.is_empty() && table.grows_only {
+            // From before there were seals, or put in: the sum tells.
+            self.sum.add(seals, table.name, &table.seal(seals, "", values, beside)?);
+        } else if row.seal.is_empty() {
+            self.tell(&format!("{} was written by somebody else", table.key_text(values)));
+        } else if table.fits_any(eras, (&row.seal, values), beside)? {
+            self.sum.add(seals, table.name, &row.seal);
+        } else {
+            self.tell(&format!("{} is not what was written", table.key_text(values)));
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

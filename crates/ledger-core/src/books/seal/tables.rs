@@ -23,7 +23,6 @@ use sea_orm::{
 };
 use std::borrow::Cow;
 use std::sync::LazyLock;
-use uuid::Uuid;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -191,13 +190,19 @@ impl Table {
 
     /// What a row says; nothing where a column holds what it cannot.
     pub(crate) fn read(&self, row: &QueryResult) -> Option<Vec<Value>> {
-        let value = |column: &Column| match column.kind {
-            Kind::Uuid => row.try_get::<Option<Uuid>>("", column.name).map(Value::from),
-            Kind::Number => row.try_get::<Option<i64>>("", column.name).map(Value::from),
-            Kind::Flag => row.try_get::<Option<bool>>("", column.name).map(Value::from),
-            Kind::Text => row.try_get::<Option<String>>("", column.name).map(Value::from),
+        let row = row.try_as_proxy_row()?;
+        let value = |column: &Column| {
+            let value = row.values.get(column.name)?;
+            let is_own = matches!(
+                (column.kind, value),
+                (Kind::Uuid, Value::Uuid(_))
+                    | (Kind::Number, Value::BigInt(_))
+                    | (Kind::Flag, Value::Bool(_))
+                    | (Kind::Text, Value::String(_))
+            );
+            is_own.then(|| value.clone())
         };
-        self.columns.iter().map(|column| value(column).ok()).collect()
+        self.columns.iter().map(value).collect()
     }
 
     /// Where a column is.
@@ -301,6 +306,7 @@ pub(crate) fn salt() -> Result<String> {
 mod tests {
     use super::*;
     use crate::keys::Keys;
+    use uuid::Uuid;
 
     #[test]
     fn the_seal_of_a_row_is_no_other_tables() {

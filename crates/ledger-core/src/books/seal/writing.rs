@@ -13,9 +13,10 @@ use super::tables::{Row, Table, Whose, salt, table};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::security;
+use migrations::Left;
 use sea_orm::sea_query::{Alias, CaseStatement, Condition, Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Iterable, ModelTrait, Statement, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// As many rows as are sealed again at once.
 const PORTION: usize = 64;
@@ -84,28 +85,43 @@ pub(crate) async fn insert<E: EntityTrait>(
     Ok(())
 }
 
-/// What the notes of migrations are known by, once they ran.
-pub(crate) const MIGRATIONS: &str = migrations::BATCH;
+/// Whose notes are settled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Of<'b> {
+    /// What this batch wrote.
+    Batch(&'b str),
+    /// What migrations wrote, whose signature was found to be right.
+    Migrations(&'b [String]),
+}
 
 /// Seals what was touched without its seal. What somebody else changed before is not sealed, and stays in the sums as it
-/// was: every proof tells it.
+/// was: every proof tells it. How many rows of each table were touched is answered.
 pub(crate) async fn settle(
     connection: &impl ConnectionTrait,
     (seals, moved): (&Seals, &mut Moved),
-    batch: &str,
-) -> Result<()> {
-    let own = Condition::all().add(Expr::col(Alias::new("batch")).eq(batch));
+    of: Of<'_>,
+) -> Result<BTreeMap<String, usize>> {
+    let batch = Expr::col(Alias::new("batch"));
+    let own = Condition::all().add(match of {
+        Of::Batch(name) => batch.eq(name),
+        Of::Migrations(names) => batch.is_in(names),
+    });
     let touched = noted::read(connection, own.clone()).await?;
+    let mut tables = BTreeMap::new();
     if touched.is_empty() {
-        return Ok(());
+        return Ok(tables);
     }
     let (salt, rows): (_, Vec<_>) = (salt()?, touched.iter().collect());
     for of_table in rows.chunk_by(|left, right| left.0.0 == right.0.0) {
+        if let Some(((table, _, _), _)) = of_table.first() {
+            tables.insert(table.clone(), of_table.len());
+        }
         for portion in of_table.chunks(PORTION) {
-            seal_again(connection, (seals, &salt), moved, portion, batch).await?;
+            seal_again(connection, (seals, &salt), moved, portion, of).await?;
         }
     }
-    noted::forget(connection, own).await
+    noted::forget(connection, own).await?;
+    Ok(tables)
 }
 
 type Noted<'t> = (&'t (String, Option<BusinessId>, String), &'t Vec<Note>);
@@ -115,11 +131,11 @@ async fn seal_again(
     (seals, salt): (&Seals, &str),
     moved: &mut Moved,
     portion: &[Noted<'_>],
-    batch: &str,
+    of: Of<'_>,
 ) -> Result<()> {
     let Some(((name, _, _), _)) = portion.first() else { return Ok(()) };
     let table = table(name)?;
-    if table.grows_only && batch != MIGRATIONS {
+    if table.grows_only && matches!(of, Of::Batch(_)) {
         return Err(Error::internal(format!("a row of {name}, which grows only, was written without its seal")));
     }
     let mut wanted = Condition::any();
@@ -135,9 +151,9 @@ async fn seal_again(
     for ((_, company, key), notes) in portion {
         let now = found.get(&(*company, key.clone()));
         // A migration may have changed more than its notes tell.
-        let spoilt = match batch {
-            MIGRATIONS => HashSet::new(),
-            _ => noted::spoilt(seals, table, notes, now.map(|(values, _)| values.as_slice()))?,
+        let spoilt = match of {
+            Of::Migrations(_) => HashSet::new(),
+            Of::Batch(_) => noted::spoilt(seals, table, notes, now.map(|(values, _)| values.as_slice()))?,
         };
         if !spoilt.is_empty() {
             security::tampered(*company, &format!("{name}: {key} was changed behind the server's back"));
@@ -268,9 +284,19 @@ pub(crate) async fn has_seals(connection: &impl ConnectionTrait, table: &'static
     Ok(connection.query_one(&select).await?.is_some())
 }
 
-/// Whether anything is noted of a batch.
-pub(crate) async fn is_noted(connection: &impl ConnectionTrait, batch: &str) -> Result<bool> {
-    let mut select = Query::select();
-    select.expr(Expr::val(1)).from(Alias::new("touched")).and_where(Expr::col(Alias::new("batch")).eq(batch)).limit(1);
-    Ok(connection.query_one(&select).await?.is_some())
+/// Forgets what is noted, and nobody of us did. How much it was is answered.
+pub(crate) async fn forget_strange(connection: &impl ConnectionTrait, seals: &Seals) -> Result<Left> {
+    let left = left(connection, seals).await?;
+    let mut known = left.signed.clone();
+    known.push(migrations::DUE.to_owned());
+    known.push(String::new());
+    if left.strange > 0 {
+        noted::forget(connection, Condition::all().add(Expr::col(Alias::new("batch")).is_not_in(known))).await?;
+    }
+    Ok(left)
+}
+
+/// What is noted that no batch forgot, and whose it is.
+pub(crate) async fn left(connection: &impl ConnectionTrait, seals: &Seals) -> Result<Left> {
+    Ok(migrations::left(connection, &|text| seals.of_migration(text)).await?)
 }

@@ -2,7 +2,7 @@
 
 use super::{Check, Findings};
 use crate::books::seal::sums::{Sum, Sums};
-use crate::books::seal::{heads, proof};
+use crate::books::seal::{heads, proof, writing};
 use crate::books::tables::books;
 use crate::cx::Cx;
 use crate::error::Result;
@@ -46,6 +46,13 @@ pub(super) async fn of_installation(cx: &Cx<'_>) -> Result<Check> {
             Sums::default()
         }
     };
+    let left = writing::left(connection, seals).await?;
+    if left.strange > 0 {
+        findings.add(format!("touched: {} changes are noted that nobody of us made", left.strange));
+    }
+    if !left.signed.is_empty() {
+        findings.add("touched: what migrations changed is not sealed yet; run duet migrate".into());
+    }
     let there: HashSet<_> = businesses::Entity::find().all(connection).await?.into_iter().map(|row| row.id).collect();
     let mut companies = Sum::default();
     for row in books::Entity::find().all(connection).await? {

@@ -7,6 +7,7 @@ use crate::books::tables::{DocumentStatus, Relation, document_links, documents};
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use crate::packed::Packed;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 type Amounts = BTreeMap<String, Wide>;
 
 /// A decimal in millionths.
-fn number(value: &Value) -> Result<Wide> {
+pub(super) fn number(value: &Value) -> Result<Wide> {
     let text = value.to_string();
     let (sign, digits) = text.strip_prefix('-').map_or((1, text.as_str()), |digits| (-1, digits));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -34,7 +35,7 @@ fn take_off(sums: &mut Amounts, of: &str, value: &Value) -> Result<()> {
     Ok(())
 }
 
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
@@ -87,7 +88,7 @@ const fn within(part: Wide, whole: Wide) -> bool {
 }
 
 async fn content_of(cx: &Cx<'_>, ids: Vec<RecordId>) -> Result<Vec<(RecordId, Option<String>, Value)>> {
-    let rows: Vec<(RecordId, Option<String>, String)> = documents::Entity::find()
+    let rows: Vec<(RecordId, Option<String>, Packed)> = documents::Entity::find()
         .select_only()
         .columns([documents::Column::Id, documents::Column::Number, documents::Column::Content])
         .filter(documents::Column::BusinessId.eq(cx.business_id()?))
@@ -96,7 +97,7 @@ async fn content_of(cx: &Cx<'_>, ids: Vec<RecordId>) -> Result<Vec<(RecordId, Op
         .into_tuple()
         .all(&cx.db)
         .await?;
-    let read = |(id, number, content): (RecordId, Option<String>, String)| {
+    let read = |(id, number, content): (RecordId, Option<String>, Packed)| {
         Ok((id, number, serde_json::from_str(&content).map_err(Error::internal)?))
     };
     rows.into_iter().map(read).collect()

@@ -3,6 +3,7 @@
 //! Sums are made by the database, by account and day or by item, so that memory does not grow with the books.
 
 use super::{Check, Findings, Walk, Wide, shown};
+use crate::books::aliases::{Aliases, Named};
 use crate::books::balances::sum;
 use crate::books::tables::{
     EntryRef, allocations, document_counts, documents, open_item_moves, open_items, progress_moves, stock, stock_lines,
@@ -14,6 +15,7 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::resource::account::{Keeper, table as accounts};
+use crate::resource::party::table as parties;
 use crate::stored::AsJson;
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
@@ -52,6 +54,7 @@ pub(super) async fn checks(cx: &Cx<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
     checks.push(items_follow_history(cx).await?);
     cx.pause().await?;
     checks.push(allocations_explain_items(cx, walk).await?);
+    checks.push(parties_stand(cx).await?);
     cx.pause().await?;
     checks.push(stock_follows_ledger(cx, walk, &inventory).await?);
     checks.push(stock_follows_history(cx).await?);
@@ -177,7 +180,7 @@ async fn items_follow_history(cx: &Cx<'_>) -> Result<Check> {
 }
 
 async fn allocations_explain_items(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
-    let business = cx.business_id()?;
+    let (business, aliases) = (cx.business_id()?, cx.aliases()?);
     let live = allocations::Entity::find()
         .filter(allocations::Column::BusinessId.eq(business))
         .filter(allocations::Column::RemovedAt.is_null())
@@ -211,7 +214,7 @@ async fn allocations_explain_items(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check
             *sums = (sums.0 + own, sums.1 + Wide::from(base.units()));
             match items.get(&id) {
                 None => findings.add(format!("allocation {} is of something that is not open, or untouched", one.id)),
-                Some(item) if item.party_id != one.party_id => {
+                Some(item) if aliases.of(item.party_id) != aliases.of(one.party_id) => {
                     findings.add(format!("allocation {} is of something of another party", one.id));
                 }
                 Some(item) if item.currency != *currency => {
@@ -245,6 +248,40 @@ async fn allocations_explain_items(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check
         }
     }
     Ok(Check::of("V5", "Allocations are what was settled, and no more", shown(left), shown(right), findings))
+}
+
+/// Whoever an open item, or what settled it, was written for is a party by now that is no part of another.
+async fn parties_stand(cx: &Cx<'_>) -> Result<Check> {
+    let business = cx.business_id()?;
+    // Read here, and not as the company was read: proof takes nothing from elsewhere.
+    let aliases = Aliases::load(&cx.db, business).await?;
+    let parties: HashSet<RecordId> = parties::Entity::find()
+        .select_only()
+        .column(parties::Column::Id)
+        .filter(parties::Column::BusinessId.eq(business))
+        .filter(parties::Column::MergedIntoId.is_null())
+        .into_tuple::<RecordId>()
+        .all(&cx.db)
+        .await?
+        .into_iter()
+        .collect();
+    let items: Vec<(RecordId, Named)> = open_items::Entity::find()
+        .select_only()
+        .columns([open_items::Column::Id, open_items::Column::PartyId])
+        .filter(open_items::Column::BusinessId.eq(business))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let mut findings = Findings::default();
+    let mut standing: Wide = 0;
+    for (id, party) in &items {
+        if parties.contains(&aliases.of(*party)) {
+            standing += 1;
+        } else {
+            findings.add(format!("open item {id}: its party {} is nobody", party.as_written()));
+        }
+    }
+    Ok(Check::of("M1", "The party of every open item is one that stands", standing, items.len(), findings))
 }
 
 async fn stock_follows_ledger(cx: &Cx<'_>, walk: &Walk, inventory: &HashSet<RecordId>) -> Result<Check> {

@@ -1,6 +1,10 @@
 //! The tax sub-ledger: whether its facts are what ledger lines on accounts of tax move, whether no turnover is missing,
 //! and whether each tax is what its rate makes of its base. Rates and sides are computed here anew.
 
+mod anew;
+mod boxes;
+mod cash;
+
 use super::{Check, Findings, PORTION, Wide, shown};
 use crate::books::tables::{
     DocumentKind, DocumentStatus, document_lines, documents, entry_lines, tax_beginnings, tax_facts,
@@ -22,7 +26,14 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     let chart = cx.chart().await?;
     let of_tax = chart.accounts().filter(|account| account.keeper == Keeper::Tax);
     let kept: HashSet<RecordId> = of_tax.map(|account| account.id).collect();
-    let mut ledger = Ledger::default();
+    let codes: HashMap<RecordId, codes::Model> = codes::Entity::find()
+        .filter(codes::Column::BusinessId.eq(business.id))
+        .all(&cx.db)
+        .await?
+        .into_iter()
+        .map(|code| (code.id, code))
+        .collect();
+    let (mut ledger, mut boxes) = (Ledger::default(), boxes::Boxes::default());
     let mut last = beginning;
     loop {
         let to = last + i64::try_from(PORTION).unwrap_or(i64::MAX);
@@ -30,8 +41,11 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
             .filter(tax_facts::Column::BusinessId.eq(business.id))
             .filter(tax_facts::Column::EntryNumber.gt(last))
             .filter(tax_facts::Column::EntryNumber.lte(to))
+            .order_by_asc(tax_facts::Column::EntryNumber)
+            .order_by_asc(tax_facts::Column::Place)
             .all(&cx.db)
             .await?;
+        boxes.compare(&facts, &codes);
         let lines = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(business.id))
             .filter(entry_lines::Column::EntryNumber.gt(last))
@@ -46,7 +60,7 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
         }
         cx.pause().await?;
     }
-    let documents = Documents::walk(cx, beginning).await?;
+    let documents = Documents::walk(cx, beginning, &codes).await?;
     Ok(vec![
         Check::of(
             "T1",
@@ -63,11 +77,25 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
             documents.missing,
         ),
         Check::of(
+            "T3",
+            "What stands in the boxes of returns is what has a box by its code",
+            shown(boxes.told),
+            shown(boxes.wanted),
+            boxes.findings,
+        ),
+        Check::of(
             "T4",
-            "Every tax is what its rate makes of its base, to the coins that rounding leaves",
-            documents.taxes,
-            documents.right,
-            documents.odd,
+            "Every tax is what its line and its code make anew",
+            documents.taxes + documents.anew.taxes,
+            documents.right + documents.anew.right,
+            documents.odd.with(documents.anew.findings),
+        ),
+        Check::of(
+            "T5",
+            "What is due on cash basis, what is not yet, and what lapsed are what was invoiced",
+            shown(documents.cash.due),
+            shown(documents.cash.invoiced),
+            documents.cash.findings,
         ),
     ])
 }
@@ -159,13 +187,15 @@ struct Documents {
     taxes: usize,
     right: usize,
     odd: Findings,
+    anew: anew::Anew,
+    cash: cash::Cash,
 }
 
 /// Facts of one rate upon one document: base, tax and how many there are, in the document's currency.
 type OfRate = BTreeMap<(RecordId, RecordId, bool), (Wide, Wide, Wide)>;
 
 impl Documents {
-    async fn walk(cx: &Cx<'_>, beginning: i64) -> Result<Self> {
+    async fn walk(cx: &Cx<'_>, beginning: i64, codes: &HashMap<RecordId, codes::Model>) -> Result<Self> {
         let business = cx.business()?;
         let earned = accounts::Entity::find()
             .select_only()
@@ -176,13 +206,6 @@ impl Documents {
             .all(&cx.db)
             .await?;
         let earned: HashSet<RecordId> = earned.into_iter().collect();
-        let codes: HashMap<RecordId, codes::Model> = codes::Entity::find()
-            .filter(codes::Column::BusinessId.eq(business.id))
-            .all(&cx.db)
-            .await?
-            .into_iter()
-            .map(|code| (code.id, code))
-            .collect();
         let mut found = Self::default();
         let mut last: Option<RecordId> = None;
         loop {
@@ -218,9 +241,15 @@ impl Documents {
             for fact in &facts {
                 by_document.entry(fact.document_id).or_default().push(fact);
             }
+            found.cash.compare(cx, &rows, &by_document).await?;
+            let tolerance = business.settings.tax_override_tolerance.0;
             for row in rows {
                 let own = by_document.remove(&row.id).unwrap_or_default();
-                found.rates(row, &own, &codes, business.settings.tax_override_tolerance.0);
+                if matches!(row.kind, DocumentKind::Receipt | DocumentKind::Payment) {
+                    found.rates(row, &own, codes, tolerance);
+                } else {
+                    found.anew.judge(row, &own, codes, (business.currency_decimals, tolerance))?;
+                }
             }
             cx.pause().await?;
         }

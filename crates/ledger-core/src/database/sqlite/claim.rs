@@ -40,3 +40,15 @@ impl Claim {
         Ok(Self(file))
     }
 }
+
+/// A turn at what one process does after the other with a file. It is given up when this is dropped, or the process ends.
+pub(super) async fn turn(path: &Path) -> Result<File, DbErr> {
+    let place = beside(path, "-turn");
+    let waited = tokio::task::spawn_blocking(move || {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&place);
+        let file = file.and_then(|file| file.lock().map(|()| file));
+        file.map_err(|error| DbErr::Custom(format!("cannot lock {}: {error}", place.display())))
+    });
+    waited.await.map_err(|error| DbErr::Custom(format!("nobody waited for a turn: {error}")))?
+}

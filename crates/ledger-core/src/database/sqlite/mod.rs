@@ -14,6 +14,7 @@ use super::standing::Standing;
 use super::{DatabaseOptions, Purpose};
 use claim::Claim;
 use log::Log;
+use migrations::Sign;
 use migrations::schema::{self, Parts};
 use readers::Readers;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
@@ -143,9 +144,14 @@ impl Engine {
         Connection::open(&opening)
     }
 
-    pub(crate) async fn migrate(&self) -> Result<(), DbErr> {
+    pub(crate) async fn migrate(&self, sign: Sign<'_>) -> Result<i64, DbErr> {
+        if migrations::pending(&self.reads()).await? == 0 {
+            return Ok(0);
+        }
+        // One process after the other; whoever waited looks again.
+        let _turn = claim::turn(&self.writing.path).await?;
         let (database, failure) = sqlite_kit::proxied(&self.writing).await?;
-        let done = migrations::up(&database).await;
+        let done = migrations::up(&database, sign).await;
         // What could not be told at its time comes first: the rest only follows from it.
         failure.told()?;
         done
@@ -228,7 +234,5 @@ pub(crate) async fn check_file(reads: &impl ConnectionTrait) -> Result<Vec<Strin
 
 /// Ends the process: what is acknowledged from here on could be lost.
 pub(crate) fn end_process(why: &str) -> ! {
-    tracing::error!(why, "the process ends");
-    eprintln!("duet ends: {why}. Nothing that was acknowledged is lost; look at the disk, then start duet again.");
-    std::process::exit(70);
+    supervise::end_process(why, "Nothing that was acknowledged is lost; look at the disk, then start duet again.")
 }

@@ -20,7 +20,7 @@ impl Ballast {
     async fn with(name: &str, budget: u64) -> Self {
         let place = Place::new(name);
         let database = place.open_with(Purpose::Serving, budget).await.unwrap();
-        database.migrate().await.unwrap();
+        database.migrate(&|_| String::new()).await.unwrap();
         let writer = database.writer();
         let mut ballast = Self { place, database, writer, longest: 0 };
         ballast.commit("CREATE TABLE ballast (weight BLOB); INSERT INTO ballast VALUES (NULL)").await;

@@ -1,6 +1,6 @@
 //! What can be done with a document beside the five verbs: post, void, copy.
 
-use super::write::{create, invalid_state, load, replace_draft, void};
+use super::write::{create, invalid_state, load, load_source, replace_draft, void};
 use super::{Document, Draft, Head, Purpose};
 use crate::access::Action;
 use crate::books::tables::DocumentStatus;
@@ -127,7 +127,7 @@ impl<D: Document> Act for Copy<D> {
     }
 
     async fn run(cx: &Cx<'_>, id: RecordId, (): &()) -> Result<D::View> {
-        let old = load::<D>(cx, id).await?;
+        let old = load_source::<D>(cx, id).await?;
         let head =
             Head { status: Some(DocumentStatus::Draft), number: None, series: None, external_id: None, ..old.head };
         create::<D>(cx, &Draft { head, asked: D::copied(old.content.asked) }).await

@@ -6,19 +6,49 @@
 use super::{Content, Document, Head, Kept, Purpose, Settled};
 use crate::books::limits;
 use crate::books::periods::Module;
+use crate::books::tables::DocumentStatus;
 use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
-use sea_orm::DeriveValueType;
+use crate::ids::RecordId;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::ops::Deref;
+use words::packed::{pack, unpack};
+use words::stored_as_text;
 
-/// A document's own fields, as they are kept: judged, or read from where they were kept before.
-#[derive(Debug, Clone, PartialEq, Eq, DeriveValueType)]
-pub struct Written(String);
+/// A document's own fields, as they are kept: judged, or read from where they were kept before. Those of a draft stand as
+/// they are, so that whoever is named in one is found; those of others are packed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    json: String,
+    packed: bool,
+}
+
+stored_as_text!(Written, Written::stored, Written::read);
+
+/// What is in front of an item, a tax code and a payment term where a document names one.
+const NAMES: &[&str] = &["\"item\":\"", "\"code\":\"", "\"payment_term\":\""];
 
 impl Written {
-    fn of(content: &impl Serialize) -> Result<Self> {
-        serde_json::to_string(content).map(Self).map_err(Error::internal)
+    fn of(content: &impl Serialize, status: DocumentStatus) -> Result<Self> {
+        let json = serde_json::to_string(content).map_err(Error::internal)?;
+        Ok(Self { json, packed: status != DocumentStatus::Draft })
+    }
+
+    fn stored(self) -> String {
+        if self.packed { pack(&self.json) } else { self.json }
+    }
+
+    fn read(stored: String) -> Option<Self> {
+        let packed = stored.starts_with('~');
+        unpack(stored).map(|json| Self { json, packed })
+    }
+
+    /// The items, tax codes and payment terms that it names.
+    pub(crate) fn named(&self) -> BTreeSet<RecordId> {
+        let after = |name: &&'static str| self.json.match_indices(*name).map(|(at, name)| at + name.len());
+        let named = NAMES.iter().flat_map(after).filter_map(|at| RecordId::parse(self.json.get(at..at + 36)?));
+        named.collect()
     }
 }
 
@@ -26,7 +56,7 @@ impl Deref for Written {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
+        &self.json
     }
 }
 
@@ -41,8 +71,8 @@ impl<D: Document> Judged<D> {
         &self.content.asked
     }
 
-    pub(super) fn written(&self) -> Result<Written> {
-        Written::of(&self.content)
+    pub(super) fn written(&self, status: DocumentStatus) -> Result<Written> {
+        Written::of(&self.content, status)
     }
 
     /// What is left when it is written.
@@ -79,6 +109,11 @@ pub(super) async fn judge<D: Document>(
     Ok(Judged { content: Content { asked, figures: settled.figures.clone() }, settled })
 }
 
+/// What a posted document that stays as it was asked for comes to by now.
+pub(super) fn judged_anew<D: Document>(asked: D::Asked, settled: Settled<D::Figures>) -> Judged<D> {
+    Judged { content: Content { asked, figures: settled.figures.clone() }, settled }
+}
+
 /// A day that tax counts for is one of the books like any other.
 pub(super) async fn check_tax_date<D: Document>(cx: &Cx<'_>, asked: &D::Asked) -> Result<()> {
     let Some(day) = D::tax_date(asked).filter(|_| D::POSTS) else { return Ok(()) };
@@ -92,7 +127,7 @@ pub(super) async fn judge_words<D: Document>(
     cx: &Cx<'_>,
     (old_head, old): (&Head, &Kept<D>),
     head: &Head,
-    asked: D::Asked,
+    (asked, status): (D::Asked, DocumentStatus),
 ) -> Result<(Kept<D>, Written)> {
     if let Err(now) = D::settle(cx, head, &asked, Purpose::Draft).await {
         let before = D::settle(cx, old_head, &old.asked, Purpose::Draft).await.err();
@@ -101,7 +136,7 @@ pub(super) async fn judge_words<D: Document>(
         }
     }
     let content = Content { figures: D::reworded(cx, &old.figures, &asked), asked };
-    let written = Written::of(&content)?;
+    let written = Written::of(&content, status)?;
     Ok((content, written))
 }
 

@@ -2,7 +2,7 @@
 
 use super::Document;
 use crate::books::tables::documents::{self as table, Column};
-use crate::books::tables::{DocumentStatus, document_counts, entries, entry_lines};
+use crate::books::tables::{DocumentStatus, document_counts, entries, entry_lines, mentions};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -49,6 +49,7 @@ pub(crate) fn reach<D: Document>(cx: &Cx<'_>) -> Result<Condition> {
 /// Documents that name a record in their own fields, or whose entries do.
 pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::Identifier(id) = value else { return Ok(Condition::any()) };
+    let aliases = cx.aliases()?;
     let moving = Query::select()
         .column((entries::Entity, entries::Column::DocumentId))
         .from(entries::Entity)
@@ -65,11 +66,12 @@ pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
         .and_where(
             Condition::any()
                 .add(entry_lines::Column::AccountId.eq(*id))
-                .add(entry_lines::Column::PartyId.eq(*id))
+                .add(aliases.is(entry_lines::Column::PartyId, *id))
                 .into(),
         )
         .take();
-    Ok(Condition::any().add(Column::Id.in_subquery(moving)).add(named_by_draft(*id)))
+    let named = aliases.names(*id).into_iter().map(named_by_draft);
+    Ok(named.fold(Condition::any().add(Column::Id.in_subquery(moving)), Condition::add))
 }
 
 /// What a posted document names its entries move. A draft's own fields are JSON, in which an identifier stands as it
@@ -86,13 +88,11 @@ pub(crate) async fn total<D: Document>(cx: &Cx<'_>) -> Result<Option<u64>> {
     Ok(Some(row.map_or(0, |row| u64::try_from(row.count).unwrap_or_default())))
 }
 
-/// Whether any document at all names a record.
+/// Whether a draft names an item, a tax code or a payment term, or a document in the books ever did.
 pub(crate) async fn is_mentioned(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
-    let documents = table::Entity::find()
-        .filter(Column::BusinessId.eq(cx.business_id()?))
-        .filter(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
-        .limit(1);
-    Ok(documents.one(&cx.db).await?.is_some())
+    cx.flush().await?;
+    let ever = mentions::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
+    Ok(ever.is_some() || is_named(cx, id).await?)
 }
 
 /// Whether any draft names a record.

@@ -37,7 +37,10 @@ use rules::posting::Posting;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-pub(crate) use write::{CLOSED, create, delete, invalid_state, load, note_change, posted_line, reword, update, void};
+pub(crate) use write::{
+    CLOSED, check_source, create, delete, found, invalid_state, load, load_source, note_change, posted_line, renew,
+    reword, update, void,
+};
 
 /// What a document is settled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +138,11 @@ pub(crate) trait Document:
 
     /// Gives parts of their own an identity: those of the old version that come back keep theirs.
     fn identify(cx: &Cx<'_>, asked: &Self::Asked, old: Option<Before<'_, Self::Asked>>) -> Result<Self::Asked>;
+
+    /// The parties that it names, each of which may have become part of another since.
+    fn parties(_asked: &mut Self::Asked) -> Vec<&mut RecordId> {
+        Vec::new()
+    }
 
     /// What of a body is a figure that was read and is sent back, and so says nothing.
     fn sent_back(asked: Self::Asked, _old: &Kept<Self>) -> Self::Asked {
@@ -255,15 +263,25 @@ pub(crate) enum Leaving {
     Replaced,
 }
 
-fn content_of<D: Document>(row: &table::Model) -> Result<Kept<D>> {
-    serde_json::from_str(&row.content).map_err(Error::internal)
+fn content_of<D: Document>(cx: &Cx<'_>, row: &table::Model) -> Result<Kept<D>> {
+    let Content { asked, figures } = serde_json::from_str::<Kept<D>>(&row.content).map_err(Error::internal)?;
+    Ok(Content { asked: meant::<D>(cx, asked)?, figures })
+}
+
+/// What names a party that became part of another means that one.
+fn meant<D: Document>(cx: &Cx<'_>, mut asked: D::Asked) -> Result<D::Asked> {
+    let aliases = cx.aliases()?;
+    for party in D::parties(&mut asked) {
+        *party = aliases.meant(*party);
+    }
+    Ok(asked)
 }
 
 /// Documents as they are answered.
 pub(crate) async fn views<D: Document>(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<D::View>> {
     let mut live = D::live(cx, &rows).await?;
     let view = |row: table::Model| {
-        let content = content_of::<D>(&row)?;
+        let content = content_of::<D>(cx, &row)?;
         let live = live.remove(&row.id).unwrap_or_default();
         D::view(cx, row, content, live)
     };

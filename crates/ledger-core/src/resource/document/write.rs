@@ -3,13 +3,14 @@
 //! A document is judged first and written last: everything that can be refused is refused before the desk gets
 //! its first row.
 
-use super::judging::{Judged, check_tax_date, judge, judge_words};
+use super::judging::{Judged, check_tax_date, judge, judge_words, judged_anew};
 use super::list::reach;
 use super::{
     Before, Change as OwnChange, Document, Draft, Edition, Head, Kept, Leaving, Purpose, Settled, SettledEntry,
-    content_of, view,
+    content_of, meant, view,
 };
 use crate::access::Action;
+use crate::books::aliases::{Aliases, Named};
 use crate::books::audit::{AuditAction, Change};
 use crate::books::desk::{NewEntry, Standing};
 use crate::books::limits::{self, Moves};
@@ -58,7 +59,7 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
         cx.require(D::KEY, Action::Post)?;
     }
     check_external_id::<D>(cx, head, None).await?;
-    let asked = D::complete(cx, head, D::identify(cx, &draft.asked, None)?).await?;
+    let asked = D::complete(cx, head, meant::<D>(cx, D::identify(cx, &draft.asked, None)?)?).await?;
     let sequel = (purpose == Purpose::Posting && D::has_sequel(&asked)).then(|| asked.clone());
     let judged = judge::<D>(cx, head, asked, purpose).await?;
     let numbered = match purpose {
@@ -71,7 +72,7 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
     let id = RecordId(cx.new_id());
     let entries = match (purpose, &numbered) {
         (Purpose::Posting, Some(numbered)) => {
-            post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled.entries).await?
+            post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled.entries, Moves::In).await?
         }
         _ => Vec::new(),
     };
@@ -236,26 +237,27 @@ fn row_of<D: Document>(
     let number = numbered.as_ref().map(|numbered| numbered.number.clone());
     let series = numbered.as_ref().map(|numbered| numbered.series).or(head.series);
     let (period, sequence) = numbered.and_then(|numbered| numbered.place).unzip();
+    let status = if posted { DocumentStatus::Posted } else { DocumentStatus::Draft };
     Ok(table::Model {
         business_id: cx.business_id()?,
         id,
         kind: D::KIND,
         subkind: settled.subkind.clone(),
         stage: None,
-        status: if posted { DocumentStatus::Posted } else { DocumentStatus::Draft },
+        status,
         search: search_text(number.as_ref(), head, &D::words(judged.asked())),
         number,
         series_id: series,
         period,
         sequence,
         date: head.date,
-        party_id: settled.party,
+        party_id: settled.party.map(Named::of),
         reference: head.reference.clone(),
         narration: head.narration.clone(),
         currency: settled.currency.clone(),
         total: settled.total,
         base_total: settled.base_total,
-        content: judged.written()?,
+        content: judged.written(status)?,
         entries: AsJson(entries),
         posted_at: posted.then_some(cx.now),
         void_date: None,
@@ -284,6 +286,7 @@ async fn post_all(
     head: &Head,
     numbered: &Numbered,
     settled: &[SettledEntry],
+    moves: Moves,
 ) -> Result<Vec<EntryRef>> {
     if let (Some((period, place)), false) = (&numbered.place, numbered.by_hand) {
         cx.set_counter(numbered.series, period.clone(), *place, head.date)?;
@@ -300,7 +303,7 @@ async fn post_all(
             document_version: version,
             document_number: Some(numbered.number.clone()),
             reverses,
-            moves: if entry.kind == EntryKind::AutoReversal { Moves::Mirrored } else { Moves::In },
+            moves: if entry.kind == EntryKind::AutoReversal { Moves::Mirrored } else { moves },
             narration: head.narration.clone(),
             posting: entry.posting.clone(),
         };
@@ -380,7 +383,7 @@ pub(crate) fn invalid_state(title: impl Into<String>) -> Error {
 pub(crate) struct Old<D: Document> {
     pub(crate) row: table::Model,
     pub(crate) content: Kept<D>,
-    pub(super) head: Head,
+    pub(crate) head: Head,
     /// As it is answered now.
     before: D::View,
 }
@@ -388,7 +391,12 @@ pub(crate) struct Old<D: Document> {
 pub(crate) async fn load<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D>> {
     let row = rows::row::<D>(cx, id).await?;
     cx.check_expectation(id, row.version)?;
-    let content = content_of::<D>(&row)?;
+    found(cx, row).await
+}
+
+/// A document as it stands, whatever is expected of another.
+pub(crate) async fn found<D: Document>(cx: &Cx<'_>, row: table::Model) -> Result<Old<D>> {
+    let content = content_of::<D>(cx, &row)?;
     let head = Head {
         date: row.date,
         status: Some(row.status),
@@ -403,10 +411,22 @@ pub(crate) async fn load<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D
     Ok(Old { row, content, head, before })
 }
 
+/// Refuses whoever may not see what they would have read into a document of theirs.
+pub(crate) fn check_source(cx: &Cx<'_>, kind: impl Into<ResourceKey>) -> Result<()> {
+    cx.require(kind.into(), Action::View)
+}
+
+/// A document that another is made of. What is made tells what it is made of.
+pub(crate) async fn load_source<D: Document>(cx: &Cx<'_>, id: RecordId) -> Result<Old<D>> {
+    check_source(cx, D::KEY)?;
+    load::<D>(cx, id).await
+}
+
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
     let before = Before { asked: &old.content.asked, status: old.row.status, stage: old.row.stage };
-    let asked = D::sent_back(D::identify(cx, &draft.asked, Some(before))?, &old.content);
+    let asked = meant::<D>(cx, D::identify(cx, &draft.asked, Some(before))?)?;
+    let asked = D::sent_back(asked, &old.content);
     let asked = D::complete(cx, &draft.head, asked).await?;
     let target = draft.head.status.unwrap_or(old.row.status);
     let mut head = Head { status: Some(target), ..draft.head.clone() };
@@ -482,7 +502,7 @@ pub(super) async fn replace_draft<D: Document>(
     let version = old.row.version + 1;
     let entries = match (purpose, &numbered) {
         (Purpose::Posting, Some(numbered)) => {
-            post_all(cx, D::KIND, (id, version), &head, numbered, &judged.settled.entries).await?
+            post_all(cx, D::KIND, (id, version), &head, numbered, &judged.settled.entries, Moves::In).await?
         }
         _ => Vec::new(),
     };
@@ -513,7 +533,7 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     }
     check_tax_date::<D>(cx, &old.content.asked).await?;
     D::release(cx, &old.row, Leaving::Replaced, None).await?;
-    reverse_all(cx, &old, |entry| entry.date).await?;
+    reverse_all(cx, &old, |entry| entry.date, Moves::Back).await?;
     // What is judged now is judged without what was posted before.
     let earlier = take_from_beside(cx, &old, |day| day, Leaving::Replaced).await?;
     cx.flush().await?;
@@ -524,11 +544,12 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     // Its number is taken already.
     let numbered = Numbered { number, series, place, by_hand: true };
     let version = old.row.version + 1;
-    let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries).await?;
+    let entries =
+        post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries, Moves::In).await?;
     let row = row_of::<D>(cx, old.row.id, &head, &judged, Some(numbered), (Purpose::Posting, entries))?;
     let row = table::Model { posted_at: old.row.posted_at, ..row };
     check_rate::<D>(&earlier.open, &old.content.asked, judged.asked())?;
-    check_allocated(&earlier.open, &judged.settled.open, row.id)?;
+    check_allocated(cx.aliases()?, &earlier.open, &judged.settled.open, row.id)?;
     check_settled(cx, &earlier.open, &judged.settled.open, row.id).await?;
     let was = Edition { id: row.id, date: old.row.date, asked: &old.content.asked, figures: &old.content.figures };
     let is = Edition { id: row.id, date: row.date, asked: judged.asked(), figures: &judged.settled.figures };
@@ -539,8 +560,43 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     store(cx, old, row, AuditAction::Updated).await
 }
 
+/// Makes a posted document anew of what changed around it, on the days that it has. Whoever changed that did not write
+/// it: what it moves is not held against how far they may go.
+pub(crate) async fn renew<D: Document>(cx: &Cx<'_>, old: Old<D>, settled: Settled<D::Figures>) -> Result<()> {
+    let periods = cx.periods().await?;
+    let days = old.row.entries.0.iter().map(|entry| entry.date).chain(settled.entries.iter().map(|entry| entry.date));
+    for day in days.collect::<BTreeSet<Day>>() {
+        periods.check(D::MODULE, "date", day, cx.asker())?;
+    }
+    reverse_all(cx, &old, |entry| entry.date, Moves::Mirrored).await?;
+    let judged = judged_anew::<D>(old.content.asked.clone(), settled);
+    // Its number is its own.
+    let numbered = Numbered {
+        number: old.row.number.clone().ok_or_else(|| Error::internal("a posted document has no number"))?,
+        series: old.row.series_id.ok_or_else(|| Error::internal("a posted document has no series"))?,
+        place: old.row.period.clone().zip(old.row.sequence),
+        by_hand: true,
+    };
+    let version = old.row.version + 1;
+    let anew = &judged.settled.entries;
+    let entries = post_all(cx, D::KIND, (old.row.id, version), &old.head, &numbered, anew, Moves::Mirrored).await?;
+    let row = table::Model {
+        content: judged.written(old.row.status)?,
+        total: judged.settled.total,
+        base_total: judged.settled.base_total,
+        entries: AsJson(entries),
+        ..old.row.clone()
+    };
+    store(cx, old, row, AuditAction::Updated).await.map(drop)
+}
+
 /// What was allocated must still fit: the same party, currency and account, and not more than there is now.
-fn check_allocated(before: &[open_items::Model], after: &[NewOpen], document: RecordId) -> Result<()> {
+fn check_allocated(
+    aliases: &Aliases,
+    before: &[open_items::Model],
+    after: &[NewOpen],
+    document: RecordId,
+) -> Result<()> {
     for old in before.iter().filter(|old| old.is_touched()) {
         let new = after.iter().find(|new| new.line.unwrap_or(document) == old.id);
         let fits = new.is_some_and(|new| {
@@ -552,7 +608,7 @@ fn check_allocated(before: &[open_items::Model], after: &[NewOpen], document: Re
             same_side
                 && enough
                 && (left != 0 || base_left == 0)
-                && (new.party, new.account, &new.currency) == (old.party_id, old.account_id, &old.currency)
+                && (new.party, new.account, &new.currency) == (aliases.of(old.party_id), old.account_id, &old.currency)
         });
         if !fits {
             return Err(Error::conflict(
@@ -614,7 +670,7 @@ fn check_followed(
     }
     for old in before.iter().filter(|old| old.is_touched()) {
         let new = plan.and_then(|plan| plan.begins.iter().find(|new| new.line_id == old.line_id));
-        let used = Ord::max(old.fulfilled, old.invoiced);
+        let used = if old.is_order() { Ord::max(old.fulfilled, old.invoiced) } else { old.taken() };
         // More than was ordered may have been delivered; it need not be taken back for a change of words.
         let least = Ord::min(used, old.quantity);
         if !new.is_some_and(|new| new.item_id == old.item_id && new.quantity >= least) {
@@ -639,7 +695,7 @@ pub(crate) async fn reword<D: Document>(cx: &Cx<'_>, old: Old<D>, asked: D::Aske
 
 /// Changes words that the ledger does not carry.
 async fn reword_as<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Asked) -> Result<D::View> {
-    let (content, written) = judge_words::<D>(cx, (&old.head, &old.content), &head, asked).await?;
+    let (content, written) = judge_words::<D>(cx, (&old.head, &old.content), &head, (asked, old.row.status)).await?;
     let row = D::reword_beside(cx, &old.row, &content.asked).await?;
     let row = table::Model {
         search: search_text(old.row.number.as_ref(), &head, &D::words(&content.asked)),
@@ -654,7 +710,12 @@ async fn reword_as<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::
 }
 
 /// Reverses every entry that a document stands for, each on a day that is chosen for it.
-async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&EntryRef) -> Day) -> Result<Vec<EntryRef>> {
+async fn reverse_all<D: Document>(
+    cx: &Cx<'_>,
+    old: &Old<D>,
+    day: impl Fn(&EntryRef) -> Day,
+    moves: Moves,
+) -> Result<Vec<EntryRef>> {
     let (live, periods) = (&old.row.entries.0, cx.periods().await?);
     let postings = tax_facts::postings(cx, live).await?;
     let mirrors: HashSet<i64> = entries::Entity::find()
@@ -678,7 +739,7 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
             document_version: old.row.version + 1,
             document_number: old.row.number.clone(),
             reverses: Some(entry.id),
-            moves: if mirrors.contains(&entry.number) { Moves::Mirrored } else { Moves::Back },
+            moves: if mirrors.contains(&entry.number) { Moves::Mirrored } else { moves },
             narration: old.row.narration.clone(),
             // What counts for a closed day is taken back on the day of the reversal.
             posting: posting.reversed(entry.date, day(entry)).counted(|counts| {
@@ -692,7 +753,7 @@ async fn reverse_all<D: Document>(cx: &Cx<'_>, old: &Old<D>, day: impl Fn(&Entry
 
 pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
     let about = About {
-        party: line.party_id,
+        party: line.party_id.map(Named::as_written),
         description: line.description.clone(),
         due_date: line.due_date,
         subject: Subject {
@@ -752,7 +813,7 @@ pub(crate) async fn void<D: Document>(
     // What was removed with it may have given it a new version.
     let old = reload(cx, old).await?;
     let mut entries = old.row.entries.0.clone();
-    entries.extend(reverse_all(cx, &old, |entry| day(entry.date)).await?);
+    entries.extend(reverse_all(cx, &old, |entry| day(entry.date), Moves::Back).await?);
     let earlier = take_from_beside(cx, &old, day, Leaving::ForGood).await?;
     if earlier.open.iter().any(open_items::Model::is_touched) {
         return Err(Error::conflict("has_allocations", "It is allocated; remove its allocations first"));
@@ -788,6 +849,7 @@ async fn store<D: Document>(cx: &Cx<'_>, old: Old<D>, row: table::Model, action:
     if update.exec(&cx.db).await?.rows_affected != 1 {
         return Err(Error::PreconditionFailed);
     }
+    cx.keep_named(&row)?;
     let before = old.before;
     cx.flush().await?;
     let after = view::<D>(cx, row).await?;

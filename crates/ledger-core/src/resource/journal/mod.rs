@@ -552,6 +552,10 @@ impl Document for Journals {
         Ok(asked)
     }
 
+    fn parties(asked: &mut JournalAsked) -> Vec<&mut RecordId> {
+        asked.lines.iter_mut().filter_map(|line| line.party.as_mut()).collect()
+    }
+
     async fn complete(cx: &Cx<'_>, head: &Head, mut asked: JournalAsked) -> Result<JournalAsked> {
         let base = &cx.business()?.base_currency;
         if let (Some(currency), None) = (&asked.currency, asked.exchange_rate) {

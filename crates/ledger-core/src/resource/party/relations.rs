@@ -3,8 +3,9 @@
 use super::table::{self, Column};
 use super::{Parties, PartyStatus, PartyView};
 use crate::access::Action;
+use crate::books::aliases::Aliases;
 use crate::books::audit::AuditAction;
-use crate::books::tables::{DocumentKind, allocations, document_lines, documents, open_items, progress};
+use crate::books::tables::{DocumentKind, documents, open_items};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
@@ -17,7 +18,6 @@ use crate::resource::master::note;
 use crate::resource::rows::{self, Rows};
 use crate::resource::settlement::allocating::Settled;
 use schemars::JsonSchema;
-use sea_orm::sea_query::{Expr, Func, LikeExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -34,10 +34,14 @@ pub(super) struct Late {
     pub(super) unallocated: i64,
 }
 
-pub(super) async fn overdue_and_unallocated(cx: &Cx<'_>, parties: &[RecordId]) -> Result<HashMap<RecordId, Late>> {
+pub(super) async fn overdue_and_unallocated(
+    cx: &Cx<'_>,
+    parties: &[RecordId],
+    aliases: &Aliases,
+) -> Result<HashMap<RecordId, Late>> {
     let rows = open_items::Entity::find()
         .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
-        .filter(open_items::Column::PartyId.is_in(parties.iter().copied()))
+        .filter(aliases.is_any(open_items::Column::PartyId, parties.iter().copied()))
         .filter(open_items::Column::Open.ne(Money::ZERO))
         .filter(
             Condition::any()
@@ -49,7 +53,7 @@ pub(super) async fn overdue_and_unallocated(cx: &Cx<'_>, parties: &[RecordId]) -
     let today = cx.today()?;
     let mut late: HashMap<RecordId, Late> = HashMap::new();
     for row in rows {
-        let sums = late.entry(row.party_id).or_default();
+        let sums = late.entry(aliases.of(row.party_id)).or_default();
         let base = row.base_open.units();
         match row.kind {
             DocumentKind::Receipt | DocumentKind::CreditNote => {
@@ -63,19 +67,6 @@ pub(super) async fn overdue_and_unallocated(cx: &Cx<'_>, parties: &[RecordId]) -
         }
     }
     Ok(late)
-}
-
-/// The parties that became part of these, with what they became part of.
-pub(super) async fn merged_into(cx: &Cx<'_>, parties: &[RecordId]) -> Result<HashMap<RecordId, RecordId>> {
-    let rows: Vec<(RecordId, Option<RecordId>)> = table::Entity::find()
-        .select_only()
-        .columns([Column::Id, Column::MergedIntoId])
-        .filter(Parties::reach(cx)?)
-        .filter(Column::MergedIntoId.is_in(parties.iter().copied()))
-        .into_tuple()
-        .all(&cx.db)
-        .await?;
-    Ok(rows.into_iter().filter_map(|(id, into)| Some((id, into?))).collect())
 }
 
 // ── Open items ──
@@ -156,7 +147,7 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
     let (today, base_decimals) = (cx.today()?, cx.business()?.currency_decimals);
     let open = open_items::Entity::find()
         .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
-        .filter(open_items::Column::PartyId.eq(id))
+        .filter(cx.aliases()?.is(open_items::Column::PartyId, id))
         .filter(open_items::Column::Open.ne(Money::ZERO));
     let total = open.clone().count(&cx.db).await?;
     let found = open
@@ -220,9 +211,10 @@ impl Act for Merge {
     const SEGMENT: &'static str = "merge";
     const ACTION: Action = Action::Delete;
     const SUMMARY: &'static str = "Merge {one} into another";
-    const DESCRIPTION: &'static str = "Two parties turn out to be one: the documents and open items of this one are \
-                                       the other's from now on, and it is archived. Its ledger lines stay as they were \
-                                       written and count as the other's. The party that stays is answered.";
+    const DESCRIPTION: &'static str = "Two parties turn out to be one: all that this one has in the books counts as \
+                                       the other's from now on, and it is archived. Nothing is posted and nothing \
+                                       written anew; what names this party later means the other. The party that \
+                                       stays is answered.";
 
     fn check(input: MergeInput) -> Result<RecordId, FieldErrors> {
         let mut faults = Faults::default();
@@ -234,20 +226,20 @@ impl Act for Merge {
         Some(|| json!({"intoPartyId": "019a9f6e-6c00-7b23-8c12-7e9fb0213c23"}))
     }
 
-    async fn run(cx: &Cx<'_>, id: RecordId, into: &RecordId) -> Result<PartyView> {
-        let into = *into;
+    async fn run(cx: &Cx<'_>, id: RecordId, &into: &RecordId) -> Result<PartyView> {
         let gone = rows::row::<Parties>(cx, id).await?;
         cx.check_expectation(id, gone.version)?;
+        // Of what is in the database by now: another merge may have come before this one in the same batch.
+        let into = Aliases::load(&cx.db, gone.business_id).await?.meant(into);
         let stays = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::Id.eq(into)).one(&cx.db).await?;
         let stays = stays.ok_or_else(|| Error::field("intoPartyId", "names no party"))?;
+        if gone.merged_into_id.is_some() {
+            return Err(Error::conflict("invalid_state", "It is part of another party already"));
+        }
         if into == id {
             return Err(Error::field("intoPartyId", "must be another party"));
         }
-        if gone.merged_into_id.is_some() || stays.merged_into_id.is_some() {
-            return Err(Error::conflict("invalid_state", "One of them is part of another party already"));
-        }
         let before = [rows::get::<Parties>(cx, id).await?, rows::get::<Parties>(cx, into).await?];
-        rename_everywhere(cx, id, into).await?;
         let stamp = |row: &table::Model| {
             table::Entity::update_many()
                 .col_expr(Column::Version, (row.version + 1).into())
@@ -259,6 +251,7 @@ impl Act for Merge {
         stamp(&gone)
             .col_expr(Column::Status, PartyStatus::Archived.into())
             .col_expr(Column::MergedIntoId, Some(into).into())
+            .col_expr(Column::MergedAt, Some(cx.now).into())
             .exec(&cx.db)
             .await?;
         stamp(&stays)
@@ -273,59 +266,4 @@ impl Act for Merge {
         note::<Parties>(cx, AuditAction::Updated, into, Some(&stays_before), Some(&stays_after))?;
         Ok(stays_after)
     }
-}
-
-/// Gives everything that names a party to another, but for the ledger, which is never rewritten.
-async fn rename_everywhere(cx: &Cx<'_>, from: RecordId, into: RecordId) -> Result<()> {
-    cx.flush().await?;
-    let business = cx.business_id()?;
-    documents::Entity::update_many()
-        .col_expr(documents::Column::PartyId, Some(into).into())
-        .filter(documents::Column::BusinessId.eq(business))
-        .filter(documents::Column::PartyId.eq(from))
-        .exec(&cx.db)
-        .await?;
-    // An identifier stands in a document's own fields as it is written.
-    let renamed = Func::cust("REPLACE").args([
-        Expr::col(documents::Column::Content),
-        Expr::val(from.to_string()),
-        Expr::val(into.to_string()),
-    ]);
-    documents::Entity::update_many()
-        .col_expr(documents::Column::Content, renamed.into())
-        .filter(documents::Column::BusinessId.eq(business))
-        .filter(documents::Column::Content.like(LikeExpr::new(format!("%\"{from}\"%"))))
-        .exec(&cx.db)
-        .await?;
-    open_items::Entity::update_many()
-        .col_expr(open_items::Column::PartyId, into.into())
-        .filter(open_items::Column::BusinessId.eq(business))
-        .filter(open_items::Column::PartyId.eq(from))
-        .exec(&cx.db)
-        .await?;
-    allocations::Entity::update_many()
-        .col_expr(allocations::Column::PartyId, into.into())
-        .filter(allocations::Column::BusinessId.eq(business))
-        .filter(allocations::Column::PartyId.eq(from))
-        .exec(&cx.db)
-        .await?;
-    document_lines::Entity::update_many()
-        .col_expr(document_lines::Column::PartyId, Some(into).into())
-        .filter(document_lines::Column::BusinessId.eq(business))
-        .filter(document_lines::Column::PartyId.eq(from))
-        .exec(&cx.db)
-        .await?;
-    progress::Entity::update_many()
-        .col_expr(progress::Column::PartyId, into.into())
-        .filter(progress::Column::BusinessId.eq(business))
-        .filter(progress::Column::PartyId.eq(from))
-        .exec(&cx.db)
-        .await?;
-    table::Entity::update_many()
-        .col_expr(Column::MergedIntoId, Some(into).into())
-        .filter(Column::BusinessId.eq(business))
-        .filter(Column::MergedIntoId.eq(from))
-        .exec(&cx.db)
-        .await?;
-    Ok(())
 }

@@ -1,22 +1,22 @@
-//! Who owes what and for how long: aging of receivables and payables, and the statement of a party.
+//! Who owes what and for how long: aging of receivables and payables.
 
 use super::Report;
-use super::asked::{
-    AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, DATE, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, PARTY, THE_PARTY,
-    TO, TO_DATE,
-};
-use super::form::{Example, Form, Holds, Shown};
+use super::asked::{AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, CURRENCY, DATE, FORMAT, INCLUDE_ZERO, KNOWN_AT, PARTY};
+use super::form::{Example, Form, Holds, Said, Shown};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use crate::books::aliases::{Aliases, Named};
 use crate::books::balances::{balances, sum};
 use crate::books::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
+use crate::currency;
 use crate::cx::{Cx, Point};
 use crate::day::Day;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
-use crate::resource::account::{AccountType, table as accounts};
+use crate::resource::account::{AccountClass, AccountType, table as accounts};
 use crate::resource::list::Parameter;
 use crate::resource::party::table as parties;
+use ::rules::keeper::Keeper;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
@@ -59,71 +59,130 @@ pub(super) struct Open {
     number: Option<String>,
     date: Day,
     due: Day,
-    /// In the company's currency; what is owed on this side is positive.
-    base: i64,
+    currency: String,
+    /// What is owed on this side is positive.
+    left: Sums,
+}
+
+/// In a currency, and in the company's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    pub(super) own: i64,
+    pub(super) base: i64,
+}
+
+impl Sums {
+    /// As it is asked for: in a currency, or in the company's.
+    pub(super) const fn asked(self, asked: &Asked) -> i64 {
+        if asked.currency.is_some() { self.own } else { self.base }
+    }
+
+    pub(super) const fn plus(self, other: Self) -> Self {
+        Self { own: self.own + other.own, base: self.base + other.base }
+    }
+
+    const fn times(self, sign: i64) -> Self {
+        Self { own: self.own * sign, base: self.base * sign }
+    }
+}
+
+/// The currency that figures are asked for in, and how they are written in it and in the company's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Coins {
+    pub(super) asked: Own,
+    pub(super) base: Own,
+}
+
+impl Coins {
+    pub(super) fn of(cx: &Cx<'_>, asked: &Asked) -> Result<Self> {
+        let base = Own(cx.business()?.currency_decimals);
+        Ok(Self { asked: asked.currency.as_deref().map_or(base, of_currency), base })
+    }
+}
+
+pub(super) fn of_currency(code: &str) -> Own {
+    Own(currency::decimals(code).unwrap_or(2))
 }
 
 pub(super) struct Aged {
-    own: Own,
+    coins: Coins,
     open: Vec<Open>,
     parties: HashMap<RecordId, String>,
     /// What the control accounts come to, computed apart.
-    control: i64,
+    control: Sums,
 }
 
-#[derive(Clone, Copy, FromQueryResult)]
+#[derive(Clone, FromQueryResult)]
 struct Left {
     open_item_id: RecordId,
-    party_id: RecordId,
+    party_id: Named,
     document_id: RecordId,
+    currency: String,
     date: Day,
+    own: i64,
     base: i64,
 }
 
-async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result<Vec<RecordId>> {
+/// The accounts of one side: what customers owe with what they paid in advance, or what suppliers are owed with what they
+/// got in advance.
+pub(super) async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result<Vec<RecordId>> {
+    // Advances of a side stand on the other side of the balance sheet.
+    let apart = if r#type == AccountType::Receivable { AccountClass::Liability } else { AccountClass::Asset };
+    let advances = Condition::all()
+        .add(accounts::Column::Keeper.eq(Keeper::OpenItems))
+        .add(accounts::Column::Class.eq(apart))
+        .add(accounts::Column::Type.is_not_in([AccountType::Receivable, AccountType::Payable]));
     let found = accounts::Entity::find()
         .select_only()
         .column(accounts::Column::Id)
         .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(accounts::Column::Type.eq(r#type));
+        .filter(Condition::any().add(accounts::Column::Type.eq(r#type)).add(advances));
     Ok(found.into_tuple().all(&cx.db).await?)
 }
 
 async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
     let controls = control_accounts(cx, S::ACCOUNTS).await?;
-    let left = left_open(cx, &controls, asked).await?;
+    let aliases = asked.aliases(cx)?;
+    let left = left_open(cx, &controls, asked, &aliases).await?;
     let due = due_dates(cx, &left).await?;
     let named = documents_of(cx, left.iter().map(|one| one.document_id)).await?;
     let open = left.into_iter().map(|one| {
         let document = named.get(&one.document_id);
         Open {
-            party: one.party_id,
+            party: aliases.of(one.party_id),
             document: one.document_id,
             kind: document.map(|(kind, _)| *kind),
             number: document.and_then(|(_, number)| number.clone()),
             date: one.date,
             due: due.get(&one.open_item_id).copied().unwrap_or(one.date),
-            base: one.base * S::SIGN,
+            currency: one.currency,
+            left: Sums { own: one.own, base: one.base }.times(S::SIGN),
         }
     });
     let mut open: Vec<Open> = open.collect();
     open.sort_by(|left, right| (left.due, left.date, &left.number).cmp(&(right.due, right.date, &right.number)));
     let point = Point { as_of: Some(asked.as_of), ..asked.point };
     let control = match asked.party {
-        None => balances(cx, Some(&controls), point).await?.values().map(|balance| balance.base).sum::<i64>(),
-        Some(party) => of_party(cx, &controls, party, (None, asked.as_of), asked.point).await?,
+        None => {
+            let all = balances(cx, Some(&controls), point).await?;
+            let of_currency =
+                all.iter().filter(|((_, currency), _)| asked.currency.as_ref().is_none_or(|asked| asked == currency));
+            let sums = of_currency.map(|(_, balance)| Sums { own: balance.currency, base: balance.base });
+            sums.fold(Sums::default(), Sums::plus)
+        }
+        Some(party) => of_party(cx, &controls, (&aliases, party), asked.as_of, asked).await?,
     };
     Ok(Aged {
-        own: Own(cx.business()?.currency_decimals),
+        coins: Coins::of(cx, asked)?,
         parties: names_of(cx, open.iter().map(|one| one.party)).await?,
         open,
-        control: control * S::SIGN,
+        control: control.times(S::SIGN),
     })
 }
 
 /// What was open at the end of the day: what is open now, less what happened since. So it costs what is open and what
 /// happened since, however much was settled before.
-async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked) -> Result<Vec<Left>> {
+async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &Aliases) -> Result<Vec<Left>> {
     let business = cx.business_id()?;
     let mut now = open_items::Entity::find()
         .filter(open_items::Column::BusinessId.eq(business))
@@ -133,7 +192,9 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked) -> Result<
         .column(open_item_moves::Column::OpenItemId)
         .column(open_item_moves::Column::PartyId)
         .column(open_item_moves::Column::DocumentId)
+        .column(open_item_moves::Column::Currency)
         .column_as(open_item_moves::Column::Date.min(), "date")
+        .column_as(sum(cx, Expr::col(open_item_moves::Column::Amount)), "own")
         .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
         .filter(open_item_moves::Column::BusinessId.eq(business))
         .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()));
@@ -145,10 +206,15 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked) -> Result<
         .filter(later)
         .group_by(open_item_moves::Column::OpenItemId)
         .group_by(open_item_moves::Column::PartyId)
-        .group_by(open_item_moves::Column::DocumentId);
+        .group_by(open_item_moves::Column::DocumentId)
+        .group_by(open_item_moves::Column::Currency);
     if let Some(party) = asked.party {
-        now = now.filter(open_items::Column::PartyId.eq(party));
-        since = since.filter(open_item_moves::Column::PartyId.eq(party));
+        now = now.filter(aliases.is(open_items::Column::PartyId, party));
+        since = since.filter(aliases.is(open_item_moves::Column::PartyId, party));
+    }
+    if let Some(currency) = asked.currency.as_deref() {
+        now = now.filter(open_items::Column::Currency.eq(currency));
+        since = since.filter(open_item_moves::Column::Currency.eq(currency));
     }
     let mut left: BTreeMap<RecordId, Left> = BTreeMap::new();
     for item in now.all(&cx.db).await?.into_iter().filter(|item| controls.contains(&item.account_id)) {
@@ -156,7 +222,9 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked) -> Result<
             open_item_id: item.id,
             party_id: item.party_id,
             document_id: item.document_id,
+            currency: item.currency,
             date: item.date,
+            own: item.open.units(),
             base: item.base_open.units(),
         };
         left.insert(item.id, of_item);
@@ -164,14 +232,17 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked) -> Result<
     let since: Vec<Left> = since.into_model().all(&cx.db).await?;
     let began = first_days(cx, since.iter().filter(|moved| !left.contains_key(&moved.open_item_id))).await?;
     for moved in since {
+        let (own, base) = (moved.own, moved.base);
         let known = left.entry(moved.open_item_id).or_insert(Left {
+            own: 0,
             base: 0,
             date: began.get(&moved.open_item_id).copied().unwrap_or(moved.date),
             ..moved
         });
-        known.base -= moved.base;
+        known.own -= own;
+        known.base -= base;
     }
-    Ok(left.into_values().filter(|one| one.base != 0).collect())
+    Ok(left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect())
 }
 
 /// The days on which items began that are settled or gone by now.
@@ -193,29 +264,31 @@ async fn first_days(cx: &Cx<'_>, items: impl Iterator<Item = &Left>) -> Result<H
     Ok(found.into_iter().filter_map(|(id, day)| Some((id, day?))).collect())
 }
 
-/// What a party's lines on accounts come to over some days.
-async fn of_party(
+/// What the lines of a party on accounts come to at the end of a day.
+pub(super) async fn of_party(
     cx: &Cx<'_>,
     controls: &[RecordId],
-    party: RecordId,
-    (from, to): (Option<Day>, Day),
-    point: Point,
-) -> Result<i64> {
+    (aliases, party): (&Aliases, RecordId),
+    to: Day,
+    asked: &Asked,
+) -> Result<Sums> {
     let mut lines = entry_lines::Entity::find()
         .select_only()
+        .column_as(sum(cx, Expr::col(entry_lines::Column::CurrencyAmount)), "own")
         .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")
         .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
         .filter(entry_lines::Column::AccountId.is_in(controls.iter().copied()))
-        .filter(entry_lines::Column::PartyId.eq(party))
+        .filter(aliases.is(entry_lines::Column::PartyId, party))
         .filter(entry_lines::Column::Date.lte(to));
-    if let Some(from) = from {
-        lines = lines.filter(entry_lines::Column::Date.gte(from));
+    if let Some(currency) = asked.currency.as_deref() {
+        lines = lines.filter(entry_lines::Column::Currency.eq(currency));
     }
-    if let Some(known) = crate::books::balances::last_known(cx, point).await? {
+    if let Some(known) = crate::books::balances::last_known(cx, asked.point).await? {
         lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
     }
-    let sum: Option<Option<i64>> = lines.into_tuple().one(&cx.db).await?;
-    Ok(sum.flatten().unwrap_or_default())
+    let sums: Option<(Option<i64>, Option<i64>)> = lines.into_tuple().one(&cx.db).await?;
+    let (own, base) = sums.unzip();
+    Ok(Sums { own: own.flatten().unwrap_or(0), base: base.flatten().unwrap_or(0) })
 }
 
 /// When open items are due: as they say, and of those that are gone as their entries said.
@@ -307,7 +380,7 @@ fn columns(asked: &Asked) -> Vec<Column> {
         from = days + 1;
     }
     columns.push(Column::of(&format!("{from}+"), &format!("{from} days or more")));
-    columns.push(Column::of("total", "Total"));
+    columns.extend(FIXED.iter().map(|(key, label, _)| Column::of(key, label)));
     columns
 }
 
@@ -315,14 +388,27 @@ fn spread(open: &[&Open], asked: &Asked) -> Vec<i64> {
     let mut figures = vec![0; asked.buckets.len() + 3];
     let last = figures.len() - 1;
     for one in open {
-        figures[bucket(one, asked)] += one.base;
-        figures[last] += one.base;
+        figures[bucket(one, asked)] += one.left.asked(asked);
+        figures[last] += one.left.asked(asked);
     }
     figures
 }
 
+/// What stands beside the figures: the currency of it all, where it is one, what it comes to in that, and in the company's.
+fn beside(open: &[&Open], coins: Coins, asked: &Asked) -> Vec<Cell> {
+    let sums = open.iter().map(|one| one.left).fold(Sums::default(), Sums::plus);
+    let currency = asked.currency.as_deref().or_else(|| open.first().map(|one| one.currency.as_str()));
+    let currency = currency.filter(|currency| open.iter().all(|one| one.currency == *currency));
+    vec![
+        currency.map_or(Cell::Nothing, |currency| Cell::Text(currency.to_owned())),
+        currency.map_or(Cell::Nothing, |currency| of_currency(currency).cell(sums.own)),
+        coins.base.cell(sums.base),
+    ]
+}
+
 fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
-    let Aged { own, open, parties, control } = facts;
+    let Aged { coins, open, parties, control } = facts;
+    let cells = |open: &[&Open]| [coins.asked.cells(&spread(open, asked)), beside(open, coins, asked)].concat();
     let mut by_party: BTreeMap<(&str, RecordId), Vec<&Open>> = BTreeMap::new();
     for one in &open {
         let name = parties.get(&one.party).map(String::as_str).unwrap_or_default();
@@ -331,7 +417,8 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
     let mut rows = Vec::new();
     for ((name, party), open) in by_party {
         let figures = spread(&open, asked);
-        if figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
+        // In detail there are documents to see, also where one takes up what another leaves.
+        if !in_detail && figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
             continue;
         }
         let detail = |one: &&Open| Row {
@@ -341,34 +428,51 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
             party_id: Some(one.party),
             document_id: Some(one.document),
             document_type: one.kind,
-            values: own.cells(&spread(&[one], asked)),
+            values: cells(&[one]),
             ..Row::default()
         };
         let children = if in_detail { open.iter().map(detail).collect() } else { Vec::new() };
         rows.push(Row {
             r#type: RowType::Party,
             party_id: Some(party),
-            ..Row::section(&party.to_string(), name, own.cells(&figures), children)
+            ..Row::section(&party.to_string(), name, cells(&open), children)
         });
     }
-    let all = spread(&open.iter().collect::<Vec<_>>(), asked);
-    rows.push(Row::total(RowType::Total, "total", "Total", own.cells(&all)));
+    let open: Vec<&Open> = open.iter().collect();
+    let all = spread(&open, asked);
+    rows.push(Row::total(RowType::Total, "total", "Total", cells(&open)));
     let columns = columns(asked);
     let total = all.last().copied().unwrap_or_default();
-    let checks = vec![
-        own.check("The total equals the control accounts", total, control),
-        own.check("The buckets add up to the total", all[..all.len() - 1].iter().sum(), total),
+    let base: i64 = open.iter().map(|one| one.left.base).sum();
+    let mut checks = vec![
+        coins.asked.check("The total equals the control accounts", total, control.asked(asked)),
+        coins.asked.check("The buckets add up to the total", all[..all.len() - 1].iter().sum(), total),
     ];
-    let totals = columns.iter().zip(&all).map(|(column, sum)| (column.key.clone(), own.cell(*sum))).collect();
+    let figures = columns.iter().zip(&all).map(|(column, sum)| (column.key.clone(), coins.asked.cell(*sum)));
+    let mut totals: BTreeMap<String, Cell> = figures.collect();
+    totals.insert("baseAmount".into(), coins.base.cell(base));
+    if asked.currency.is_some() {
+        totals.insert("amountCurrency".into(), coins.asked.cell(total));
+        let name = "In the company's currency it equals the control accounts";
+        checks.push(coins.base.check(name, base, control.base));
+    }
     Sheet { columns, rows, totals, checks, ..Sheet::default() }
 }
 
-const PARAMETERS: &[Parameter] = &[AS_OF, DATE, BUCKETS, AGING_BY, PARTY, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+const PARAMETERS: &[Parameter] = &[AS_OF, DATE, BUCKETS, AGING_BY, PARTY, CURRENCY, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+
+/// What stands behind the buckets. A row of several currencies has none.
+const FIXED: &[Said] = &[
+    ("total", "Total", Holds::Amount),
+    ("currency", "Currency", Holds::Text),
+    ("amountCurrency", "In that currency", Holds::Amount),
+    ("baseAmount", "In the company's currency", Holds::Amount),
+];
 
 /// What both hold; the documentation shows these rows.
 const fn form(rows: &'static [Shown]) -> Form {
     Form {
-        columns: &[("total", "Total", Holds::Amount)],
+        columns: FIXED,
         varying: Some("what is not yet due, then a column for each of the `buckets`"),
         totals: &[],
         example: Example {
@@ -380,19 +484,20 @@ const fn form(rows: &'static [Shown]) -> Form {
                 ("91+", "91 days or more"),
             ],
             rows,
-            totals: ALL,
+            totals: SUMS,
             check: ("The total equals the control accounts", Holds::Amount, "12500.00"),
         },
     }
 }
 
-const ALL: &[&str] = &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00"];
+const SUMS: &[&str] = &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00", "12500.00", "12500.00"];
+const ALL: &[&str] = &["10000.00", "2500.00", "0.00", "0.00", "0.00", "12500.00", "EUR", "12500.00", "12500.00"];
 const A_PARTY: Shown = (RowType::Party, "019a9f6e-6c00-7b23-8c12-7e9fb0213c23", "Nordwind Cafés", ALL);
 const A_DOCUMENT: Shown = (
     RowType::Document,
     "019a9f6e-6c00-7b23-8c12-7e9fb0213c24",
     "INV-2026-0042, due 2026-12-19",
-    &["10000.00", "0.00", "0.00", "0.00", "0.00", "10000.00"],
+    &["10000.00", "0.00", "0.00", "0.00", "0.00", "10000.00", "EUR", "10000.00", "10000.00"],
 );
 const THE_TOTAL: Shown = (RowType::Total, "total", "Total", ALL);
 
@@ -404,7 +509,9 @@ impl<S: Side> Report for Aging<S> {
     const OPERATION: &'static str = S::OPERATIONS[0];
     const TITLE: &'static str = S::TITLES[0];
     const ABOUT: &'static str = "What is open with each party at the end of a day, by how late it is. What is paid in \
-                                 advance or credited and not yet allocated lessens it. Later allocations change nothing.";
+                                 advance or credited and not yet allocated lessens it. Later allocations change nothing. \
+                                 Everything is in the company's currency, beside what it is in its own; with `currency` \
+                                 only what is in that one, in it.";
     const PARAMETERS: &'static [Parameter] = PARAMETERS;
     const FORM: Form = form(&[A_PARTY, THE_TOTAL]);
     type Facts = Aged;
@@ -436,166 +543,6 @@ impl<S: Side> Report for AgingDetail<S> {
     }
 }
 
-// ── Statement of a party ──
-
-pub(super) struct PartyStatement;
-
-/// What happened with a party.
-#[derive(FromQueryResult)]
-struct Happened {
-    date: Day,
-    document_id: RecordId,
-    amount: i64,
-}
-
-pub(super) struct Stated {
-    own: Own,
-    opening: i64,
-    lines: Vec<(Day, RecordId, i64)>,
-    named: HashMap<RecordId, (DocumentKind, Option<String>)>,
-    party: RecordId,
-    /// What is open with the party at the end, computed apart.
-    open: i64,
-}
-
-impl Report for PartyStatement {
-    const NAME: &'static str = "party-statement";
-    const OPERATION: &'static str = "PartyStatement";
-    const TITLE: &'static str = "Statement of a party";
-    const ABOUT: &'static str = "What was open with a party before some days, what happened on them, and what is open \
-                                 then. What it owes is positive.";
-    const PARAMETERS: &'static [Parameter] = &[THE_PARTY, FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
-    const FORM: Form = Form {
-        columns: &[
-            ("date", "Date", Holds::Day),
-            ("amount", "Amount", Holds::Amount),
-            ("balance", "Open", Holds::Amount),
-        ],
-        varying: None,
-        totals: &[
-            ("opening", "Open before", Holds::Amount),
-            ("moved", "What was added", Holds::Amount),
-            ("closing", "Open then", Holds::Amount),
-        ],
-        example: Example {
-            varying: &[],
-            rows: &[
-                (RowType::Subtotal, "opening", "Open before", &["2026-01-01", "", "0.00"]),
-                (
-                    RowType::Document,
-                    "019a9f6e-6c00-7b23-8c12-7e9fb0213c24",
-                    "INV-2026-0042",
-                    &["2026-11-20", "27490.00", "27490.00"],
-                ),
-            ],
-            totals: &["0.00", "27490.00", "27490.00"],
-            check: ("What is open then equals the party's open items", Holds::Amount, "27490.00"),
-        },
-    };
-    type Facts = Stated;
-
-    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Stated> {
-        let business = cx.business_id()?;
-        let party = asked.party.ok_or_else(|| Error::field("partyId", "is required"))?;
-        let found = parties::Entity::find_by_id((business, party)).one(&cx.db).await?;
-        if found.is_none() {
-            return Err(Error::field("partyId", "names no party"));
-        }
-        let mut controls = control_accounts(cx, AccountType::Receivable).await?;
-        controls.extend(control_accounts(cx, AccountType::Payable).await?);
-        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
-        let mut lines = entry_lines::Entity::find()
-            .select_only()
-            .column(entry_lines::Column::Date)
-            .column(entries::Column::DocumentId)
-            .column_as(sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::Amount))), "amount")
-            .join(
-                sea_orm::JoinType::InnerJoin,
-                entry_lines::Entity::belongs_to(entries::Entity)
-                    .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
-                    .to((entries::Column::BusinessId, entries::Column::Number))
-                    .into(),
-            )
-            .filter(entry_lines::Column::BusinessId.eq(business))
-            .filter(entry_lines::Column::AccountId.is_in(controls.iter().copied()))
-            .filter(entry_lines::Column::PartyId.eq(party))
-            .filter(entry_lines::Column::Date.between(from, to));
-        if let Some(known) = crate::books::balances::last_known(cx, asked.point).await? {
-            lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
-        }
-        let lines: Vec<Happened> = lines
-            .group_by(entry_lines::Column::Date)
-            .group_by(entries::Column::DocumentId)
-            .order_by_asc(entry_lines::Column::Date)
-            .order_by_asc(entries::Column::DocumentId)
-            .into_model()
-            .all(&cx.db)
-            .await?;
-        let lines: Vec<(Day, RecordId, i64)> = lines
-            .into_iter()
-            .filter(|line| line.amount != 0)
-            .map(|line| (line.date, line.document_id, line.amount))
-            .collect();
-        let mut open = open_item_moves::Entity::find()
-            .select_only()
-            .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
-            .filter(open_item_moves::Column::BusinessId.eq(business))
-            .filter(open_item_moves::Column::PartyId.eq(party))
-            .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
-            .filter(open_item_moves::Column::Date.lte(to));
-        if let Some(at) = asked.point.known_at {
-            open = open.filter(open_item_moves::Column::RecordedAt.lte(at));
-        }
-        let open: Option<Option<i64>> = open.into_tuple().one(&cx.db).await?;
-        Ok(Stated {
-            own: Own(cx.business()?.currency_decimals),
-            opening: of_party(cx, &controls, party, (None, from.previous()), asked.point).await?,
-            named: documents_of(cx, lines.iter().map(|(_, document, _)| *document)).await?,
-            lines,
-            party,
-            open: open.flatten().unwrap_or_default(),
-        })
-    }
-
-    fn fold(facts: Stated, asked: &Asked) -> Result<Sheet> {
-        let Stated { own, opening, lines, named, party, open } = facts;
-        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
-        let line = |key: &str, label: &str, day: Day, moved: Cell, balance: i64| Row {
-            values: vec![Cell::Day(day), moved, own.cell(balance)],
-            party_id: Some(party),
-            ..Row::total(RowType::Subtotal, key, label, Vec::new())
-        };
-        let mut rows = vec![line("opening", "Open before", from, Cell::Nothing, opening)];
-        let mut balance = opening;
-        for (day, document, amount) in &lines {
-            balance += amount;
-            let (kind, number) = named.get(document).cloned().unzip();
-            rows.push(Row {
-                r#type: RowType::Document,
-                document_id: Some(*document),
-                document_type: kind,
-                ..line(
-                    &document.to_string(),
-                    number.flatten().as_deref().unwrap_or("without a number"),
-                    *day,
-                    own.cell(*amount),
-                    balance,
-                )
-            });
-        }
-        rows.push(line("closing", "Open then", to, Cell::Nothing, balance));
-        let moved = lines.iter().map(|(_, _, amount)| amount).sum::<i64>();
-        let totals = [("opening", opening), ("moved", moved), ("closing", balance)];
-        Ok(Sheet {
-            columns: Self::FORM.columns(),
-            rows,
-            totals: totals.into_iter().map(|(key, sum)| (key.to_owned(), own.cell(sum))).collect(),
-            checks: vec![own.check("What is open then equals the party's open items", balance, open)],
-            ..Sheet::default()
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::samples::{asked, failed, id, named, written};
@@ -609,14 +556,15 @@ mod tests {
             number: Some(format!("INV-{number}")),
             date: date.parse().unwrap(),
             due: due.parse().unwrap(),
-            base: cents * 100,
+            currency: "EUR".into(),
+            left: Sums { own: cents * 100, base: cents * 100 },
         }
     }
 
     #[test]
     fn what_is_due_on_the_day_is_not_late_and_advances_lessen_the_rest() {
         let facts = |control| Aged {
-            own: Own(2),
+            coins: Coins { asked: Own(2), base: Own(2) },
             open: vec![
                 open(1, 11, ("2026-01-01", "2026-03-31"), 10_000),
                 open(1, 12, ("2026-01-01", "2026-03-30"), 500),
@@ -626,47 +574,19 @@ mod tests {
                 open(2, 23, ("2026-03-20", "2026-03-20"), -3_000),
             ],
             parties: named(&[(1, "Beta"), (2, "Alpha")]),
-            control,
+            control: Sums { own: control, base: control },
         };
         let sheet = fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), false);
         assert_eq!(failed(&sheet), Vec::<String>::new());
         assert_eq!(
             written(&sheet),
             [
-                "Alpha 0.00 -30.00 70.00 0.00 90.00 130.00",
-                "Beta 100.00 5.60 0.00 0.00 0.00 105.60",
-                "total 100.00 -24.40 70.00 0.00 90.00 235.60",
+                "Alpha 0.00 -30.00 70.00 0.00 90.00 130.00 \"EUR\" 130.00 130.00",
+                "Beta 100.00 5.60 0.00 0.00 0.00 105.60 \"EUR\" 105.60 105.60",
+                "total 100.00 -24.40 70.00 0.00 90.00 235.60 \"EUR\" 235.60 235.60",
             ]
         );
         assert_eq!(fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), true).rows[0].children.len(), 3);
         assert_eq!(failed(&fold(facts(2_356_100), &asked("2026-01-01", "2026-03-31"), false)).len(), 1);
-    }
-
-    #[test]
-    fn a_statement_runs_from_what_was_open_to_what_is() {
-        let stated = |open: i64| Stated {
-            own: Own(2),
-            opening: 10_000,
-            lines: vec![
-                ("2026-03-04".parse().unwrap(), id(31), 120_000),
-                ("2026-03-09".parse().unwrap(), id(32), -130_000),
-            ],
-            named: HashMap::from([(id(31), (DocumentKind::SalesInvoice, Some("INV-31".into())))]),
-            party: id(1),
-            open,
-        };
-        let asked = asked("2026-03-01", "2026-03-31");
-        let sheet = PartyStatement::fold(stated(0), &asked).unwrap();
-        assert_eq!(
-            written(&sheet),
-            [
-                "opening \"2026-03-01\" null 1.00",
-                "INV-31 \"2026-03-04\" 12.00 13.00",
-                "without a number \"2026-03-09\" -13.00 0.00",
-                "closing \"2026-03-31\" null 0.00",
-            ]
-        );
-        assert_eq!(failed(&sheet), Vec::<String>::new());
-        assert_eq!(failed(&PartyStatement::fold(stated(100), &asked).unwrap()).len(), 1);
     }
 }

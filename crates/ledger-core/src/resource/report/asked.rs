@@ -1,9 +1,11 @@
 //! What is asked of a report: which days, beside which others, and what to leave out.
 
 use super::statements::Chart;
+use crate::books::aliases::Aliases;
 use crate::books::sums::Span;
 use crate::books::tables::DocumentKind;
 use crate::clock::Instant;
+use crate::currency;
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
@@ -135,6 +137,11 @@ pub(super) const AGING_BY: Parameter = Parameter::new(
 /// Whose statement it is.
 pub(super) const THE_PARTY: Parameter = Parameter::required("partyId", "The party.", Reads::Identifier);
 pub(super) const PARTY: Parameter = Parameter::new("partyId", "Only this party.", Reads::Identifier);
+pub(super) const CURRENCY: Parameter = Parameter::new(
+    "currency",
+    "Only what is in this currency, and in it; all of it in the company's currency when absent.",
+    Reads::Text,
+);
 pub(super) const ACCOUNT: Parameter = Parameter::new("accountId", "Only this account.", Reads::Identifier);
 pub(super) const TYPE: Parameter =
     Parameter::new("type", "Which orders; `all` when absent.", Reads::OneOf(Orders::TEXTS));
@@ -152,8 +159,8 @@ pub(super) const TAX_BASIS: Parameter = Parameter::new(
 pub(super) const TAX_CODE: Parameter = Parameter::new("taxCodeId", "Only this tax code.", Reads::Identifier);
 pub(super) const BASIS: Parameter = Parameter::new(
     "basis",
-    "Whether what invoices earn counts when they are written or when they are settled; `accrual` when absent. What goods \
-     that were sold turn out to have cost counts with the bill that says so.",
+    "Whether what invoices earn counts when they are written or when they are settled, with the tax on it; `accrual` when \
+     absent. Goods, assets and the cost of sales stand as in the ledger.",
     Reads::OneOf(Basis::TEXTS),
 );
 pub(super) const GROUP_BY: Parameter = Parameter::new(
@@ -178,6 +185,7 @@ pub struct Asked {
     pub(super) buckets: Vec<i64>,
     pub(super) aging_by: AgingBy,
     pub(super) party: Option<RecordId>,
+    pub(super) currency: Option<String>,
     pub(super) account: Option<RecordId>,
     pub(super) item: Option<RecordId>,
     pub(super) tax_code: Option<RecordId>,
@@ -209,6 +217,8 @@ pub(super) struct Mark {
     pub(super) position: i64,
     /// What the account comes to with it.
     pub(super) running: i64,
+    /// Whether it lies between two years.
+    pub(super) between: bool,
     /// What was read with the first portion, and holds for all of them.
     pub(super) fixed: Option<Arc<Fixed>>,
 }
@@ -219,6 +229,8 @@ pub(super) struct Fixed {
     pub(super) chart: Chart,
     /// What accounts came to before the first day.
     pub(super) opening: HashMap<RecordId, i64>,
+    /// The numbers of what lies between two years, which is listed last.
+    pub(super) between: Vec<i64>,
 }
 
 /// How many rows are made at once where all are wanted.
@@ -242,6 +254,11 @@ fn choice<C: std::str::FromStr>(query: &ListQuery, name: &str) -> Option<C> {
 }
 
 impl Asked {
+    /// Who the parties of rows were, as far as it is asked what was known.
+    pub(super) fn aliases(&self, cx: &Cx<'_>) -> Result<Aliases> {
+        Ok(cx.aliases()?.known_at(self.point.known_at))
+    }
+
     pub(super) fn read(cx: &Cx<'_>, query: &ListQuery) -> Result<Self> {
         let (business, today) = (cx.business()?, cx.today()?);
         let mut faults = FieldErrors::default();
@@ -291,6 +308,7 @@ impl Asked {
             buckets: buckets(query, &mut faults),
             aging_by: choice(query, "agingBy").unwrap_or_default(),
             party: identifier("partyId"),
+            currency: in_currency(query, &mut faults),
             account: identifier("accountId"),
             item: identifier("itemId"),
             tax_code: identifier("taxCodeId"),
@@ -375,6 +393,7 @@ impl Asked {
             "buckets" => Some(json!(self.buckets)),
             "agingBy" => Some(json!(self.aging_by.to_string())),
             "partyId" => Some(json!(self.party)),
+            "currency" => Some(json!(self.currency)),
             "accountId" => Some(json!(self.account)),
             "itemId" => Some(json!(self.item)),
             "taxCodeId" => Some(json!(self.tax_code)),
@@ -414,6 +433,14 @@ fn split(from: Day, to: Day, interval: Interval) -> Vec<Span> {
 /// The same days so many months earlier; the last of a month stays the last of a month.
 fn earlier(from: Day, to: Day, months: i64) -> Span {
     Span { from: Some(from.plus_months(-months)), to: to.plus_months(-months) }
+}
+
+fn in_currency(query: &ListQuery, faults: &mut FieldErrors) -> Option<String> {
+    let Some(FilterValue::Text(code)) = query.filter("currency") else { return None };
+    if currency::decimals(code).is_none() {
+        faults.add("currency", "must be the code of a currency, such as USD");
+    }
+    Some(code.clone())
 }
 
 fn buckets(query: &ListQuery, faults: &mut FieldErrors) -> Vec<i64> {

@@ -1,115 +1,280 @@
 //! Cash basis: what invoices and what credits them earn counts when it is settled, not when it is written.
 //!
-//! Of each document, what its entries moved on accounts of income and expense counts in the share of it that is settled by
-//! then. Shares are taken of the whole at each day, so what is settled to the last cent counts to the last cent.
+//! Of each document, income, expense and charged tax wait until they are settled, in shares of what is left, like its tax
+//! in a return; goods, assets and the cost of sales stand as in the ledger. A reverse charge is owed when it is written.
+//! What waits is on the account of the party as well, so that both sides are equal.
 
 use super::asked::Asked;
-use super::lines::{amount, of_documents, of_span};
+use super::settled::{Figures, History, KINDS, Part, Settlement, coin, due, too_large};
 use super::statements::{Balances, Chart, is_earned};
-use crate::books::balances::sum;
-use crate::books::sums::Span;
-use crate::books::tables::{DocumentKind, entries, entry_lines, open_item_moves};
+use crate::books::balances::{last_known, sum};
+use crate::books::tables::{EntryKind, entries, entry_lines, open_item_moves, tax_facts};
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::{Money, Rounding};
-use rust_decimal::Decimal;
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
-use std::collections::HashMap;
+use crate::money::Money;
+use crate::resource::account::{AccountClass, AccountType, Keeper, table as accounts};
+use crate::resource::tax_code::TaxKind;
+use rules::tax::facts::{TaxDuty, TaxOrigin};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use words::exact::TooLarge;
 
-const KINDS: [DocumentKind; 4] =
-    [DocumentKind::SalesInvoice, DocumentKind::CreditNote, DocumentKind::PurchaseInvoice, DocumentKind::DebitNote];
+/// As many documents as are read at once.
+const PORTION: usize = 500;
 
-#[derive(FromQueryResult)]
+/// A ledger line that a document posted, or took back.
+#[derive(Debug, Clone, FromQueryResult)]
 struct Posted {
     document_id: RecordId,
+    entry_number: i64,
+    position: i64,
     account_id: RecordId,
-    amount: i64,
+    amount: Money,
+    date: Day,
+    item_id: Option<RecordId>,
+    tax_code_id: Option<RecordId>,
 }
 
-#[derive(FromQueryResult)]
-struct Moved {
-    document_id: RecordId,
-    amount: i64,
+/// What a part of a document is: a tax that is charged, by its fact, or all else that stands on one account.
+type Key = (RecordId, Option<(Option<RecordId>, Option<RecordId>, TaxDuty)>);
+
+/// A document: what it posted, and what of that is tax.
+#[derive(Debug, Default)]
+struct Document {
+    lines: Vec<Posted>,
+    facts: Vec<tax_facts::Model>,
 }
 
-/// By how much each account stands otherwise on cash basis at the end of a day: what was posted and does not count yet
-/// is taken off.
-pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, day: Day, asked: &Asked) -> Result<Balances> {
-    let earned: Vec<RecordId> = chart.0.iter().filter(|account| is_earned(account)).map(|account| account.id).collect();
-    let posted: Vec<Posted> = of_documents(cx, of_span(cx, Span { from: None, to: day }, asked).await?, KINDS)?
-        .filter(entry_lines::Column::AccountId.is_in(earned))
-        .column(entries::Column::DocumentId)
-        .column(entry_lines::Column::AccountId)
-        .column_as(amount(cx), "amount")
-        .group_by(entries::Column::DocumentId)
-        .group_by(entry_lines::Column::AccountId)
-        .into_model()
-        .all(&cx.db)
-        .await?;
-    let whole = moved(cx, day, asked, false).await?;
-    let settled = moved(cx, day, asked, true).await?;
-    let business = cx.business()?;
-    let (rounding, decimals) = (business.settings.rounding_mode.rounding(), business.currency_decimals);
-    let mut uncounted = Balances::new();
-    for line in posted {
-        // What leaves nothing open counts when it is written.
-        let Some(whole) = whole.get(&line.document_id).copied().filter(|whole| *whole != 0) else { continue };
-        let settled = -settled.get(&line.document_id).copied().unwrap_or_default();
-        let counted = share(line.amount, settled, whole, (rounding, decimals))?;
-        *uncounted.entry(line.account_id).or_default() += line.amount - counted;
+/// By how much each account stands otherwise on cash basis at the end of each of these days: what was posted and does not
+/// count yet is taken off.
+pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &Asked) -> Result<Vec<Balances>> {
+    let mut waiting = vec![Balances::new(); days.len()];
+    let Some(last) = days.iter().copied().max() else { return Ok(waiting) };
+    let mut open: BTreeSet<RecordId> = BTreeSet::new();
+    for day in days.iter().copied().collect::<HashSet<Day>>() {
+        open.extend(open_on(cx, day, asked).await?);
     }
-    uncounted.retain(|_, figure| *figure != 0);
-    Ok(uncounted)
+    let open: Vec<RecordId> = open.into_iter().collect();
+    let history = History::of(cx, &open.iter().copied().collect(), Some(last), asked.point).await?;
+    let accounts: HashMap<RecordId, &accounts::Model> = chart.0.iter().map(|account| (account.id, account)).collect();
+    let coin = coin(cx)?;
+    for portion in open.chunks(PORTION) {
+        for (id, document) in documents(cx, portion, last, asked).await? {
+            for (day, waiting) in days.iter().zip(&mut waiting) {
+                let (whole, settlements) = history.settlements(id, *day)?;
+                // What leaves nothing open counts when it is written.
+                if whole != Money::ZERO {
+                    let parts = document.parts(&accounts, *day).map_err(too_large)?;
+                    let counts: Vec<Part> = parts.iter().map(|(_, part)| *part).collect();
+                    // What is taken off settles like money: its own lines stand against it.
+                    let counting = |one: Settlement| Settlement { counts: true, ..one };
+                    let settlements: Vec<Settlement> = settlements.into_iter().map(counting).collect();
+                    let due = due(&counts, whole, &settlements, coin).map_err(too_large)?;
+                    document.put_off(&accounts, &parts, &due, waiting).map_err(too_large)?;
+                }
+            }
+        }
+    }
+    for waiting in &mut waiting {
+        waiting.retain(|_, figure| *figure != 0);
+    }
+    Ok(waiting)
 }
 
-/// What documents left open by the end of a day, or what allocations moved of that, in their own currencies.
-async fn moved(cx: &Cx<'_>, day: Day, asked: &Asked, by_allocations: bool) -> Result<HashMap<RecordId, i64>> {
-    let allocation = open_item_moves::Column::AllocationId;
+/// The documents that were not settled whole by the end of a day.
+async fn open_on(cx: &Cx<'_>, day: Day, asked: &Asked) -> Result<Vec<RecordId>> {
+    let amount = || sum(cx, Expr::col(open_item_moves::Column::Amount));
     let mut moves = open_item_moves::Entity::find()
         .select_only()
         .column(open_item_moves::Column::DocumentId)
-        .column_as(sum(cx, Expr::col(open_item_moves::Column::Amount)), "amount")
         .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
         .filter(open_item_moves::Column::Date.lte(day))
-        .filter(if by_allocations { allocation.is_not_null() } else { allocation.is_null() });
+        .group_by(open_item_moves::Column::DocumentId)
+        .having(amount().ne(0));
     if let Some(at) = asked.point.known_at {
         moves = moves.filter(open_item_moves::Column::RecordedAt.lte(at));
     }
-    let found: Vec<Moved> = moves.group_by(open_item_moves::Column::DocumentId).into_model().all(&cx.db).await?;
-    Ok(found.into_iter().map(|row| (row.document_id, row.amount)).collect())
+    Ok(moves.into_tuple().all(&cx.db).await?)
 }
 
-fn share(figure: i64, settled: i64, whole: i64, (rounding, decimals): (Rounding, u32)) -> Result<i64> {
-    if settled == whole {
-        return Ok(figure);
+/// What documents posted by themselves up to the end of a day: not what allocations and later costs posted for them.
+async fn documents(cx: &Cx<'_>, ids: &[RecordId], to: Day, asked: &Asked) -> Result<HashMap<RecordId, Document>> {
+    let business = cx.business_id()?;
+    let known = last_known(cx, asked.point).await?;
+    let own = entries::Entity::find()
+        .select_only()
+        .column(entries::Column::Id)
+        .filter(entries::Column::BusinessId.eq(business))
+        .filter(entries::Column::DocumentId.is_in(ids.iter().copied()))
+        .filter(entries::Column::Kind.eq(EntryKind::Normal));
+    let taken_back = Condition::all()
+        .add(entries::Column::Kind.eq(EntryKind::Reversal))
+        .add(entries::Column::ReversesId.in_subquery(own.into_query()));
+    let of_entry = entry_lines::Entity::belongs_to(entries::Entity)
+        .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
+        .to((entries::Column::BusinessId, entries::Column::Number));
+    let of_entry: sea_orm::RelationDef = of_entry.into();
+    let mut lines = entry_lines::Entity::find()
+        .select_only()
+        .join(JoinType::InnerJoin, of_entry)
+        .column(entries::Column::DocumentId)
+        .columns([
+            entry_lines::Column::EntryNumber,
+            entry_lines::Column::Position,
+            entry_lines::Column::AccountId,
+            entry_lines::Column::Amount,
+            entry_lines::Column::Date,
+            entry_lines::Column::ItemId,
+            entry_lines::Column::TaxCodeId,
+        ])
+        .filter(entry_lines::Column::BusinessId.eq(business))
+        .filter(entry_lines::Column::Date.lte(to))
+        .filter(entries::Column::DocumentId.is_in(ids.iter().copied()))
+        .filter(entries::Column::DocumentKind.is_in(KINDS))
+        .filter(Condition::any().add(entries::Column::Kind.eq(EntryKind::Normal)).add(taken_back))
+        .order_by_asc(entry_lines::Column::EntryNumber)
+        .order_by_asc(entry_lines::Column::Position);
+    let mut facts = tax_facts::Entity::find()
+        .filter(tax_facts::Column::BusinessId.eq(business))
+        .filter(tax_facts::Column::DocumentId.is_in(ids.iter().copied()))
+        .filter(tax_facts::Column::EntryDate.lte(to))
+        .filter(tax_facts::Column::SettlesId.is_null())
+        .filter(tax_facts::Column::Origin.eq(TaxOrigin::Document));
+    if let Some(known) = known {
+        lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
+        facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
     }
-    // In whole numbers first: the product of two large amounts is beyond what a decimal holds.
-    let (product, of) = (i128::from(figure) * i128::from(settled), i128::from(whole));
-    let exact = Decimal::try_from_i128_with_scale(product / of, Money::PLACES).and_then(|units| {
-        let rest = Decimal::try_from_i128_with_scale(product % of, Money::PLACES)?;
-        Ok(rest.checked_div(Decimal::from(whole)).and_then(|rest| units.checked_add(rest)))
-    });
-    let exact = exact.ok().flatten().ok_or_else(|| Error::internal("a share of an amount is beyond all amounts"))?;
-    Ok(rounding.money(exact, decimals).map_err(Error::internal)?.units())
+    let mut found: HashMap<RecordId, Document> = HashMap::new();
+    for line in lines.into_model::<Posted>().all(&cx.db).await? {
+        found.entry(line.document_id).or_default().lines.push(line);
+    }
+    for fact in facts.all(&cx.db).await? {
+        if let Some(document) = found.get_mut(&fact.document_id) {
+            document.facts.push(fact);
+        }
+    }
+    Ok(found)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Whether what a document posted on an account waits until it is settled.
+fn waits(account: &accounts::Model) -> bool {
+    is_earned(account) && account.r#type != AccountType::Cogs
+}
 
-    #[test]
-    fn what_is_settled_to_the_last_cent_counts_to_the_last_cent() {
-        let share = |settled, whole| share(1_000_000, settled, whole, (Rounding::HalfUp, 2)).unwrap();
-        assert_eq!(share(0, 3), 0);
-        assert_eq!(share(1, 3), 333_300);
-        assert_eq!(share(2, 3), 666_700);
-        assert_eq!(share(3, 3), 1_000_000);
-        assert_eq!(share(-5, -10), 500_000);
-        // Amounts of trillions are shared like small ones.
-        let large = 4_000_000_000_000_000_000;
-        assert_eq!(super::share(large, large / 4, large, (Rounding::HalfUp, 0)).unwrap(), large / 4);
+/// Whether it is what goods of a sale cost, which is nothing that the other side pays.
+fn is_cost_of_goods(account: &accounts::Model, line: &Posted) -> bool {
+    matches!(account.keeper, Keeper::Stock | Keeper::Accruals)
+        || account.r#type == AccountType::Cogs
+        || (account.class == AccountClass::Expense && line.item_id.is_some() && line.tax_code_id.is_none())
+}
+
+impl Document {
+    /// What of it is a sale stands on the other side.
+    fn turned(&self, amount: Money, accounts: &HashMap<RecordId, &accounts::Model>) -> Money {
+        if self.is_sale(accounts) { amount.negated() } else { amount }
+    }
+
+    /// The account that it is owed on, as it was known last.
+    fn control(&self, accounts: &HashMap<RecordId, &accounts::Model>) -> Option<RecordId> {
+        let of_party =
+            |line: &&Posted| accounts.get(&line.account_id).is_some_and(|one| one.keeper == Keeper::OpenItems);
+        self.lines.iter().rfind(of_party).map(|line| line.account_id)
+    }
+
+    fn is_sale(&self, accounts: &HashMap<RecordId, &accounts::Model>) -> bool {
+        let control = self.control(accounts).and_then(|id| accounts.get(&id));
+        control.is_some_and(|account| account.class == AccountClass::Asset)
+    }
+
+    /// Its parts at the end of a day, by what they are.
+    fn parts(&self, accounts: &HashMap<RecordId, &accounts::Model>, day: Day) -> Result<Vec<(Key, Part)>, TooLarge> {
+        let is_sale = self.is_sale(accounts);
+        let mut sums: BTreeMap<Key, Money> = BTreeMap::new();
+        let mut named: HashSet<(i64, i64)> = HashSet::new();
+        let mut add = |key: Key, amount: Money| -> Result<(), TooLarge> {
+            let sum = sums.entry(key).or_default();
+            *sum = sum.plus(amount)?;
+            Ok(())
+        };
+        for fact in self.facts.iter().filter(|fact| fact.entry_date <= day) {
+            let Some((account, position)) = fact.account_id.zip(fact.position) else { continue };
+            named.insert((fact.entry_number, position));
+            if fact.kind != Some(TaxKind::ReverseCharge) {
+                add((account, Some((fact.line_id, fact.component_id, fact.duty))), fact.home_tax)?;
+            }
+        }
+        for line in self.lines.iter().filter(|line| line.date <= day) {
+            let account = accounts.get(&line.account_id);
+            let apart = account.is_none_or(|account| {
+                account.keeper == Keeper::OpenItems || (is_sale && is_cost_of_goods(account, line))
+            });
+            if !apart && !named.contains(&(line.entry_number, line.position)) {
+                add((line.account_id, None), self.turned(line.amount, accounts))?;
+            }
+        }
+        // What of a reverse charge cannot be claimed is a cost when it is written: it was never part of what is paid.
+        for (account, cost) in self.costs_of_reverse_charge(&named, day)? {
+            add((account, None), cost.negated())?;
+        }
+        let part = |(key, amount): (Key, Money)| {
+            let figures = [amount, Money::ZERO, Money::ZERO];
+            (key, Part { figures, paid: [true, false, false], leads: key.1.is_none() })
+        };
+        Ok(sums.into_iter().map(part).collect())
+    }
+
+    /// Where the line stands that was taxed: the last one with the code before its tax.
+    fn costs_of_reverse_charge(
+        &self,
+        named: &HashSet<(i64, i64)>,
+        day: Day,
+    ) -> Result<BTreeMap<RecordId, Money>, TooLarge> {
+        let mut costs: BTreeMap<RecordId, Money> = BTreeMap::new();
+        let reversed = |fact: &&tax_facts::Model| fact.kind == Some(TaxKind::ReverseCharge) && fact.entry_date <= day;
+        for fact in self.facts.iter().filter(reversed).filter(|fact| fact.not_recoverable != Money::ZERO) {
+            let same = |other: &&tax_facts::Model| {
+                (other.entry_number, other.line_id, other.component_id)
+                    == (fact.entry_number, fact.line_id, fact.component_id)
+            };
+            let position = self.facts.iter().filter(same).filter_map(|other| other.position).min();
+            let before = |line: &&Posted| {
+                line.entry_number == fact.entry_number
+                    && line.tax_code_id == fact.tax_code_id
+                    && position.is_some_and(|position| line.position < position)
+                    && !named.contains(&(line.entry_number, line.position))
+            };
+            if let Some(line) = self.lines.iter().rfind(before) {
+                let cost = costs.entry(line.account_id).or_default();
+                *cost = cost.plus(fact.not_recoverable)?;
+            }
+        }
+        Ok(costs)
+    }
+
+    /// Adds what does not count yet, and what of it is open with the party.
+    fn put_off(
+        &self,
+        accounts: &HashMap<RecordId, &accounts::Model>,
+        parts: &[(Key, Part)],
+        due: &[Figures],
+        waiting: &mut Balances,
+    ) -> Result<(), TooLarge> {
+        let Some(control) = self.control(accounts) else { return Ok(()) };
+        for (((account, of_tax), part), [counts, ..]) in parts.iter().zip(due) {
+            let known = accounts.get(account);
+            if of_tax.is_none() && !known.is_some_and(|account| waits(account)) {
+                continue;
+            }
+            let [all, ..] = part.figures;
+            let left = self.turned(all.minus(*counts)?, accounts).units();
+            *waiting.entry(*account).or_default() += left;
+            *waiting.entry(control).or_default() -= left;
+        }
+        Ok(())
     }
 }

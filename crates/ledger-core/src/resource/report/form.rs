@@ -29,7 +29,7 @@ pub(crate) struct Form {
     pub(super) columns: &'static [Said],
     /// What stands before these, where that depends on what was asked: columns of amounts.
     pub(super) varying: Option<&'static str>,
-    /// Figures of the whole that it always has; one for each column where it names none.
+    /// Figures of the whole that it always has; one for each column that can be added up where it names none.
     pub(super) totals: &'static [Said],
     pub(super) example: Example,
 }
@@ -105,7 +105,8 @@ pub(super) fn example<R: Report>() -> Sheet {
         let values = all.iter().zip(*values).map(|((_, _, holds), text)| holds.cell(text)).collect();
         Row::total(*r#type, key, label, values)
     });
-    let totals = if R::FORM.names_totals() { totals.to_vec() } else { all.clone() };
+    let figures = all.iter().filter(|(.., holds)| *holds != Holds::Text).copied();
+    let totals = if R::FORM.names_totals() { totals.to_vec() } else { figures.collect() };
     let (name, holds, both) = example.check;
     Sheet {
         columns: all.iter().map(|(key, label, _)| Column::of(key, label)).collect(),
@@ -173,7 +174,7 @@ fn by_place(all: Vec<Value>, about: &str) -> Value {
 fn totals(form: &Form) -> Value {
     let about = "Figures of the whole.";
     if !form.names_totals() {
-        return json!({"type": "object", "additionalProperties": {"type": "number"}, "description": "Figures of the whole, one for each column."});
+        return json!({"type": "object", "additionalProperties": {"type": "number"}, "description": "Figures of the whole, one for each column that can be added up."});
     }
     let said: Map<String, Value> =
         form.totals.iter().map(|(key, label, holds)| ((*key).to_owned(), holds.schema(label, false))).collect();
@@ -196,7 +197,12 @@ impl<R: Report> JsonSchema for RowOf<R> {
         let about = "One value for each column.";
         let values = if form.varying.is_some() {
             let least = form.columns.len();
-            json!({"type": "array", "items": {"type": ["number", "null"]}, "minItems": least, "description": about})
+            let kinds = if form.columns.iter().any(|(.., holds)| holds.types().0 == "string") {
+                json!(["number", "string", "null"])
+            } else {
+                json!(["number", "null"])
+            };
+            json!({"type": "array", "items": {"type": kinds}, "minItems": least, "description": about})
         } else {
             by_place(form.columns.iter().map(|(_, label, holds)| holds.schema(label, true)).collect(), about)
         };

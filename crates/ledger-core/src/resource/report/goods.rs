@@ -7,6 +7,7 @@ use super::asked::{
 };
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Own, Row, RowType, Sheet};
+use crate::books::aliases::Named;
 use crate::books::balances::{balances, sum};
 use crate::books::tables::{DocumentKind, progress_moves, stock_moves};
 use crate::cx::{Cx, Point};
@@ -482,7 +483,7 @@ struct Carried {
 struct Begun {
     line: RecordId,
     document: RecordId,
-    party: Option<RecordId>,
+    party: Option<Named>,
 }
 
 pub(super) struct Waited {
@@ -566,8 +567,10 @@ impl<S: Waits> Report for Waiting<S> {
         }
         let moves: Vec<Carried> = moves.group_by(Moves::LineId).into_model().all(&cx.db).await?;
         let begun: Vec<Begun> = begun.into_model().all(&cx.db).await?;
+        let aliases = asked.aliases(cx)?;
+        let party = |one: &Begun| one.party.map(|party| aliases.of(party));
         let begun: HashMap<RecordId, (RecordId, Option<RecordId>)> =
-            begun.into_iter().map(|one| (one.line, (one.document, one.party))).collect();
+            begun.iter().map(|one| (one.line, (one.document, party(one)))).collect();
         let mut lines: BTreeMap<RecordId, (Option<RecordId>, Stock)> = BTreeMap::new();
         for one in moves {
             let Some((document, party)) = begun.get(&one.line_id) else { continue };

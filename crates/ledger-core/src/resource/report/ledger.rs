@@ -6,19 +6,20 @@ use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, Fixed, KNOWN_AT, Mar
 use super::form::{Example, Form, Holds};
 use super::lines::{after, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
-use super::statements::{Chart, account_row, at_end, at_end_of};
-use crate::books::apart::numbers_of;
+use super::statements::{Chart, account_row, at_end, at_end_of, carry_on};
+use crate::books::aliases::{Aliases, Named};
+use crate::books::apart::between_years;
 use crate::books::balances::{last_known, sum};
-use crate::books::portions::that_fit;
+use crate::books::portions::{lines_of, of_entries, that_fit};
 use crate::books::sums::{Span, sums};
-use crate::books::tables::{DocumentKind, EntryKind, entries, entry_lines};
+use crate::books::tables::{DocumentKind, entries, entry_lines};
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::account::table as accounts;
 use crate::resource::list::Parameter;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, PaginatorTrait, QueryFilter, QueryOrder,
     QuerySelect, Select,
@@ -35,7 +36,7 @@ struct Line {
     entry_number: i64,
     position: i64,
     account_id: RecordId,
-    party_id: Option<RecordId>,
+    party_id: Option<Named>,
     date: Day,
     amount: i64,
     description: Option<String>,
@@ -53,6 +54,7 @@ pub(super) struct Leaves {
     count: u64,
     /// What the lines of an account that stand on earlier pages come to.
     earlier: HashMap<RecordId, i64>,
+    aliases: Aliases,
     parties: HashMap<RecordId, String>,
     /// Before, debit, credit and then, of all that was asked for; then once more, computed apart.
     whole: [i64; 4],
@@ -64,7 +66,8 @@ impl Report for GeneralLedger {
     const OPERATION: &'static str = "GeneralLedger";
     const TITLE: &'static str = "General ledger";
     const ABOUT: &'static str = "Every line of the ledger over some days, account by account, with what the account comes \
-                                 to after it, in pages.";
+                                 to after it, in pages. What closes a year, and what takes that back, comes last in its \
+                                 account and is in no sum.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, ACCOUNT, PARTY, KNOWN_AT, FORMAT];
     const PAGED: bool = true;
     const FORM: Form = Form {
@@ -102,28 +105,35 @@ impl Report for GeneralLedger {
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Leaves> {
         let from = asked.span.from.unwrap_or(asked.span.to);
+        let aliases = asked.aliases(cx)?;
+        let named = |lines: &[Line]| {
+            let parties: Vec<RecordId> = lines.iter().filter_map(|line| Some(aliases.of(line.party_id?))).collect();
+            parties.into_iter()
+        };
         let narrow = || {
             let mut narrow = Condition::all();
             if let Some(account) = asked.account {
                 narrow = narrow.add(entry_lines::Column::AccountId.eq(account));
             }
             if let Some(party) = asked.party {
-                narrow = narrow.add(entry_lines::Column::PartyId.eq(party));
+                narrow = narrow.add(aliases.is(entry_lines::Column::PartyId, party));
             }
             narrow
         };
         let fixed = if let Some(fixed) = asked.mark().and_then(|mark| mark.fixed.clone()) {
             fixed
         } else {
-            let opening = openings(cx, asked, from.previous(), narrow()).await?;
-            Arc::new(Fixed { chart: Chart::of(cx).await?, opening })
+            let (chart, between) = (Chart::of(cx).await?, between_years(cx).await?);
+            let before = Span { from: None, to: from.previous() };
+            let opening = openings(cx, asked, before, &chart, narrow()).await?;
+            Arc::new(Fixed { chart, opening, between })
         };
         let own = Own(cx.business()?.currency_decimals);
         if !asked.is_page() {
-            let lines = portion(cx, asked, &fixed.chart, narrow()).await?;
-            let parties = names_of(cx, lines.iter().filter_map(|line| line.party_id)).await?;
+            let lines = portion(cx, asked, &fixed, narrow()).await?;
+            let parties = names_of(cx, named(&lines)).await?;
             let (count, earlier, whole, apart) = Default::default();
-            return Ok(Leaves { fixed, own, lines, count, earlier, parties, whole, apart });
+            return Ok(Leaves { fixed, own, lines, count, earlier, aliases, parties, whole, apart });
         }
         let all = of_span(cx, asked.span, asked).await?.filter(narrow());
         let count = all.clone().column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
@@ -137,6 +147,8 @@ impl Report for GeneralLedger {
                     .into(),
             )
             .order_by_asc(accounts::Column::Code);
+        let by_account =
+            if fixed.between.is_empty() { by_account } else { by_account.order_by_asc(lies_between(&fixed)) };
         let lines: Vec<Line> = in_order(by_account).limit(limit).offset(offset).into_model().all(&cx.db).await?;
         let mut earlier = HashMap::new();
         if let Some(first) = lines.first() {
@@ -144,7 +156,7 @@ impl Report for GeneralLedger {
                 .await?
                 .filter(narrow())
                 .filter(entry_lines::Column::AccountId.eq(first.account_id))
-                .filter(after(&first.mark(0)).not())
+                .filter(after_all(&first.mark(0, &fixed), &fixed).not())
                 .column_as(amount(cx), "amount")
                 .into_tuple()
                 .one(&cx.db)
@@ -152,23 +164,24 @@ impl Report for GeneralLedger {
             earlier.insert(first.account_id, found.flatten().unwrap_or_default() - first.amount);
         }
         let [debit, credit] = sides(cx, asked, narrow()).await?;
-        let closing = closings(cx, asked, narrow()).await?;
+        let closing = openings(cx, asked, asked.span, &fixed.chart, narrow()).await?;
         let before: i64 = fixed.opening.values().sum();
         Ok(Leaves {
             fixed,
             own,
-            parties: names_of(cx, lines.iter().filter_map(|line| line.party_id)).await?,
+            parties: names_of(cx, named(&lines)).await?,
             lines,
             count,
             earlier,
+            aliases,
             whole: [before, debit, credit, before + debit - credit],
             apart: closing.values().sum(),
         })
     }
 
     fn fold(facts: Leaves, asked: &Asked) -> Result<Sheet> {
-        let Leaves { fixed, own, lines, count, earlier, parties, whole, apart } = facts;
-        let Fixed { chart, opening } = fixed.as_ref();
+        let Leaves { fixed, own, lines, count, earlier, aliases, parties, whole, apart } = facts;
+        let Fixed { chart, opening, .. } = fixed.as_ref();
         let mut rows: Vec<Row> = Vec::new();
         // A portion goes on with the account that the one before it ended with.
         let mut account = asked.mark().map(|mark| mark.account);
@@ -182,7 +195,8 @@ impl Report for GeneralLedger {
                 rows.push(Row { r#type: RowType::Section, ..account_row(account, values) });
             }
             running += line.amount;
-            let party = line.party_id.and_then(|party| parties.get(&party)).cloned();
+            let party_id = line.party_id.map(|party| aliases.of(party));
+            let party = party_id.and_then(|party| parties.get(&party)).cloned();
             let about = line.description.clone().or_else(|| line.narration.clone());
             let values = vec![
                 Cell::Day(line.date),
@@ -194,7 +208,7 @@ impl Report for GeneralLedger {
             ];
             let row = Row {
                 account_id: Some(line.account_id),
-                party_id: line.party_id,
+                party_id,
                 document_id: Some(line.document_id),
                 document_type: Some(line.document_kind),
                 level: 1,
@@ -221,15 +235,16 @@ impl Report for GeneralLedger {
                 apart,
             )],
             count: Some(count),
-            next: lines.last().map(|line| Mark { fixed: Some(fixed.clone()), ..line.mark(running) }),
+            next: lines.last().map(|line| Mark { fixed: Some(fixed.clone()), ..line.mark(running, &fixed) }),
         })
     }
 }
 
 impl Line {
-    const fn mark(&self, running: i64) -> Mark {
+    fn mark(&self, running: i64, fixed: &Fixed) -> Mark {
         let (account, date, number) = (self.account_id, self.date, self.entry_number);
-        Mark { account, date, number, position: self.position, running, fixed: None }
+        let between = fixed.between.contains(&number);
+        Mark { account, date, number, position: self.position, running, between, fixed: None }
     }
 }
 
@@ -256,36 +271,78 @@ fn in_order(lines: Select<entry_lines::Entity>) -> Select<entry_lines::Entity> {
         .order_by_asc(entry_lines::Column::Position)
 }
 
-/// The next lines, each account by itself: so each is found by its index, however many stand before it.
-async fn portion(cx: &Cx<'_>, asked: &Asked, chart: &Chart, narrow: Condition) -> Result<Vec<Line>> {
+fn lies_between(fixed: &Fixed) -> SimpleExpr {
+    entry_lines::Column::EntryNumber.is_in(fixed.between.iter().copied())
+}
+
+fn lies_within(fixed: &Fixed) -> SimpleExpr {
+    entry_lines::Column::EntryNumber.is_not_in(fixed.between.iter().copied())
+}
+
+/// The lines of an account after one of it: those of the days first, what lies between two years last.
+fn after_all(mark: &Mark, fixed: &Fixed) -> Condition {
+    if fixed.between.is_empty() {
+        return after(mark);
+    }
+    let same = if mark.between { lies_between(fixed) } else { lies_within(fixed) };
+    let of_same = Condition::all().add(same).add(after(mark));
+    if mark.between { of_same } else { Condition::any().add(of_same).add(lies_between(fixed)) }
+}
+
+/// The next lines, each account by itself: so each is found by its index, however many stand before it. What lies between
+/// two years is asked for by itself, for the same reason.
+async fn portion(cx: &Cx<'_>, asked: &Asked, fixed: &Fixed, narrow: Condition) -> Result<Vec<Line>> {
     let (most, _) = asked.limits();
     let mut lines: Vec<Line> = Vec::new();
     let begun = asked.mark().map(|mark| mark.account);
-    for account in chart.0.iter().skip_while(|account| begun.is_some_and(|begun| begun != account.id)) {
-        let mut of_account = of_span(cx, asked.span, asked)
-            .await?
-            .filter(narrow.clone())
-            .filter(entry_lines::Column::AccountId.eq(account.id));
-        if let Some(mark) = asked.mark().filter(|mark| mark.account == account.id) {
-            of_account = of_account.filter(after(mark));
-        }
-        let left = most - lines.len() as u64;
-        lines.extend(in_order(of_account).limit(left).into_model::<Line>().all(&cx.db).await?);
-        if lines.len() as u64 >= most {
-            break;
+    for account in fixed.chart.0.iter().skip_while(|account| begun.is_some_and(|begun| begun != account.id)) {
+        let mark = asked.mark().filter(|mark| mark.account == account.id);
+        for between in [false, true] {
+            let passed = mark.is_some_and(|mark| mark.between && !between);
+            if passed || (between && fixed.between.is_empty()) {
+                continue;
+            }
+            let mut of_account = of_span(cx, asked.span, asked)
+                .await?
+                .filter(narrow.clone())
+                .filter(entry_lines::Column::AccountId.eq(account.id));
+            if !fixed.between.is_empty() {
+                of_account = of_account.filter(if between { lies_between(fixed) } else { lies_within(fixed) });
+            }
+            if let Some(mark) = mark.filter(|mark| mark.between == between) {
+                of_account = of_account.filter(after(mark));
+            }
+            let left = most - lines.len() as u64;
+            lines.extend(in_order(of_account).limit(left).into_model::<Line>().all(&cx.db).await?);
+            if lines.len() as u64 >= most {
+                return Ok(lines);
+            }
         }
     }
     Ok(lines)
 }
 
-/// What accounts come to at the end of a day, of what is asked for alone.
-async fn openings(cx: &Cx<'_>, asked: &Asked, day: Day, narrow: Condition) -> Result<HashMap<RecordId, i64>> {
+/// What accounts come to at the end of a span, of what is asked for alone: without what lies between the years of that
+/// span, and with what was earned before its first year among the retained earnings, closed or not.
+async fn openings(
+    cx: &Cx<'_>,
+    asked: &Asked,
+    span: Span,
+    chart: &Chart,
+    narrow: Condition,
+) -> Result<HashMap<RecordId, i64>> {
     if asked.party.is_none() {
-        let mut all = at_end(cx, day, asked.point).await?;
+        let mut all = match span.from {
+            None => at_end(cx, span.to, asked.point).await?,
+            Some(_) => at_end_of(cx, span, asked.point).await?,
+        };
+        let first = asked.span.from.unwrap_or(asked.span.to);
+        let earlier = at_end(cx, cx.business()?.fiscal_year_start(first).previous(), asked.point).await?;
+        carry_on(&mut all, &earlier, chart, cx.chart().await?.roles().retained_earnings.id());
         all.retain(|id, _| asked.account.is_none_or(|account| account == *id));
         return Ok(all);
     }
-    let found: Vec<(RecordId, i64)> = of_span(cx, Span { from: None, to: day }, asked)
+    let found: Vec<(RecordId, i64)> = of_span(cx, Span { from: None, to: span.to }, asked)
         .await?
         .filter(narrow)
         .column(entry_lines::Column::AccountId)
@@ -295,16 +352,6 @@ async fn openings(cx: &Cx<'_>, asked: &Asked, day: Day, narrow: Condition) -> Re
         .all(&cx.db)
         .await?;
     Ok(found.into_iter().collect())
-}
-
-/// What accounts come to on the last day, but for what lies between two years.
-async fn closings(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<HashMap<RecordId, i64>> {
-    if asked.party.is_some() {
-        return openings(cx, asked, asked.span.to, narrow).await;
-    }
-    let mut all = at_end_of(cx, asked.span, asked.point).await?;
-    all.retain(|id, _| asked.account.is_none_or(|account| account == *id));
-    Ok(all)
 }
 
 /// Debits and credits of what is asked for.
@@ -332,12 +379,16 @@ async fn sides(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<[i64; 2]
 
 // ── Day book ──
 
+/// A page of as many entries as are given unasked holds all their lines, however long they are.
+const MOST_LINES: i64 = 50_000;
+
 pub(super) struct DayBook;
 
 pub(super) struct Days {
     own: Own,
     entries: Vec<entries::Model>,
     lines: Vec<entry_lines::Model>,
+    aliases: Aliases,
     fixed: Arc<Fixed>,
     count: u64,
     total: i64,
@@ -349,7 +400,8 @@ impl Report for DayBook {
     const NAME: &'static str = "day-book";
     const OPERATION: &'static str = "DayBook";
     const TITLE: &'static str = "Day book";
-    const ABOUT: &'static str = "Every entry of some days with its lines, each once, in pages.";
+    const ABOUT: &'static str = "Every entry of some days with its lines, each once, in pages. What closes a \
+                                 year, and what takes that back, comes last and is in no sum.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
     const PAGED: bool = true;
     const FORM: Form = Form {
@@ -381,36 +433,62 @@ impl Report for DayBook {
         if let Some(known) = last_known(cx, asked.point).await? {
             all = all.filter(entries::Column::Number.lte(known));
         }
-        let (count, total, apart) =
-            if asked.is_page() { figures(cx, asked, all.clone()).await? } else { Default::default() };
-        let fixed = match asked.mark().and_then(|mark| mark.fixed.clone()) {
-            Some(fixed) => fixed,
-            None => Arc::new(Fixed { chart: Chart::of(cx).await?, opening: HashMap::new() }),
+        let fixed = if let Some(fixed) = asked.mark().and_then(|mark| mark.fixed.clone()) {
+            fixed
+        } else {
+            let (chart, between) = (Chart::of(cx).await?, between_years(cx).await?);
+            Arc::new(Fixed { chart, opening: HashMap::new(), between })
         };
+        let (count, total, apart) =
+            if asked.is_page() { figures(cx, asked, all.clone(), &fixed).await? } else { Default::default() };
         let (limit, offset) = asked.limits();
-        let mut page = all.order_by_asc(entries::Column::Date).order_by_asc(entries::Column::Number);
-        if let Some(mark) = asked.mark() {
-            let later =
-                Condition::any().add(entries::Column::Date.gt(mark.date)).add(entries::Column::Number.gt(mark.number));
-            page = page.filter(entries::Column::Date.gte(mark.date)).filter(later);
+        let between_years = || entries::Column::Number.is_in(fixed.between.iter().copied());
+        let in_order = |all: Select<entries::Entity>| {
+            all.order_by_asc(entries::Column::Date).order_by_asc(entries::Column::Number)
+        };
+        let mut page = Vec::new();
+        if asked.is_page() {
+            let all = if fixed.between.is_empty() { all } else { all.order_by_asc(between_years()) };
+            page = in_order(all).limit(limit).offset(offset).all(&cx.db).await?;
+        } else {
+            // What lies between two years comes after all that is found by its day.
+            for between in [false, true] {
+                let passed = asked.mark().is_some_and(|mark| mark.between && !between);
+                if passed || page.len() as u64 >= limit || (between && fixed.between.is_empty()) {
+                    continue;
+                }
+                let mut some = all.clone();
+                if !fixed.between.is_empty() {
+                    some = if between {
+                        some.filter(between_years())
+                    } else {
+                        some.filter(entries::Column::Number.is_not_in(fixed.between.iter().copied()))
+                    };
+                }
+                if let Some(mark) = asked.mark().filter(|mark| mark.between == between) {
+                    let later = Condition::any()
+                        .add(entries::Column::Date.gt(mark.date))
+                        .add(entries::Column::Number.gt(mark.number));
+                    some = some.filter(entries::Column::Date.gte(mark.date)).filter(later);
+                }
+                page.extend(in_order(some).limit(limit - page.len() as u64).all(&cx.db).await?);
+            }
         }
-        let mut page = page.limit(limit).offset(offset).all(&cx.db).await?;
-        if !asked.is_page() {
-            // Entries may have very many lines; what is left comes with the next portion.
+        // Entries may have very many lines.
+        let lines = if asked.is_page() {
+            let lines = lines_of(cx, &page, MOST_LINES).await?;
+            lines.map_err(|count| too_long(page.len(), count))?
+        } else {
+            // What is left comes with the next portion.
             page.truncate(that_fit(cx, &page).await?);
-        }
-        let lines = entry_lines::Entity::find()
-            .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(entry_lines::Column::EntryNumber.is_in(page.iter().map(|entry| entry.number)))
-            .order_by_asc(entry_lines::Column::EntryNumber)
-            .order_by_asc(entry_lines::Column::Position)
-            .all(&cx.db)
-            .await?;
-        Ok(Days { own: Own(cx.business()?.currency_decimals), entries: page, lines, fixed, count, total, apart })
+            of_entries(cx, &page).await?
+        };
+        let (own, aliases) = (Own(cx.business()?.currency_decimals), asked.aliases(cx)?);
+        Ok(Days { own, entries: page, lines, aliases, fixed, count, total, apart })
     }
 
     fn fold(facts: Days, _: &Asked) -> Result<Sheet> {
-        let Days { own, entries, lines, fixed, count, total, apart } = facts;
+        let Days { own, entries, lines, aliases, fixed, count, total, apart } = facts;
         let accounts: HashMap<RecordId, &accounts::Model> =
             fixed.chart.0.iter().map(|account| (account.id, account)).collect();
         let mut by_entry: HashMap<i64, Vec<Row>> = HashMap::new();
@@ -426,7 +504,7 @@ impl Report for DayBook {
             let row = Row {
                 key: line.position.to_string(),
                 r#type: RowType::Line,
-                party_id: line.party_id,
+                party_id: line.party_id.map(|party| aliases.of(party)),
                 item_id: line.item_id,
                 ..account_row(account, values)
             };
@@ -457,6 +535,7 @@ impl Report for DayBook {
             next: entries.last().map(|last| Mark {
                 date: last.date,
                 number: last.number,
+                between: fixed.between.contains(&last.number),
                 fixed: Some(fixed.clone()),
                 ..Mark::default()
             }),
@@ -464,11 +543,28 @@ impl Report for DayBook {
     }
 }
 
-/// How many entries there are, what they come to, and what all accounts were debited with, computed apart.
-async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>) -> Result<(u64, i64, i64)> {
+/// A page is not cut short: whoever takes the next one would never know.
+fn too_long(entries: usize, lines: i64) -> Error {
+    let mut faults = FieldErrors::default();
+    faults.add(
+        "pageSize",
+        format!(
+            "the {entries} entries of this page have {lines} lines, and a page holds {MOST_LINES}; ask for fewer at once, \
+             or for format=csv"
+        ),
+    );
+    faults.into()
+}
+
+/// How many entries there are, what those of the days come to, and what all accounts were debited with, computed apart.
+async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>, fixed: &Fixed) -> Result<(u64, i64, i64)> {
     let count = all.clone().count(&cx.db).await?;
-    let within = all.filter(entries::Column::Number.not_in_subquery(numbers_of(cx, &[EntryKind::YearEnd])?));
-    let total: Option<Option<i64>> = within
+    let counted = if fixed.between.is_empty() {
+        all
+    } else {
+        all.filter(entries::Column::Number.is_not_in(fixed.between.iter().copied()))
+    };
+    let total: Option<Option<i64>> = counted
         .select_only()
         .column_as(sum(cx, Expr::col(entries::Column::Total)), "total")
         .into_tuple()
@@ -482,6 +578,7 @@ async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>) -> Re
 mod tests {
     use super::super::samples::{account, asked, failed, id, named, written};
     use super::*;
+    use crate::books::tables::EntryKind;
     use crate::clock::Instant;
     use crate::ids::{BusinessId, UserId};
     use crate::money::Money;
@@ -493,7 +590,7 @@ mod tests {
             entry_number,
             position: 1,
             account_id: id(code),
-            party_id: (cents < 0).then(|| id(1)),
+            party_id: (cents < 0).then(|| Named::of(id(1))),
             date: "2026-01-09".parse().unwrap(),
             amount: cents * 100,
             description: None,
@@ -506,11 +603,13 @@ mod tests {
             fixed: Arc::new(Fixed {
                 chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
                 opening: HashMap::from([(id(1010), 100_000)]),
+                between: Vec::new(),
             }),
             own: Own(2),
             lines: vec![line(4, 1010, -700), line(5, 1010, 250), line(4, 6000, 700)],
             count: 8,
             earlier: HashMap::from([(id(1010), 5_000)]),
+            aliases: Aliases::default(),
             parties: named(&[(1, "Ada")]),
             whole: [100_000, 95_000, 45_000, 150_000],
             apart: 150_000,
@@ -570,9 +669,11 @@ mod tests {
             own: Own(2),
             entries: vec![entry],
             lines: vec![line(1, 6000, 700), line(2, 1010, -700)],
+            aliases: Aliases::default(),
             fixed: Arc::new(Fixed {
                 chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
                 opening: HashMap::new(),
+                between: Vec::new(),
             }),
             count: 3,
             total: 150_000,

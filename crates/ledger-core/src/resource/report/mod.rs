@@ -16,7 +16,9 @@ mod ledger;
 mod lines;
 mod proof;
 mod samples;
+mod settled;
 mod sheet;
+mod statement;
 mod statements;
 mod tax;
 mod trade;
@@ -46,6 +48,7 @@ use serde_json::{Map, Value, json};
 use sheet::{Cell, Check, Column, Row, Sheet};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
+pub(crate) use tax::CashDue;
 
 pub struct Reports;
 
@@ -155,7 +158,7 @@ fn all() -> Vec<(ReportOffer, Extra)> {
         one::<aging::AgingDetail<aging::Receivable>>(),
         one::<aging::Aging<aging::Payable>>(),
         one::<aging::AgingDetail<aging::Payable>>(),
-        one::<aging::PartyStatement>(),
+        one::<statement::PartyStatement>(),
         one::<tax::TaxSummary>(),
         one::<tax::TaxDetail>(),
         one::<tax::TaxReturn>(),

@@ -65,6 +65,7 @@ pub(super) fn asked(from: &str, to: &str) -> Asked {
         buckets: vec![30, 60, 90],
         aging_by: super::asked::AgingBy::default(),
         party: None,
+        currency: None,
         account: None,
         item: None,
         tax_code: None,

@@ -69,6 +69,14 @@ pub(super) async fn at_end_of(cx: &Cx<'_>, span: Span, point: Point) -> Result<B
     Ok(at)
 }
 
+/// Carries what was earned in earlier years on with the retained earnings, as closing those years does.
+pub(super) fn carry_on(at: &mut Balances, earlier: &Balances, chart: &Chart, retained: RecordId) {
+    for (account, sum) in earlier.iter().filter(|(account, _)| chart.is_earned(**account)) {
+        *at.entry(*account).or_insert(0) -= sum;
+        *at.entry(retained).or_insert(0) += sum;
+    }
+}
+
 /// A section of a statement: the accounts of some types, with their sum. `sign` turns what is a credit to a plus.
 fn section(
     chart: &Chart,
@@ -170,18 +178,19 @@ impl Report for ProfitAndLoss {
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Earned> {
         let chart = Chart::of(cx).await?;
+        let spans = asked.spans();
+        let day_before = |span: &Span| span.from.unwrap_or(span.to).previous();
+        let days: Vec<Day> = spans.iter().flat_map(|span| [day_before(span), span.to]).collect();
+        let mut uncounted = waiting(cx, &chart, &days, asked).await?.into_iter();
         let mut periods = Vec::new();
-        for span in asked.spans() {
-            let day_before = span.from.unwrap_or(span.to).previous();
+        for span in spans {
             let mut moved = sums(cx, span, asked.point).await?;
-            let mut before = at_end(cx, day_before, asked.point).await?;
+            let mut before = at_end(cx, day_before(&span), asked.point).await?;
             let mut after = at_end_of(cx, span, asked.point).await?;
-            if asked.basis == Basis::Cash {
-                let uncounted =
-                    [uncounted(cx, &chart, day_before, asked).await?, uncounted(cx, &chart, span.to, asked).await?];
-                put_off(&mut moved, &uncounted);
-                take_off(&mut before, &uncounted[0]);
-                take_off(&mut after, &uncounted[1]);
+            if let Some((not_before, not_after)) = uncounted.next().zip(uncounted.next()) {
+                take_off(&mut before, &not_before);
+                take_off(&mut after, &not_after);
+                put_off(&mut moved, &[not_before, not_after]);
             }
             periods.push((span, moved, [before, after]));
         }
@@ -234,6 +243,11 @@ impl Report for ProfitAndLoss {
     }
 }
 
+/// What does not count yet at the end of each of these days, where that is asked for.
+async fn waiting(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &Asked) -> Result<Vec<Balances>> {
+    if asked.basis == Basis::Cash { uncounted(cx, chart, days, asked).await } else { Ok(Vec::new()) }
+}
+
 /// What does not count yet at the end of the days is not earned on them; what did not count before them is.
 fn put_off(moved: &mut Sums, [before, after]: &[Balances; 2]) {
     for (id, figure) in
@@ -269,7 +283,7 @@ impl Report for BalanceSheet {
     const ABOUT: &'static str = "What the company has and owes at the end of a day. What was earned is equity: that of \
                                  earlier fiscal years is carried on by itself, without an entry at the end of a year.";
     const PARAMETERS: &'static [Parameter] =
-        &[AS_OF, DATE, PERIODS, INTERVAL, COMPARE_WITH, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+        &[AS_OF, DATE, PERIODS, INTERVAL, COMPARE_WITH, BASIS, INCLUDE_ZERO, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
         columns: &[],
         varying: Some("a column for each day"),
@@ -291,14 +305,22 @@ impl Report for BalanceSheet {
     type Facts = Held;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Held> {
-        let business = cx.business()?;
+        let (business, chart) = (cx.business()?, Chart::of(cx).await?);
+        let ends: Vec<[Day; 2]> =
+            asked.days().into_iter().map(|day| [day, business.fiscal_year_start(day).previous()]).collect();
+        let mut uncounted = waiting(cx, &chart, ends.as_flattened(), asked).await?.into_iter();
         let mut days = Vec::new();
-        for day in asked.days() {
-            let before = business.fiscal_year_start(day).previous();
+        for [day, before] in ends {
             let on_day = Span { from: Some(day), to: day };
-            days.push((day, at_end_of(cx, on_day, asked.point).await?, at_end(cx, before, asked.point).await?));
+            let mut at = at_end_of(cx, on_day, asked.point).await?;
+            let mut earlier = at_end(cx, before, asked.point).await?;
+            if let Some((not_at, not_before)) = uncounted.next().zip(uncounted.next()) {
+                take_off(&mut at, &not_at);
+                take_off(&mut earlier, &not_before);
+            }
+            days.push((day, at, earlier));
         }
-        Ok(Held { chart: Chart::of(cx).await?, own: Own(business.currency_decimals), days })
+        Ok(Held { chart, own: Own(business.currency_decimals), days })
     }
 
     fn fold(facts: Held, asked: &Asked) -> Result<Sheet> {
@@ -346,7 +368,8 @@ impl Report for BalanceSheet {
         ];
         let mut checks: Vec<Check> = Vec::new();
         for (place, (day, ..)) in days.iter().enumerate() {
-            let name = format!("Assets equal liabilities and equity on {day}");
+            let less = if asked.basis == Basis::Cash { ", each less what is not settled" } else { "" };
+            let name = format!("Assets equal liabilities and equity on {day}{less}");
             checks.push(own.check(&name, assets[place], funded[place]));
         }
         let first = |figures: &[i64]| own.cell(figures.first().copied().unwrap_or_default());
@@ -379,7 +402,7 @@ pub(super) struct Tried {
     after: Balances,
     /// What was earned before the fiscal year in which the days begin.
     earlier: Balances,
-    retained: Option<RecordId>,
+    retained: RecordId,
 }
 
 impl Report for TrialBalance {
@@ -439,7 +462,7 @@ impl Report for TrialBalance {
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Tried> {
         let (business, span) = (cx.business()?, asked.span);
         let from = span.from.unwrap_or(span.to);
-        let retained = Some(cx.chart().await?.roles().retained_earnings.id());
+        let retained = cx.chart().await?.roles().retained_earnings.id();
         Ok(Tried {
             chart: Chart::of(cx).await?,
             own: Own(business.currency_decimals),
@@ -453,21 +476,17 @@ impl Report for TrialBalance {
     }
 
     fn fold(facts: Tried, asked: &Asked) -> Result<Sheet> {
-        let Tried { chart, own, span, before, moved, after, earlier, retained } = facts;
+        let Tried { chart, own, span, mut before, moved, mut after, earlier, retained } = facts;
+        for at in [&mut before, &mut after] {
+            carry_on(at, &earlier, &chart, retained);
+        }
         let figure = |of: &Balances, id: RecordId| of.get(&id).copied().unwrap_or_default();
-        let carried: i64 = earlier.iter().filter(|(id, _)| chart.is_earned(**id)).map(|(_, sum)| sum).sum();
         let sides = |net: i64| [net.max(0), (-net).max(0)];
         let mut sums = [0_i64; 6];
         let (mut closing, mut found) = (0_i64, 0_i64);
         let mut rows = Vec::new();
         for account in &chart.0 {
-            let mut opening = figure(&before, account.id);
-            if is_earned(account) {
-                opening -= figure(&earlier, account.id);
-            }
-            if retained == Some(account.id) {
-                opening += carried;
-            }
+            let opening = figure(&before, account.id);
             let turned = moved.get(&account.id).copied().unwrap_or_default();
             let end = opening + turned.net();
             let figures: Vec<i64> = [sides(opening), [turned.debit, turned.credit], sides(end)].concat();
@@ -475,14 +494,7 @@ impl Report for TrialBalance {
                 *sum += figure;
             }
             closing += end.abs();
-            let mut apart = figure(&after, account.id);
-            if is_earned(account) {
-                apart -= figure(&earlier, account.id);
-            }
-            if retained == Some(account.id) {
-                apart += carried;
-            }
-            found += apart.abs();
+            found += figure(&after, account.id).abs();
             if asked.include_zero || turned != Moved::default() || opening != 0 {
                 rows.push(account_row(account, own.cells(&figures)));
             }
@@ -605,7 +617,7 @@ mod tests {
             moved: moved(&[(1010, 300, 0), (4000, 0, 300)]),
             after: at(&[(1010, 6_300), (3000, -5_000), (4000, -2_300), (6000, 1_000)]),
             earlier: at(&[(4000, -2_000), (6000, 1_000)]),
-            retained: Some(id(3200)),
+            retained: id(3200),
         };
         let sheet = TrialBalance::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
         assert_eq!(failed(&sheet), Vec::<String>::new());

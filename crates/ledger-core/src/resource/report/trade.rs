@@ -5,12 +5,13 @@ use super::aging::names_of;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, GROUP_BY, ITEM, KNOWN_AT, PARTY, TO, TO_DATE, TYPE};
 use super::form::{Example, Form, Holds};
 use super::goods::item_names;
-use super::lines::{amount, of_documents, of_span, within};
+use super::lines::{amount, of_documents, of_span, within, without};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use super::statements::span_column;
+use crate::books::aliases::{Aliases, Named};
 use crate::books::progress::less;
 use crate::books::sums::{Span, sums};
-use crate::books::tables::{DocumentKind, DocumentStatus, documents, entries, entry_lines, progress};
+use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, documents, entries, entry_lines, progress};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
@@ -19,7 +20,9 @@ use crate::money::{Percent, Quantity};
 use crate::resource::account::{AccountType, table as accounts};
 use crate::resource::list::Parameter;
 use rust_decimal::Decimal;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{
+    ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 
@@ -67,6 +70,12 @@ struct Group {
     amount: i64,
 }
 
+/// Lines of what was traded over some days. What books begin with was traded before them.
+async fn lines_of<T: Told>(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
+    let lines = without(cx, of_span(cx, span, asked).await?, &[EntryKind::Opening])?;
+    of_documents(cx, lines, kinds(T::SALES))
+}
+
 pub(super) struct Groups {
     own: Own,
     spans: Vec<Span>,
@@ -101,11 +110,12 @@ impl<T: Told> Report for Traded<T> {
     type Facts = Groups;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Groups> {
-        let sign = if T::SALES { -1 } else { 1 };
+        let (sign, aliases) = (if T::SALES { -1 } else { 1 }, asked.aliases(cx)?);
         let spans = asked.spans();
         let mut groups: HashMap<Option<RecordId>, Vec<i64>> = HashMap::new();
         for (place, span) in spans.iter().enumerate() {
-            let net = of_documents(cx, of_span(cx, *span, asked).await?, kinds(T::SALES))?
+            let net = lines_of::<T>(cx, *span, asked)
+                .await?
                 .filter(entry_lines::Column::PartyId.is_null())
                 .filter(entry_lines::Column::TaxComponent.is_null())
                 .column_as(amount(cx), "amount");
@@ -124,7 +134,8 @@ impl<T: Told> Report for Traded<T> {
             };
             let found: Vec<Group> = net.into_model().all(&cx.db).await?;
             for group in found.into_iter().filter(|group| group.amount != 0) {
-                groups.entry(group.id).or_insert_with(|| vec![0; spans.len()])[place] = group.amount * sign;
+                let id = if T::BY_PARTY { group.id.map(|party| aliases.meant(party)) } else { group.id };
+                groups.entry(id).or_insert_with(|| vec![0; spans.len()])[place] += group.amount * sign;
             }
         }
         let ids: Vec<RecordId> = groups.keys().filter_map(|id| *id).collect();
@@ -134,7 +145,7 @@ impl<T: Told> Report for Traded<T> {
         traded.sort_by_key(|(id, amounts)| {
             (-amounts.iter().sum::<i64>(), id.and_then(|id| names.get(&id).cloned()), *id)
         });
-        let other = of_documents(cx, of_span(cx, asked.span, asked).await?, kinds(T::SALES))?.filter(
+        let other = lines_of::<T>(cx, asked.span, asked).await?.filter(
             sea_orm::Condition::any()
                 .add(entry_lines::Column::PartyId.is_not_null())
                 .add(entry_lines::Column::TaxComponent.is_not_null()),
@@ -333,10 +344,11 @@ struct Order {
     kind: DocumentKind,
     number: Option<String>,
     date: Day,
-    party_id: Option<RecordId>,
+    party_id: Option<Named>,
 }
 
 pub(super) struct Ordered {
+    aliases: Aliases,
     orders: Vec<Order>,
     lines: Vec<progress::Model>,
     parties: HashMap<RecordId, String>,
@@ -384,7 +396,7 @@ impl Report for OpenOrders {
     type Facts = Ordered;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Ordered> {
-        let business = cx.business_id()?;
+        let (business, aliases) = (cx.business_id()?, asked.aliases(cx)?);
         let mut orders = documents::Entity::find()
             .select_only()
             .columns([
@@ -402,7 +414,7 @@ impl Report for OpenOrders {
                     .is_in([crate::books::tables::Stage::Open, crate::books::tables::Stage::Partial]),
             );
         if let Some(party) = asked.party {
-            orders = orders.filter(documents::Column::PartyId.eq(party));
+            orders = orders.filter(aliases.is(documents::Column::PartyId, party));
         }
         let of_these = orders.clone().select_only().column(documents::Column::Id).into_query();
         let orders: Vec<Order> = orders
@@ -420,7 +432,9 @@ impl Report for OpenOrders {
         let mut lines = lines.all(&cx.db).await?;
         lines.sort_by_key(|line| line.line_id);
         Ok(Ordered {
-            parties: names_of(cx, orders.iter().filter_map(|order| order.party_id)).await?,
+            parties: names_of(cx, orders.iter().filter_map(|order| order.party_id.map(|party| aliases.of(party))))
+                .await?,
+            aliases,
             items: item_names(cx, lines.iter().filter_map(|line| line.item_id)).await?,
             orders,
             lines,
@@ -428,7 +442,7 @@ impl Report for OpenOrders {
     }
 
     fn fold(facts: Ordered, _: &Asked) -> Result<Sheet> {
-        let Ordered { orders, lines, parties, items } = facts;
+        let Ordered { aliases, orders, lines, parties, items } = facts;
         let none = Quantity::ZERO;
         let mut rows = Vec::new();
         let (mut ordered, mut told) = (0_i64, 0_i64);
@@ -451,11 +465,12 @@ impl Report for OpenOrders {
             if children.is_empty() {
                 continue;
             }
-            let party = order.party_id.and_then(|party| parties.get(&party)).cloned().unwrap_or_default();
+            let party_id = order.party_id.map(|party| aliases.of(party));
+            let party = party_id.and_then(|party| parties.get(&party)).cloned().unwrap_or_default();
             let values = [vec![Cell::Day(order.date), Cell::Text(party)], vec![Cell::Nothing; 4]].concat();
             rows.push(Row {
                 r#type: RowType::Document,
-                party_id: order.party_id,
+                party_id,
                 document_id: Some(order.id),
                 document_type: Some(order.kind),
                 ..Row::section(&order.id.to_string(), order.number.as_deref().unwrap_or_default(), values, children)
@@ -531,7 +546,7 @@ mod tests {
             document_id: id(order),
             kind: DocumentKind::SalesOrder,
             date: "2026-01-09".parse().unwrap(),
-            party_id: id(1),
+            party_id: Named::of(id(1)),
             item_id: Some(id(item)),
             is_goods: true,
             is_return: false,
@@ -550,9 +565,10 @@ mod tests {
             kind: DocumentKind::SalesOrder,
             number: Some(format!("SO-{number}")),
             date: "2026-01-09".parse().unwrap(),
-            party_id: Some(id(1)),
+            party_id: Some(Named::of(id(1))),
         };
         let facts = |lines: Vec<progress::Model>| Ordered {
+            aliases: Aliases::default(),
             orders: vec![order(7), order(8), order(9)],
             lines,
             parties: named(&[(1, "Ada")]),

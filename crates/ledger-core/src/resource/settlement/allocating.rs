@@ -7,6 +7,8 @@
 
 use super::relief::{Accounts, Coin, Taken, relieve};
 use super::taxes::Told;
+use crate::access::Action;
+use crate::books::aliases::Aliases;
 use crate::books::audit::{AuditAction, Change as AuditChange};
 use crate::books::chart::Chart;
 use crate::books::desk::NewEntry;
@@ -306,6 +308,7 @@ struct Sides {
 
 async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAsked) -> Result<Sides> {
     let at = |field: &str| format!("{path}{field}");
+    let aliases = cx.aliases()?;
     let source =
         find(cx, source).await?.ok_or_else(|| Error::conflict("invalid_state", "Nothing of it is open to allocate"))?;
     let Some(target) = find(cx, asked.target).await? else {
@@ -318,7 +321,8 @@ async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAske
     if asked.target_type.is_some_and(|wanted| wanted != Settled::from(target.kind)) {
         faults.add(at("targetType"), format!("must be {}", Settled::from(target.kind)));
     }
-    if target.party_id != source.party_id {
+    let party = |item: &open_items::Model| aliases.of(item.party_id);
+    if party(&target) != party(&source) {
         faults.add(at("targetId"), "belongs to another party");
     }
     if target.document_id == source.document_id || target.amount.is_negative() == source.amount.is_negative() {
@@ -402,6 +406,7 @@ pub(crate) async fn allocate(
     asked: &AllocationAsked,
     touch: Touch,
 ) -> Result<allocations::Model> {
+    cx.require(ResourceKey::Allocations, Action::Create)?;
     let Sides { mut source, mut target, used, settled, sign } = judge(cx, path, source, asked).await?;
     let module = module_of(source.kind);
     let periods = cx.periods().await?;
@@ -524,7 +529,7 @@ fn note(cx: &Cx<'_>, action: AuditAction, row: &documents::Model, allocation: &a
 
 /// Notes an allocation in the audit log by itself.
 fn record(cx: &Cx<'_>, action: AuditAction, row: &allocations::Model) -> Result<()> {
-    let shown = AllocationRecord::of(row, cx.business()?.currency_decimals);
+    let shown = AllocationRecord::of(row, cx.business()?.currency_decimals, cx.aliases()?);
     let shown = serde_json::to_string(&shown).map_err(Error::internal)?;
     let created = action == AuditAction::Created;
     cx.record(
@@ -544,6 +549,7 @@ fn record(cx: &Cx<'_>, action: AuditAction, row: &allocations::Model) -> Result<
 /// Takes an allocation back: both sides are open again by what it took, and its entry is reversed. That is on its own day,
 /// or on a later one that was asked for; where that is closed, on the first open day after it.
 pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day>, touch: Touch) -> Result<()> {
+    cx.require(ResourceKey::Allocations, Action::Delete)?;
     let internal = || Error::internal("an allocation of something that is not open");
     let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
     let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;
@@ -643,7 +649,7 @@ impl AsRef<RecordKeeping> for AllocationRecord {
 }
 
 impl AllocationRecord {
-    pub(super) fn of(row: &allocations::Model, base_decimals: u32) -> Self {
+    pub(super) fn of(row: &allocations::Model, base_decimals: u32, aliases: &Aliases) -> Self {
         let own = |money| Amount { money, currency_decimals: decimals(&row.currency) };
         Self {
             // An allocation never changes; it is removed and made anew.
@@ -655,7 +661,7 @@ impl AllocationRecord {
                 updated_at: row.created_at,
                 updated_by: row.created_by,
             },
-            party_id: row.party_id,
+            party_id: aliases.of(row.party_id),
             source_type: row.source_kind.into(),
             source_id: row.source_id,
             target_type: row.target_kind.into(),

@@ -134,7 +134,7 @@ impl Resource for Allocations {
             ));
         }
         let row = allocate(cx, "", draft.source, &draft.asked, Touch::Both).await?;
-        Ok(AllocationRecord::of(&row, cx.business()?.currency_decimals))
+        Ok(AllocationRecord::of(&row, cx.business()?.currency_decimals, cx.aliases()?))
     }
 
     async fn update(_: &Cx<'_>, _: RecordId, _: &AllocationDraft) -> Result<AllocationRecord> {
@@ -159,7 +159,7 @@ impl Rows for Allocations {
     fn filters() -> Vec<Filter<Column>> {
         let id = Reads::Identifier;
         vec![
-            Filter::equal("partyId", "Allocations of this party.", id, Column::PartyId),
+            Filter::of_party("Allocations of this party.", Column::PartyId),
             Filter::equal("sourceId", "What this document settles.", id, Column::SourceDocumentId),
             Filter::equal("targetId", "What settles this document.", id, Column::TargetDocumentId),
             Filter::looking("documentId", "Allocations that this document has a part in.", id, touching),
@@ -175,8 +175,9 @@ impl Rows for Allocations {
     }
 
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AllocationRecord>> {
-        let base_decimals = cx.business()?.currency_decimals;
-        Ok(rows.iter().map(|row| AllocationRecord::of(row, base_decimals)).collect())
+        let business = cx.business()?;
+        let record = |row| AllocationRecord::of(row, business.currency_decimals, &business.aliases);
+        Ok(rows.iter().map(record).collect())
     }
 }
 

@@ -32,7 +32,6 @@ use crate::resource::document::{
 };
 use crate::resource::exchange_rate;
 use crate::resource::extra::action;
-use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::party;
 use crate::resource::reference::{Held, References};
@@ -586,7 +585,7 @@ impl<K: MoneyKind> Rows for Moved<K> {
 
     fn filters() -> Vec<Filter<Column>> {
         let mut filters = document::filters();
-        filters.push(Filter::equal("partyId", "Documents of this party.", Reads::Identifier, Column::PartyId));
+        filters.push(Filter::of_party("Documents of this party.", Column::PartyId));
         filters
     }
 }
@@ -618,6 +617,10 @@ impl<K: MoneyKind> Document for Moved<K> {
             asked.held = old.asked.lines.iter().filter_map(|line| line.tax.code()).collect();
         }
         Ok(asked)
+    }
+
+    fn parties(asked: &mut MoneyAsked) -> Vec<&mut RecordId> {
+        asked.party.iter_mut().collect()
     }
 
     fn sent_back(mut asked: MoneyAsked, old: &Content<MoneyAsked, MoneyFigures>) -> MoneyAsked {
@@ -745,7 +748,7 @@ impl<K: MoneyKind> Document for Moved<K> {
             standing.allocations.iter().map(|one| allocating::view(one, base_decimals)).collect()
         };
         let body = MoneyBody {
-            party_id: row.party_id,
+            party_id: cx.aliases()?.of_document(&row),
             party_name: figures.party_name.clone(),
             account_id: asked.account,
             amount: own(asked.amount),
@@ -1025,7 +1028,7 @@ pub(crate) async fn receive(
             tags: Vec::new(),
         },
         asked: MoneyAsked {
-            party: invoice.party_id,
+            party: cx.aliases()?.of_document(invoice),
             account,
             amount,
             currency: Some(invoice.currency.clone()),

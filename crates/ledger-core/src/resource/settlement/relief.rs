@@ -97,7 +97,7 @@ pub(super) fn relieve(
     let back = |money: Money| minus(Money::ZERO, turned(money)?);
     let side = |item: &open_items::Model, base: Money, own: Money| -> Result<Line, Unposted> {
         let amount = Valued { base, currency: item.currency.clone(), own };
-        Ok(Line::on(chart.standing_debt(item.account_id, item.party_id)?, amount, About::default())?)
+        Ok(Line::on(chart.standing_debt(item.account_id, item.party_id.as_written())?, amount, About::default())?)
     };
     let in_base = |to: Postable, amount: Money| Line::on(to, Valued::in_base(amount, coin.currency), About::default());
     let (source_base, target_base) = (relieved(source, taken.used, coin)?, relieved(target, taken.settled, coin)?);
@@ -137,6 +137,7 @@ pub(super) fn relieve(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::books::aliases::Named;
     use crate::books::tables::DocumentKind;
     use crate::ids::{BusinessId, RecordId};
     use rules::posting::Posting;
@@ -158,7 +159,7 @@ mod tests {
             id: RecordId::default(),
             document_id: RecordId::default(),
             kind: DocumentKind::default(),
-            party_id: RecordId::default(),
+            party_id: Named::default(),
             account_id: account(code),
             currency: currency.into(),
             date: "2026-03-10".parse().unwrap(),

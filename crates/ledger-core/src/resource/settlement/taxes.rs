@@ -102,7 +102,7 @@ impl Told<'_> {
         let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
         let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
         let from_us = self.sign > 0;
-        let bare = bare(from_us, &self.target.currency, self.target.party_id, line.account());
+        let bare = bare(from_us, &self.target.currency, self.target.party_id.as_written(), line.account());
         let shown = shown_by(cx, self.target.document_id).await?;
         let amount = Off { own: self.taken.withheld, home: off.home };
         let parts = (self.taken.settled, self.target.amount);

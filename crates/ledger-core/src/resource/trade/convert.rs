@@ -7,6 +7,7 @@ use super::kinds::{
 use super::line::TradeLineAsked;
 use super::{Trade, TradeAsked, TradeFigures, TradeKind};
 use crate::access::Action;
+use crate::books::aliases::Aliases;
 use crate::books::progress::{self, less};
 use crate::books::tables::{DocumentStatus, documents};
 use crate::cx::Cx;
@@ -18,7 +19,7 @@ use crate::ledger::ReplyKind;
 use crate::money::Quantity;
 use crate::resource::Resource;
 use crate::resource::address::text;
-use crate::resource::document::{self, CLOSED, Content, Draft, Head, invalid_state, load};
+use crate::resource::document::{self, CLOSED, Content, Draft, Head, invalid_state, load, load_source};
 use crate::resource::extra::{Act, Extra, NoWords, action};
 use rules::tax::figures::Discount;
 use schemars::JsonSchema;
@@ -126,7 +127,7 @@ impl<S: Step> Act for Convert<S> {
     }
 
     async fn run(cx: &Cx<'_>, id: RecordId, words: &Conversion) -> Result<<Trade<S::To> as Resource>::View> {
-        let old = load::<Trade<S::From>>(cx, id).await?;
+        let old = load_source::<Trade<S::From>>(cx, id).await?;
         let asked = next::<S>(cx, &old.row, &old.content, words).await?;
         let head = Head {
             date: words.date.unwrap_or(Ord::max(cx.today()?, old.row.date)),
@@ -195,7 +196,7 @@ async fn next<S: Step>(cx: &Cx<'_>, row: &documents::Model, kept: &Kept, words: 
         let errors = FieldErrors::one("lines", "are all done");
         return Err(Error::Conflict(Conflict { code: "over_fulfilment", title, errors }));
     }
-    Ok(assemble::<S>(row, kept, &parts))
+    Ok(assemble::<S>(row, kept, &parts, cx.aliases()?))
 }
 
 fn check_may_go_on<S: Step>(row: &documents::Model, kept: &Kept) -> Result<()> {
@@ -254,7 +255,7 @@ fn parts_of<S: Step>(line: &progress::Line, quantity: Option<Quantity>, notes: &
 }
 
 /// The document that is asked for. What its lines leave out is taken from those that they follow.
-fn assemble<S: Step>(row: &documents::Model, kept: &Kept, parts: &[Part]) -> TradeAsked {
+fn assemble<S: Step>(row: &documents::Model, kept: &Kept, parts: &[Part], aliases: &Aliases) -> TradeAsked {
     let said = &kept.asked;
     let line = |part: &Part| TradeLineAsked {
         quantity: Some(part.quantity),
@@ -264,7 +265,7 @@ fn assemble<S: Step>(row: &documents::Model, kept: &Kept, parts: &[Part]) -> Tra
     let priced = S::To::DIRECTION != ReceiptNote::DIRECTION && !S::To::DIRECTION.credits();
     let order = S::From::DIRECTION.is_order();
     TradeAsked {
-        party: row.party_id.unwrap_or(said.party),
+        party: aliases.of_document(row).unwrap_or(said.party),
         currency: Some(row.currency.clone()),
         order: if order { Some(row.id) } else { None },
         discount: said.discount.filter(|_| priced).and_then(|discount| match discount {

@@ -14,7 +14,7 @@ use crate::ledger::ReplyKind;
 use crate::money::{Money, Quantity, UnitPrice};
 use crate::resource::Resource;
 use crate::resource::address::text;
-use crate::resource::document::{self, Draft, Head, invalid_state, load};
+use crate::resource::document::{self, Draft, Head, invalid_state, load_source};
 use crate::resource::extra::Act;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -190,7 +190,7 @@ impl<S: Noting> Act for MakeNote<S> {
     }
 
     async fn run(cx: &Cx<'_>, id: RecordId, words: &NoteOf) -> Result<<Trade<S::To> as Resource>::View> {
-        let old = load::<Trade<S::From>>(cx, id).await?;
+        let old = load_source::<Trade<S::From>>(cx, id).await?;
         if old.row.status != DocumentStatus::Posted {
             return Err(invalid_state("Only a posted invoice can be credited"));
         }
@@ -228,7 +228,7 @@ impl<S: Noting> Act for MakeNote<S> {
             ..TradeLineAsked::default()
         };
         let asked = TradeAsked {
-            party: old.row.party_id.unwrap_or(said.party),
+            party: cx.aliases()?.of_document(&old.row).unwrap_or(said.party),
             currency: Some(old.row.currency.clone()),
             source: Some(old.row.id),
             note_kind: Some(words.kind),

@@ -10,6 +10,7 @@ use super::lefts::Lefts;
 use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked, TradeFigures};
 use crate::access::Business;
+use crate::books::aliases::{Aliases, Named};
 use crate::books::progress::{self, Link, Plan, Step, less, negated};
 use crate::books::tables::{DocumentKind, DocumentStatus, Relation, document_lines, documents};
 use crate::cx::Cx;
@@ -17,7 +18,7 @@ use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate, UnitPrice};
-use crate::resource::document::{CLOSED, Content, invalid_state};
+use crate::resource::document::{CLOSED, Content, check_source, invalid_state};
 use crate::resource::reference::Held;
 use crate::resource::tax_code::TaxCodes;
 use rules::tax::figures::{Discount, LineTax};
@@ -52,6 +53,8 @@ pub(super) struct Sources {
     billed: HashMap<RecordId, Vec<(RecordId, RecordId)>>,
     /// What is left of all these.
     pub(super) lefts: Lefts,
+    /// Who the parties of all these are.
+    pub(super) aliases: Aliases,
 }
 
 /// The documents that the head of another names.
@@ -61,7 +64,7 @@ fn named(asked: &TradeAsked) -> impl Iterator<Item = RecordId> + '_ {
 
 impl Sources {
     pub(super) async fn of(cx: &Cx<'_>, direction: Direction, asked: &TradeAsked) -> Result<Self> {
-        let mut sources = Self::default();
+        let mut sources = Self { aliases: cx.aliases()?.clone(), ..Self::default() };
         let mut wanted: HashSet<RecordId> = asked.lines.iter().filter_map(|line| line.source_line).collect();
         if wanted.is_empty() && named(asked).next().is_none() {
             return Ok(sources);
@@ -90,6 +93,7 @@ impl Sources {
             .filter(documents::Column::Id.is_in(ids))
             .filter(documents::Column::Kind.is_in(KINDS));
         for row in rows.all(&cx.db).await? {
+            check_source(cx, row.kind)?;
             let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
             sources.documents.insert(row.id, Source { row, content });
         }
@@ -295,7 +299,7 @@ pub(super) fn take(
     let Some(lead) = lead else { return };
     let said = &lead.content.asked;
     if asked.party == RecordId::default() {
-        asked.party = lead.row.party_id.unwrap_or(said.party);
+        asked.party = sources.aliases.of_document(&lead.row).unwrap_or(said.party);
     }
     asked.currency = asked.currency.take().or_else(|| Some(lead.row.currency.clone()));
     asked.shipping_address = asked.shipping_address.take().or_else(|| said.shipping_address.clone());
@@ -450,7 +454,9 @@ pub(super) fn judge(direction: Direction, asked: &TradeAsked, sources: &Sources,
     let notes = asked.goods_notes.iter().enumerate().map(|(at, id)| (format!("{note_field}[{at}]"), *id, note));
     // What credits and returns has no field for the notes that it follows.
     let notes = notes.filter(|_| direction.bills() && !direction.credits());
-    let strange = |id: RecordId| sources.document(id).is_some_and(|source| source.row.party_id != Some(asked.party));
+    let strange = |id: RecordId| {
+        sources.document(id).is_some_and(|source| sources.aliases.of_document(&source.row) != Some(asked.party))
+    };
     let of_lines = asked.lines.iter().filter_map(|line| sources.line(line));
     let of_lines = of_lines.filter(|line| may_follow(direction, asked.is_return, line)).map(|line| line.document_id);
     if asked.order.into_iter().chain(asked.goods_notes.iter().copied()).chain(of_lines).any(strange) {
@@ -657,7 +663,7 @@ impl<'s> Following<'s> {
             document_id: RecordId::default(),
             kind,
             date: Day::default(),
-            party_id: RecordId::default(),
+            party_id: Named::default(),
             item_id: line.item,
             is_goods,
             is_return: false,

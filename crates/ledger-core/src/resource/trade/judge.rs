@@ -205,7 +205,7 @@ pub(super) fn judge_source<'s>(
     if invoice.row.status != DocumentStatus::Posted && purpose == Purpose::Posting {
         faults.add(field, "names an invoice that is not in the books");
     }
-    if invoice.row.party_id != Some(asked.party) {
+    if sources.aliases.of_document(&invoice.row) != Some(asked.party) {
         faults.add(field, "names an invoice of another party");
     }
     if Some(&invoice.row.currency) != asked.currency.as_ref() {
@@ -245,7 +245,7 @@ pub(super) async fn check_limits(
         cx.flush().await?;
         let open = party_balances::Entity::find()
             .filter(party_balances::Column::BusinessId.eq(business.id))
-            .filter(party_balances::Column::PartyId.eq(party.id))
+            .filter(business.aliases.is(party_balances::Column::PartyId, party.id))
             .all(&cx.db)
             .await?;
         let chart = cx.chart().await?;
@@ -270,7 +270,7 @@ pub(super) async fn check_limits(
         let same = documents::Entity::find()
             .filter(documents::Column::BusinessId.eq(business.id))
             .filter(documents::Column::Kind.eq(DocumentKind::PurchaseInvoice))
-            .filter(documents::Column::PartyId.eq(asked.party))
+            .filter(business.aliases.is(documents::Column::PartyId, asked.party))
             .filter(documents::Column::Status.eq(DocumentStatus::Posted))
             .filter(documents::Column::Reference.eq(reference.as_str()));
         let others = same.filter(documents::Column::Number.ne(head.number.clone().unwrap_or_default()));

@@ -422,7 +422,7 @@ pub(super) async fn release(cx: &Cx<'_>, direction: Direction, row: &documents::
     Ok(())
 }
 
-/// An order in progress changes as far as what came of it allows; a note that was invoiced or returned does not.
+/// An order or a note of goods of which something came stays; it changes as far as that allows.
 async fn release_followed(cx: &Cx<'_>, direction: Direction, row: &documents::Model, leaving: Leaving) -> Result<()> {
     if direction.is_order() && row.subkind.as_deref() == Some(CLOSED) {
         return Err(invalid_state("The order is closed; reopen it first"));
@@ -431,7 +431,7 @@ async fn release_followed(cx: &Cx<'_>, direction: Direction, row: &documents::Mo
     if touched && direction.is_order() && leaving == Leaving::ForGood {
         return Err(Error::conflict("in_use", "Other documents follow it; close it, and the rest is given up"));
     }
-    if touched && direction.is_goods() {
+    if touched && direction.is_goods() && leaving == Leaving::ForGood {
         return Err(Error::conflict("in_use", "Goods of it are invoiced or came back; void what did that first"));
     }
     Ok(())

@@ -432,7 +432,7 @@ impl<K: TradeKind> Rows for Trade<K> {
         let statuses = Reads::AnyOf(K::STATUSES);
         filters.extend([
             Filter::looking("status", "Documents that stand like this.", statuses, K::BY_STATUS),
-            Filter::equal("partyId", "Documents of this party.", Reads::Identifier, Column::PartyId),
+            Filter::of_party("Documents of this party.", Column::PartyId),
             Filter::looking("itemId", "Posted documents that trade this item.", Reads::Identifier, live::trading),
         ]);
         filters.extend(K::filters());
@@ -501,6 +501,10 @@ impl<K: TradeKind> Document for Trade<K> {
             ..line.clone()
         });
         TradeAsked { lines: lines.collect(), order: None, goods_notes: Vec::new(), closed: None, ..asked }
+    }
+
+    fn parties(asked: &mut TradeAsked) -> Vec<&mut RecordId> {
+        vec![&mut asked.party]
     }
 
     async fn complete(cx: &Cx<'_>, head: &Head, asked: TradeAsked) -> Result<TradeAsked> {
@@ -620,7 +624,7 @@ fn shown(
     });
     let totals = &figures.totals;
     let body = TradeBody {
-        party_id: row.party_id.unwrap_or(asked.party),
+        party_id: cx.aliases()?.of_document(&row).unwrap_or(asked.party),
         party_name: figures.party_name.clone(),
         party_tax_number: figures.party_tax_number.clone(),
         currency: figures.currency.clone(),

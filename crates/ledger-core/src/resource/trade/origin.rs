@@ -1,16 +1,17 @@
-//! An invoice of which notes were made: what of it stays while they are there.
+//! A document of which others were made: what of it stays while they are there.
 
 use super::follow::{Source, Sources};
 use super::lefts::{Taker, Whole, credits_of, too_large, whole_lines};
 use super::{Direction, Trade, TradeAsked, TradeFigures, TradeKind};
-use crate::books::tables::documents;
+use crate::books::tables::{document_lines, documents};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::document::Edition;
 use rules::left::{Left, Share};
-use std::collections::HashMap;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use std::collections::{HashMap, HashSet};
 use words::exact::TooLarge;
 use words::portion::Portion;
 
@@ -64,7 +65,10 @@ pub(super) async fn outlasts<K: TradeKind>(
     old: Edition<'_, Trade<K>>,
     new: Edition<'_, Trade<K>>,
 ) -> Result<()> {
-    if !direction.bills() || direction.credits() {
+    if !direction.bills() {
+        return keeps_terms(cx, &old, &new).await;
+    }
+    if direction.credits() {
         return Ok(());
     }
     let credits = credits_of(cx, &[new.id]).await?;
@@ -101,6 +105,45 @@ pub(super) async fn outlasts<K: TradeKind>(
     }
     let title = format!("It is credited by {by}; void that first, or change less");
     Err(Error::Conflict(Conflict { code: "in_use", title, errors }))
+}
+
+/// What was delivered or invoiced of an order or a note has its terms: these stay.
+async fn keeps_terms<K: TradeKind>(
+    cx: &Cx<'_>,
+    old: &Edition<'_, Trade<K>>,
+    new: &Edition<'_, Trade<K>>,
+) -> Result<()> {
+    let followers = document_lines::Entity::find()
+        .select_only()
+        .column(document_lines::Column::SourceLineId)
+        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(document_lines::Column::SourceLineId.is_in(old.asked.lines.iter().filter_map(|line| line.id)))
+        .into_tuple::<Option<RecordId>>();
+    let touched: HashSet<RecordId> = followers.all(&cx.db).await?.into_iter().flatten().collect();
+    if touched.is_empty() {
+        return Ok(());
+    }
+    let mut errors = FieldErrors::default();
+    for (changed, field, what) in [
+        (old.asked.party != new.asked.party, "partyId", "party"),
+        (old.asked.currency != new.asked.currency, "currency", "currency"),
+        (old.asked.inclusive != new.asked.inclusive, "pricesIncludeTax", "kind of prices"),
+    ] {
+        if changed {
+            errors.add(field, format!("must keep its {what}: other documents follow it"));
+        }
+    }
+    for (place, line) in new.asked.lines.iter().enumerate() {
+        let Some(id) = line.id.filter(|id| touched.contains(id)) else { continue };
+        let before = old.asked.lines.iter().find(|known| known.id == Some(id));
+        if before.is_some_and(|before| before.tax.code() != line.tax.code()) {
+            errors.add(format!("lines[{place}].taxCodeId"), "must stay: other documents follow the line");
+        }
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Conflict(Conflict { code: "in_use", title: "Other documents follow it".into(), errors }))
 }
 
 /// Each line that was credited must still hold what was taken of it.

@@ -2,17 +2,19 @@
 
 use super::super::Report;
 use super::super::aging::documents_of;
-use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, Mark, TAX_CODE, TO, TO_DATE};
+use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, Mark, TAX_BASIS, TAX_CODE, TO, TO_DATE};
 use super::super::form::{Example, Form, Holds};
 use super::super::sheet::{Cell, Own, Row, RowType, Sheet};
+use super::cash;
 use super::facts::{Taxes, check_beginning, code_names, narrowed, of_span};
+use crate::books::aliases::Aliases;
 use crate::books::tables::{DocumentKind, tax_facts};
 use crate::cx::Cx;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::resource::list::Parameter;
 use rules::tax::facts::TaxDuty;
-use sea_orm::{ColumnTrait, Condition, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use std::collections::{BTreeMap, HashMap};
 use tax_facts::Column;
 
@@ -21,6 +23,9 @@ pub(in super::super) struct TaxDetail;
 pub(in super::super) struct Detailed {
     own: Own,
     facts: Vec<tax_facts::Model>,
+    aliases: Aliases,
+    /// Whether one of them may be told in shares of several days.
+    by_share: bool,
     codes: HashMap<RecordId, String>,
     named: HashMap<RecordId, (DocumentKind, Option<String>)>,
     count: u64,
@@ -39,14 +44,47 @@ fn after(mark: &Mark) -> Condition {
     Condition::all().add(Column::Date.gte(mark.date)).add(later)
 }
 
+type Selected = Select<tax_facts::Entity>;
+
+/// A page of what was written, and of how many rows.
+async fn written(cx: &Cx<'_>, asked: &Asked, mut facts: Selected) -> Result<(Vec<tax_facts::Model>, u64)> {
+    let count = if asked.is_page() { facts.clone().column(Column::Place).count(&cx.db).await? } else { 0 };
+    if let Some(mark) = asked.mark() {
+        facts = facts.filter(after(mark));
+    }
+    let (limit, offset) = asked.limits();
+    let facts = facts
+        .columns(<Column as sea_orm::Iterable>::iter())
+        .order_by_asc(Column::Date)
+        .order_by_asc(Column::EntryNumber)
+        .order_by_asc(Column::Place)
+        .limit(limit)
+        .offset(offset);
+    Ok((facts.into_model().all(&cx.db).await?, count))
+}
+
+/// The same of what counts, where some of it counts when it is settled.
+async fn settled(cx: &Cx<'_>, asked: &Asked, facts: Selected) -> Result<(Vec<tax_facts::Model>, u64)> {
+    let all = facts.columns(<Column as sea_orm::Iterable>::iter()).into_model().all(&cx.db).await?;
+    let mut facts = cash::detailed(cx, asked, all).await?;
+    let count = u64::try_from(facts.len()).map_err(Error::internal)?;
+    if let Some(mark) = asked.mark() {
+        let last = (mark.date, mark.number, mark.position);
+        facts.retain(|fact| (fact.date, fact.entry_number, fact.place) > last);
+    }
+    let (limit, offset) = asked.limits();
+    let place = |number: u64| usize::try_from(number).map_err(Error::internal);
+    Ok((facts.into_iter().skip(place(offset)?).take(place(limit)?).collect(), count))
+}
+
 impl Report for TaxDetail {
     const NAME: &'static str = "tax-detail";
     const OPERATION: &'static str = "TaxDetail";
     const TITLE: &'static str = "Tax, line by line";
     const ABOUT: &'static str = "Everything that is known of tax over some days, in pages: one row for each line and \
                                  component that is taxed or could have been, and for what moves accounts of tax without \
-                                 being tax.";
-    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, TAX_CODE, KNOWN_AT, FORMAT];
+                                 being tax. What counts when it is settled has a row for each share, on its day.";
+    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, TAX_CODE, TAX_BASIS, KNOWN_AT, FORMAT];
     const PAGED: bool = true;
     const FORM: Form = Form {
         columns: &[
@@ -92,25 +130,12 @@ impl Report for TaxDetail {
         check_beginning(cx, asked).await?;
         // The figures of the whole stand on the first page as on the last; a portion of many has none.
         let whole = if asked.is_page() { Some(Taxes::of(cx, asked).await?) } else { None };
-        let mut facts = narrowed(of_span(cx, asked).await?, asked);
-        let count = if asked.is_page() { facts.clone().column(Column::Place).count(&cx.db).await? } else { 0 };
-        if let Some(mark) = asked.mark() {
-            facts = facts.filter(after(mark));
-        }
-        let (limit, offset) = asked.limits();
-        let facts: Vec<tax_facts::Model> = facts
-            .columns(<Column as sea_orm::Iterable>::iter())
-            .order_by_asc(Column::Date)
-            .order_by_asc(Column::EntryNumber)
-            .order_by_asc(Column::Place)
-            .limit(limit)
-            .offset(offset)
-            .into_model()
-            .all(&cx.db)
-            .await?;
+        let facts = narrowed(of_span(cx, asked).await?, asked);
+        let by_share = cash::is_asked(asked, &cx.business()?.settings);
+        let (facts, count) =
+            if by_share { settled(cx, asked, facts).await? } else { written(cx, asked, facts).await? };
         let of = |duty| {
-            let sums =
-                whole.iter().flat_map(|whole| &whole.sums).filter(move |sum| !sum.is_carry() && sum.duty == duty);
+            let sums = whole.iter().flat_map(Taxes::counting).filter(move |sum| !sum.is_carry() && sum.duty == duty);
             sums.map(|sum| sum.tax).sum::<i64>()
         };
         let net = of(TaxDuty::Owed) - of(TaxDuty::Claimed);
@@ -118,7 +143,9 @@ impl Report for TaxDetail {
             own: Own(cx.business()?.currency_decimals),
             named: documents_of(cx, facts.iter().map(|fact| fact.document_id)).await?,
             codes: code_names(cx).await?,
+            aliases: asked.aliases(cx)?,
             facts,
+            by_share,
             count,
             net,
             told: whole.as_ref().map_or(0, Taxes::told),
@@ -127,8 +154,9 @@ impl Report for TaxDetail {
     }
 
     fn fold(detailed: Detailed, _: &Asked) -> Result<Sheet> {
-        let Detailed { own, facts, codes, named, count, net, told, posted } = detailed;
+        let Detailed { own, facts, aliases, by_share, codes, named, count, net, told, posted } = detailed;
         let row = |fact: &tax_facts::Model| {
+            let place = format!("{}-{}", fact.entry_number, fact.place);
             let (kind, number) = named.get(&fact.document_id).cloned().unzip();
             let text = |text: Option<&String>| text.map_or(Cell::Nothing, |text| Cell::Text(text.clone()));
             let values = vec![
@@ -145,12 +173,12 @@ impl Report for TaxDetail {
             ];
             Row {
                 account_id: fact.account_id,
-                party_id: fact.party_id,
+                party_id: fact.party_id.map(|party| aliases.of(party)),
                 document_id: Some(fact.document_id),
                 document_type: kind,
                 ..Row::total(
                     RowType::Line,
-                    &format!("{}-{}", fact.entry_number, fact.place),
+                    &if by_share { format!("{place}-{}", fact.date) } else { place },
                     number.flatten().as_deref().unwrap_or("without a number"),
                     values,
                 )

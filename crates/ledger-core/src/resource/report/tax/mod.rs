@@ -8,6 +8,7 @@ mod facts;
 mod returns;
 mod summary;
 
+pub(crate) use cash::CashDue;
 pub(super) use detail::TaxDetail;
 pub(super) use returns::TaxReturn;
 pub(super) use summary::TaxSummary;

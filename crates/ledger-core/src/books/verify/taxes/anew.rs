@@ -1,0 +1,396 @@
+//! The tax of trade documents, made anew: from what is kept of their lines, as plain text and numbers, and from the codes.
+
+use super::super::shares::{list, number};
+use super::super::{Findings, Wide, shown};
+use crate::books::tables::{DocumentKind, documents, tax_facts};
+use crate::currency;
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::resource::tax_code::{TaxComponent, table as codes};
+use rules::tax::facts::TaxDuty;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+
+/// What a line tells of tax, by component and by what it is to the company.
+type Key = (String, String, &'static str);
+
+/// Base and tax in the document's currency; both in the company's; what cannot be claimed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Told {
+    base: Wide,
+    tax: Wide,
+    home_base: Wide,
+    home_tax: Wide,
+    not_recoverable: Wide,
+}
+
+impl Told {
+    fn add(&mut self, other: Self) {
+        self.base += other.base;
+        self.tax += other.tax;
+        self.home_base += other.home_base;
+        self.home_tax += other.home_tax;
+        self.not_recoverable += other.not_recoverable;
+    }
+
+    fn times(self, sign: Wide) -> Self {
+        Self {
+            base: self.base * sign,
+            tax: self.tax * sign,
+            home_base: self.home_base * sign,
+            home_tax: self.home_tax * sign,
+            not_recoverable: self.not_recoverable * sign,
+        }
+    }
+}
+
+/// What lies between two figures at most, where one of them was rounded.
+#[derive(Debug, Clone, Copy)]
+struct Coins {
+    own: Wide,
+    home: Wide,
+}
+
+/// Taxes that were made anew, how many of them are as they are told, and which are not.
+#[derive(Default)]
+pub(super) struct Anew {
+    pub(super) taxes: usize,
+    pub(super) right: usize,
+    pub(super) findings: Findings,
+}
+
+/// In units of money: a number is read in millionths.
+fn money(value: &Value) -> Result<Wide> {
+    if value.is_null() { Ok(0) } else { Ok(number(value)? / 100) }
+}
+
+/// Rounded half away from nothing, which is at most a coin from however it was rounded.
+fn over(amount: Wide, under: Wide) -> Wide {
+    let half = under / 2;
+    if amount < 0 { (amount - half) / under } else { (amount + half) / under }
+}
+
+const fn is_sale(kind: DocumentKind) -> bool {
+    matches!(kind, DocumentKind::SalesInvoice | DocumentKind::CreditNote)
+}
+
+const fn credits(kind: DocumentKind) -> bool {
+    matches!(kind, DocumentKind::CreditNote | DocumentKind::DebitNote)
+}
+
+const fn word(duty: TaxDuty) -> &'static str {
+    match duty {
+        TaxDuty::Owed => "what is owed",
+        TaxDuty::Claimed => "what is claimed",
+        TaxDuty::WithheldFromUs | TaxDuty::WithheldByUs => "what is kept back",
+        TaxDuty::None => "what is taxed",
+    }
+}
+
+/// The rate that a component has on a day.
+fn rate_on(component: &TaxComponent, day: Day) -> Wide {
+    let mut found: Option<(Day, Wide)> = None;
+    for later in &component.rates {
+        if later.valid_from <= day && found.is_none_or(|(from, _)| later.valid_from >= from) {
+            found = Some((later.valid_from, Wide::from(later.rate.units())));
+        }
+    }
+    found.map_or_else(|| Wide::from(component.rate.units()), |(_, rate)| rate)
+}
+
+impl Anew {
+    /// Makes the tax of a document anew and compares it with what is told of it.
+    pub(super) fn judge(
+        &mut self,
+        row: &documents::Model,
+        facts: &[&tax_facts::Model],
+        codes: &HashMap<RecordId, codes::Model>,
+        (base_decimals, tolerance): (u32, i64),
+    ) -> Result<()> {
+        let coin = |decimals: u32| Wide::from(10_i64.pow(4_u32.saturating_sub(decimals)));
+        let coins = Coins { own: coin(currency::decimals(&row.currency).unwrap_or(2)), home: coin(base_decimals) };
+        let content: Value = serde_json::from_str(&row.content).map_err(Error::internal)?;
+        let mut told: BTreeMap<Key, Told> = BTreeMap::new();
+        for fact in facts {
+            let id = |id: Option<RecordId>| id.map(|id| id.to_string()).unwrap_or_default();
+            told.entry((id(fact.line_id), id(fact.component_id), word(fact.duty))).or_default().add(Told {
+                base: fact.base.units().into(),
+                tax: fact.tax.units().into(),
+                home_base: fact.home_base.units().into(),
+                home_tax: fact.home_tax.units().into(),
+                not_recoverable: fact.not_recoverable.units().into(),
+            });
+        }
+        let number = format!("{} {} of {}", row.kind, row.number.as_deref().unwrap_or("without a number"), row.date);
+        for (place, (asked, kept)) in
+            list(&content["asked"]["lines"]).zip(list(&content["figures"]["lines"])).enumerate()
+        {
+            let line = Line { asked, kept, head: &content["asked"], kind: row.kind };
+            for (key, wanted) in line.made(coins)? {
+                let found = told.remove(&key).unwrap_or_default();
+                self.taxes += 1;
+                if line.is_told(&found, &wanted, coins)? {
+                    self.right += 1;
+                } else {
+                    self.findings.add(format!(
+                        "{number}, line {}: {} is told to be {} with a tax of {}, and its line comes to {} with {}",
+                        place + 1,
+                        key.2,
+                        shown(found.home_base),
+                        shown(found.home_tax),
+                        shown(wanted.home_base),
+                        shown(wanted.home_tax)
+                    ));
+                }
+            }
+            for why in line.wrong_rates(row, codes, coins, tolerance)? {
+                self.findings.add(format!("{number}, line {}: {why}", place + 1));
+            }
+        }
+        for why in other_terms(facts, &content)? {
+            self.findings.add(format!("{number}: {why}"));
+        }
+        for (key, rest) in told.into_iter().filter(|(_, rest)| *rest != Told::default()) {
+            self.findings.add(format!(
+                "{number}: {} is told to be {} with a tax of {}, and no line of it says so",
+                key.2,
+                shown(rest.home_base),
+                shown(rest.home_tax)
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Where the last version of a document is told with another rate or kind than its lines have.
+fn other_terms(facts: &[&tax_facts::Model], content: &Value) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    let own = || facts.iter().filter(|fact| fact.takes_back_id.is_none());
+    let last = own().map(|fact| fact.document_version).max();
+    for fact in own().filter(|fact| Some(fact.document_version) == last) {
+        let (Some(line), Some(component), Some(rate)) = (fact.line_id, fact.component_id, fact.rate) else { continue };
+        let id = |value: &Value, id: RecordId| value.as_str() == Some(id.to_string().as_str());
+        let lines = list(&content["asked"]["lines"]).zip(list(&content["figures"]["lines"]));
+        let mut taxes = lines
+            .filter(|(asked, _)| id(&asked["id"], line))
+            .flat_map(|(_, kept)| list(&kept["figures"]["taxes"]))
+            .filter(|tax| id(&tax["component"], component));
+        let Some(tax) = taxes.next() else { continue };
+        let kind = fact.kind.map(|kind| kind.to_string());
+        if Wide::from(rate.units()) != number(&tax["rate"])? || kind.as_deref() != tax["kind"].as_str() {
+            let kind = kind.unwrap_or_default();
+            wrong.push(format!("{kind} at {rate} is told, and its line has {} at {}", tax["kind"], tax["rate"]));
+        }
+    }
+    Ok(wrong)
+}
+
+/// A line as it is kept.
+#[derive(Clone, Copy)]
+struct Line<'l> {
+    asked: &'l Value,
+    kept: &'l Value,
+    head: &'l Value,
+    kind: DocumentKind,
+}
+
+impl Line<'_> {
+    fn code(&self) -> Option<&str> {
+        self.asked["tax"]["code"].as_str()
+    }
+
+    /// What the document's currency is worth, in millionths of a millionth.
+    fn rate(&self) -> Result<Wide> {
+        let rate = &self.head["exchange_rate"];
+        if rate.is_null() {
+            return Ok(1_000_000_000_000);
+        }
+        let text = rate.as_str().map_or_else(|| rate.to_string(), str::to_owned);
+        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        format!("{whole}{fraction:0<12}").parse().map_err(|_| Error::internal(format!("{text} is no rate")))
+    }
+
+    /// What it must tell of tax.
+    fn made(&self, coins: Coins) -> Result<BTreeMap<Key, Told>> {
+        let figures = &self.kept["figures"];
+        let (net, home_net) = (money(&figures["net"])?, money(&self.kept["base_net"])?);
+        let sign = if credits(self.kind) { -1 } else { 1 };
+        let id = self.asked["id"].as_str().unwrap_or_default().to_owned();
+        let mut made: BTreeMap<Key, Told> = BTreeMap::new();
+        let mut add = |component: &str, duty: TaxDuty, told: Told| {
+            made.entry((id.clone(), component.to_owned(), word(duty))).or_default().add(told.times(sign));
+        };
+        let taxes: Vec<&Value> = if self.code().is_some() { list(&figures["taxes"]).collect() } else { Vec::new() };
+        if taxes.is_empty() {
+            add("", TaxDuty::None, Told { base: net, home_base: home_net, ..Told::default() });
+        }
+        for (place, tax) in taxes.into_iter().enumerate() {
+            let component = tax["component"].as_str().unwrap_or_default();
+            let (base, amount) = (money(&tax["base"])?, money(&tax["amount"])?);
+            let claimed = money(&tax["recoverable"])?;
+            let home = money(&self.kept["base_taxes"][place])?;
+            let home_base = if base == net {
+                home_net
+            } else {
+                over(base * self.rate()?, 1_000_000_000_000 * coins.home) * coins.home
+            };
+            let bare = Told { base, home_base, ..Told::default() };
+            let all = Told { tax: amount, home_tax: home, ..bare };
+            let home_claimed = match amount {
+                _ if claimed == amount => home,
+                0 => 0,
+                _ => over(home * claimed * amount.signum(), amount.abs() * coins.home) * coins.home,
+            };
+            let part =
+                Told { tax: claimed, home_tax: home_claimed, not_recoverable: home - home_claimed, ..Told::default() };
+            match (tax["kind"].as_str(), is_sale(self.kind)) {
+                (Some("standard" | "fixedPerUnit"), true) => add(component, TaxDuty::Owed, all),
+                (Some("standard" | "fixedPerUnit"), false) => {
+                    add(component, TaxDuty::Claimed, Told { base, home_base, ..part })
+                }
+                (Some("reverseCharge"), false) => {
+                    add(component, TaxDuty::Owed, all);
+                    add(component, TaxDuty::Claimed, part);
+                }
+                _ => add(component, TaxDuty::None, bare),
+            }
+        }
+        Ok(made)
+    }
+
+    /// Whether it tells that. What was converted or shared by itself may be rounded the other way.
+    fn is_told(&self, found: &Told, wanted: &Told, coins: Coins) -> Result<bool> {
+        let exact = self.head["exchange_rate"].is_null() || found.base == money(&self.kept["figures"]["net"])?;
+        let near = |left: Wide, right: Wide| (left - right).abs() <= coins.home;
+        let bases = found.home_base == wanted.home_base || (!exact && near(found.home_base, wanted.home_base));
+        let partly = wanted.not_recoverable != 0;
+        let all = (found.home_tax + found.not_recoverable, wanted.home_tax + wanted.not_recoverable);
+        let taxes = found.home_tax == wanted.home_tax && found.not_recoverable == wanted.not_recoverable;
+        let taxes = taxes || (partly && near(found.home_tax, wanted.home_tax) && all.0 == all.1);
+        Ok((found.base, found.tax) == (wanted.base, wanted.tax) && bases && taxes)
+    }
+
+    /// Whether it is a share of what was invoiced, whose rates are those of another day.
+    fn is_share(&self) -> bool {
+        credits(self.kind) && (list(&self.kept["took"]).next().is_some() || !self.head["source"].is_null())
+    }
+
+    /// Where a tax is not what the rate of its day makes of its base, or the base not what it stands on.
+    fn wrong_rates(
+        &self,
+        row: &documents::Model,
+        codes: &HashMap<RecordId, codes::Model>,
+        coins: Coins,
+        tolerance: i64,
+    ) -> Result<Vec<String>> {
+        let mut wrong = Vec::new();
+        if self.is_share() {
+            return Ok(wrong);
+        }
+        let Some(code) = self.code().and_then(|id| codes.values().find(|code| code.id.to_string() == id)) else {
+            return Ok(wrong);
+        };
+        let day = match self.head["tax_date"].as_str() {
+            Some(text) => text.parse().map_err(|_| Error::internal(format!("{text} is no day")))?,
+            None => row.date,
+        };
+        let figures = &self.kept["figures"];
+        let net = money(&figures["net"])?;
+        let inclusive = self.head["inclusive"] == true;
+        let taxes: Vec<&Value> = list(&figures["taxes"]).collect();
+        let mut before = 0;
+        for tax in &taxes {
+            let known =
+                code.components.0.iter().find(|one| Some(one.id.to_string().as_str()) == tax["component"].as_str());
+            let Some(component) = known else {
+                wrong.push(format!("{} has no component {}", code.code, tax["component"]));
+                continue;
+            };
+            let (base, amount, rate) = (money(&tax["base"])?, money(&tax["amount"])?, number(&tax["rate"])?);
+            let kind = tax["kind"].as_str();
+            let stands_on = if component.is_compound { net + before } else { net };
+            if base != stands_on {
+                wrong.push(format!("{} stands on {}, and not on {}", component.name, shown(stands_on), shown(base)));
+            }
+            let of_day = rate_on(component, day);
+            let rated = matches!(kind, Some("standard" | "reverseCharge" | "withholding"));
+            if rated && rate != of_day {
+                wrong.push(format!(
+                    "{} has a rate of {} on {day}, and not of {}",
+                    component.name,
+                    shown(of_day / 100),
+                    tax["rate"]
+                ));
+            }
+            // Each has its whole coins and at most one of those that are missing; inside a price the net is rounded as
+            // well, and what it leaves is the tax.
+            let mut most = if inclusive {
+                coins.own * Wide::try_from(2 + taxes.len()).map_err(Error::internal)?
+            } else {
+                coins.own
+            };
+            if !self.asked["stated_tax"].is_null() {
+                most += coins.own * Wide::from(tolerance);
+            }
+            if rated && (amount * 100_000_000 - base * rate).abs() > most * 100_000_000 {
+                wrong.push(format!("{} on {} is {}", component.name, shown(base), shown(amount)));
+            }
+            if matches!(kind, Some("standard" | "fixedPerUnit")) {
+                before += amount;
+            }
+        }
+        let (gross, discount) = (money(&figures["gross"])?, money(&figures["discount"])?);
+        let stands = if inclusive { net + before } else { net };
+        if gross - discount != stands {
+            wrong.push(format!("{} less {} is not {}", shown(gross), shown(discount), shown(stands)));
+        }
+        Ok(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_halved_goes_away_from_nothing() {
+        for (amount, under, wanted) in [(5, 10, 1), (-5, 10, -1), (4, 10, 0), (-4, 10, 0), (14, 10, 1), (15, 10, 2)] {
+            assert_eq!(over(amount, under), wanted, "{amount} over {under}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_of_a_line_says_what_it_must_tell() {
+        let coins = Coins { own: 100, home: 100 };
+        let head: Value = serde_json::from_str(r#"{"exchange_rate": null}"#).unwrap();
+        let asked: Value = serde_json::from_str(r#"{"id": "l", "tax": {"code": "c"}}"#).unwrap();
+        let kept = |kind: &str, recoverable: &str| -> Value {
+            let tax = format!(
+                r#"{{"component": "v", "kind": "{kind}", "rate": 20, "base": 100, "amount": 20, "recoverable": {recoverable}}}"#
+            );
+            let figures = format!(r#"{{"net": 100, "gross": 100, "discount": 0, "taxes": [{tax}]}}"#);
+            serde_json::from_str(&format!(r#"{{"figures": {figures}, "base_net": 100, "base_taxes": [20]}}"#)).unwrap()
+        };
+        let says = |kind: DocumentKind, kept: &Value| -> Vec<String> {
+            let line = Line { asked: &asked, kept, head: &head, kind };
+            let made = line.made(coins).unwrap();
+            let text = |((_, component, duty), told): (Key, Told)| {
+                let figures =
+                    [told.home_base, told.home_tax, told.not_recoverable].map(|units| (units / 10_000).to_string());
+                format!("{component} {duty} {}", figures.join("/"))
+            };
+            made.into_iter().map(text).collect()
+        };
+        use DocumentKind::{CreditNote, DebitNote, PurchaseInvoice, SalesInvoice};
+        assert_eq!(says(SalesInvoice, &kept("standard", "20")), ["v what is owed 100/20/0"]);
+        assert_eq!(says(CreditNote, &kept("standard", "20")), ["v what is owed -100/-20/0"]);
+        assert_eq!(says(PurchaseInvoice, &kept("standard", "5")), ["v what is claimed 100/5/15"]);
+        assert_eq!(
+            says(DebitNote, &kept("reverseCharge", "5")),
+            ["v what is claimed 0/-5/-15", "v what is owed -100/-20/0"]
+        );
+        assert_eq!(says(SalesInvoice, &kept("reverseCharge", "20")), ["v what is taxed 100/0/0"]);
+        assert_eq!(says(SalesInvoice, &kept("withholding", "20")), ["v what is taxed 100/0/0"]);
+    }
+}

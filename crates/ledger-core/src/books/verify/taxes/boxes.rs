@@ -1,0 +1,81 @@
+//! Boxes of a return: whether each fact has those that its code says.
+
+use super::super::{Findings, Wide, shown};
+use crate::books::tables::tax_facts;
+use crate::ids::RecordId;
+use crate::resource::tax_code::table as codes;
+use rules::tax::facts::{TaxDuty, TaxSide};
+use std::collections::{HashMap, HashSet};
+
+/// What stands in boxes, what must, and where these are not the same.
+#[derive(Default)]
+pub(super) struct Boxes {
+    pub(super) told: Wide,
+    pub(super) wanted: Wide,
+    pub(super) findings: Findings,
+}
+
+/// Whether the code is now as it was when the fact was made. What takes back or off repeats what was there before.
+fn is_as_it_was(fact: &tax_facts::Model, code: &codes::Model) -> bool {
+    let repeats = fact.takes_back_id.is_some() || fact.settles_id.is_some();
+    code.version == 1 || (!repeats && code.updated_at <= fact.recorded_at)
+}
+
+const fn is_kept_back(duty: TaxDuty) -> bool {
+    matches!(duty, TaxDuty::WithheldFromUs | TaxDuty::WithheldByUs)
+}
+
+/// The boxes of base and tax, as the code says.
+fn boxes(fact: &tax_facts::Model, code: &codes::Model) -> [Option<String>; 2] {
+    let component = code.components.0.iter().find(|one| Some(one.id) == fact.component_id);
+    let Some(component) = component.or(code.components.0.first()) else { return [code.report_box.clone(), None] };
+    let named = &component.boxes;
+    let base = match fact.side {
+        TaxSide::Sale => named.sales_base.clone(),
+        TaxSide::Purchase => named.purchase_base.clone(),
+    };
+    let tax = match (fact.duty, fact.side) {
+        (TaxDuty::Owed, TaxSide::Sale) => named.sales_tax.clone(),
+        (TaxDuty::Owed, TaxSide::Purchase) => named.purchase_due.clone(),
+        (TaxDuty::Claimed, _) => named.purchase_claim.clone(),
+        _ => None,
+    };
+    [base.or_else(|| code.report_box.clone()), tax]
+}
+
+impl Boxes {
+    /// Compares facts, in the order of their entries.
+    pub(super) fn compare(&mut self, facts: &[tax_facts::Model], codes: &HashMap<RecordId, codes::Model>) {
+        let mut said: HashSet<(i64, Option<RecordId>, String)> = HashSet::new();
+        for fact in facts {
+            let (base, tax) = (Wide::from(fact.home_base.units()), Wide::from(fact.home_tax.units()));
+            let mut wanted = [fact.base_box.clone(), fact.tax_box.clone()];
+            let code = fact.tax_code_id.and_then(|id| codes.get(&id)).filter(|code| is_as_it_was(fact, code));
+            if let Some(code) = code {
+                let [of_base, of_tax] = boxes(fact, code);
+                // A base counts once for a line and box, however many components name it.
+                let counts = !is_kept_back(fact.duty) && base != 0;
+                let first = |name: &String| said.insert((fact.entry_number, fact.line_id, name.clone()));
+                wanted = [of_base.filter(|_| counts).filter(first), of_tax.filter(|_| tax != 0)];
+            }
+            let found = [fact.base_box.clone().filter(|_| base != 0), fact.tax_box.clone().filter(|_| tax != 0)];
+            for ((found, wanted), (amount, what)) in found.into_iter().zip(wanted).zip([(base, "base"), (tax, "tax")]) {
+                let of = |name: &Option<String>| if name.is_some() { amount } else { 0 };
+                self.told += of(&found);
+                self.wanted += of(&wanted);
+                if found != wanted && amount != 0 {
+                    let name = |name: Option<String>| name.unwrap_or_else(|| "none".into());
+                    self.findings.add(format!(
+                        "entry {} of {}, fact {}: the {what} of {} is in the box {}, and its code says {}",
+                        fact.entry_number,
+                        fact.entry_date,
+                        fact.place,
+                        shown(amount),
+                        name(found),
+                        name(wanted)
+                    ));
+                }
+            }
+        }
+    }
+}
