@@ -29,6 +29,7 @@ mod lanes;
 mod late_bodies;
 mod limits;
 mod lists;
+mod log_readers;
 mod model;
 mod narrow_rights;
 mod numbering;
