@@ -50,6 +50,7 @@ mod standing;
 mod stock;
 mod tampering;
 mod tenants;
+mod tenants_coming;
 mod tidy;
 mod tls;
 mod trade;
