@@ -199,7 +199,7 @@ impl Server {
         let asked =
             std::net::TcpStream::connect(self.address).map(|mut stream| stream.write_all(&ask).map(|()| stream));
         let begun = Instant::now();
-        while matches!(asked, Ok(Ok(_))) && begun.elapsed() < Duration::from_secs(3) && !read().contains(&mark) {
+        while matches!(asked, Ok(Ok(_))) && begun.elapsed() < Duration::from_millis(700) && !read().contains(&mark) {
             std::thread::yield_now();
         }
         read()
