@@ -1,18 +1,19 @@
 //! Narrow rights: whatever reads a document into another asks for the right to view it, and whatever settles for that to
 //! allocate; and where colleagues come from is the audit log's to tell.
 
-use crate::harness::server::Company;
-use crate::harness::server::DIALECTS;
+use crate::harness::server::{Company, DIALECTS};
 use crate::harness::shop::{Shop, id};
 use crate::harness::{Dialect, on_both_engines};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static MADE: AtomicU32 = AtomicU32::new(0);
 
 /// A key that may do this and nothing else.
 fn only<'s>(company: &Company<'s>, grants: &[(&str, &[&str])]) -> Company<'s> {
     let scopes: Vec<Value> =
         grants.iter().map(|(resource, actions)| json!({"resource": resource, "actions": actions})).collect();
-    let name = format!("{grants:?}");
-    let name = name.get(..100).unwrap_or(&name);
+    let name = format!("Key {}", MADE.fetch_add(1, Ordering::Relaxed));
     let made =
         company.ask(Dialect::B, "POST", "apiKeys", "", Some(&json!({"name": name, "scopes": scopes}))).expect(201);
     Company { token: made.data["secret"].as_str().expect("a secret").to_owned(), ..company.clone() }
@@ -30,7 +31,7 @@ on_both_engines! {
             let invoicing: &[(&str, &[&str])] = &[("salesInvoice", &["create", "post"])];
             for (grants, source, resource, path, body) in [
                 (crediting, "salesInvoice", "salesInvoices", format!("/{of_sold}/credit-notes?dryRun=true"), json!({})),
-                (crediting, "salesInvoice", "creditNotes", "?dryRun=true".into(), json!({"date": "2026-03-11", "salesInvoiceId": of_sold})),
+                (crediting, "salesInvoice", "creditNotes", "?dryRun=true".into(), json!({"date": "2026-03-11", "salesInvoiceId": of_sold, "lines": [{"sourceLineId": sold["lines"][0]["id"]}]})),
                 (invoicing, "salesInvoice", "salesInvoices", format!("/{of_sold}/copy?dryRun=true"), json!({})),
                 (invoicing, "salesOrder", "salesOrders", format!("/{of_order}/invoices?dryRun=true"), json!({})),
                 (

@@ -10,6 +10,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_acceptance-duet");
 pub const OWNER_EMAIL: &str = "owner@example.test";
@@ -187,8 +189,20 @@ impl Server {
         &self.database
     }
 
+    /// What the log has by now. Its lines are written in their order, beside what they tell of: where somebody answers and
+    /// logs its requests, the line of one more is waited for.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+        static ASKED: AtomicU64 = AtomicU64::new(0);
+        let read = || std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        let mark = format!("log-{}-{}", std::process::id(), ASKED.fetch_add(1, Ordering::Relaxed));
+        let ask = Request::new("GET", "/healthz").header("X-Request-Id", &mark).bytes("close");
+        let asked =
+            std::net::TcpStream::connect(self.address).map(|mut stream| stream.write_all(&ask).map(|()| stream));
+        let begun = Instant::now();
+        while matches!(asked, Ok(Ok(_))) && begun.elapsed() < Duration::from_millis(700) && !read().contains(&mark) {
+            std::thread::yield_now();
+        }
+        read()
     }
 
     pub fn send(&self, request: &Request) -> Answer {

@@ -16,6 +16,7 @@ mod demo;
 mod documents;
 mod edge;
 mod export;
+mod log_lines;
 mod logging;
 mod memory;
 mod mount;

@@ -1,7 +1,9 @@
 //! The log: one line an event, on standard error, as text for people and JSON for machines.
 
 use crate::config::{LogFormat, Settings};
+use crate::log_lines::Lines;
 use std::io::IsTerminal;
+use std::time::Duration;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, reload};
@@ -25,16 +27,37 @@ fn filter(level: &str) -> EnvFilter {
     EnvFilter::new(format!("warn,tokio_postgres=error,{}=info,{}", ledger_core::security::TARGET, ours.join(",")))
 }
 
-pub(crate) fn start(settings: &Settings) -> LogLevel {
+/// Whether something goes to whoever looks at security.
+pub(crate) fn is_of_security(metadata: &tracing::Metadata<'_>) -> bool {
+    metadata.target() == ledger_core::security::TARGET
+}
+
+/// The log of a server that runs. Its end waits for the lines that wait, but not for whoever does not read them.
+pub(crate) struct Log {
+    pub(crate) level: LogLevel,
+    lines: Lines,
+}
+
+/// So long at the end.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.lines.finish(FAREWELL);
+    }
+}
+
+pub(crate) fn start(settings: &Settings) -> std::io::Result<Log> {
     let (filter, handle) = reload::Layer::new(filter(&settings.log_level));
     let as_json = match settings.log_format {
         LogFormat::Json => true,
         LogFormat::Text => false,
         LogFormat::Auto => !std::io::stderr().is_terminal(),
     };
-    let lines = fmt::layer().with_writer(std::io::stderr);
-    let lines = if as_json { lines.json().flatten_event(true).boxed() } else { lines.with_target(false).boxed() };
+    let lines = Lines::written_to(std::io::stderr)?;
+    let written = fmt::layer().with_writer(lines.clone());
+    let written = if as_json { written.json().flatten_event(true).boxed() } else { written.with_target(false).boxed() };
     // Started once a process; a second start keeps the first.
-    let _started = tracing_subscriber::registry().with(filter).with(lines).try_init();
-    LogLevel(handle)
+    let _started = tracing_subscriber::registry().with(filter).with(written).try_init();
+    Ok(Log { level: LogLevel(handle), lines })
 }

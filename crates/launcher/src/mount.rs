@@ -16,7 +16,7 @@ use dialect_a::DialectA;
 use dialect_b::DialectB;
 use http_kit::dialect::Dialect;
 use http_kit::failure::Failure;
-use http_kit::handler::{Caller, failed, failed_plainly, router};
+use http_kit::handler::{Caller, ahead, failed, failed_plainly, router};
 use http_kit::pages;
 use http_kit::request::{
     Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT, RATE_LIMIT_REMAINING,
@@ -48,6 +48,8 @@ struct Mount {
     prefix: String,
     router: Router,
     retirement: Option<Retirement>,
+    /// What is asked without a token.
+    of_anybody: [&'static str; 2],
     /// A failure in the dialect's words, for what never reaches its router.
     failed: fn(Option<&Arrival>, Failure) -> Response,
 }
@@ -57,7 +59,13 @@ impl Mount {
         let router = router::<D>().layer(compression());
         // The layer answers every OPTIONS, so it is only there when it is wanted.
         let router = if cors_origins.is_empty() { router } else { router.layer(cors(cors_origins)) };
-        Self { prefix: prefix.to_owned(), router, retirement: Retirement::of(retiring), failed: failed::<D> }
+        Self {
+            prefix: prefix.to_owned(),
+            router,
+            retirement: Retirement::of(retiring),
+            of_anybody: [D::LOGIN_PATH, D::ACCEPT_PATH],
+            failed: failed::<D>,
+        }
     }
 }
 
@@ -151,6 +159,12 @@ impl Site {
             return self.dispatch(request, arrival, peer).await;
         }
         let host = self.host(&request, peer);
+        if matches!(&*self.books, Books::Many(_)) && self.is_of_anybody(&request, arrival) {
+            request = match ahead(request).await {
+                Ok(request) => request,
+                Err(failure) => return self.refuse(arrival, failure),
+            };
+        }
         let held = match self.books.of(host.as_deref().unwrap_or_default()).await {
             Ok(held) => held,
             Err(failure) => return self.refuse(arrival, failure),
@@ -168,6 +182,11 @@ impl Site {
         };
         retirement.mark(&mut response, now);
         response
+    }
+
+    fn is_of_anybody(&self, request: &Request, arrival: &Arrival) -> bool {
+        let found = self.find(&arrival.path);
+        request.method() == Method::POST && found.is_some_and(|(mount, rest)| mount.of_anybody.contains(&rest))
     }
 
     /// The host that the client asked for; of a proxy of ours, the one that it was asked for.

@@ -37,11 +37,14 @@ pub(crate) async fn run(options: ServeOptions) -> ExitCode {
     if options.demo && !loaded.settings.listen.ip().is_loopback() {
         return misused("--demo has a well-known password and listens on loopback only");
     }
-    let log_level = logging::start(&loaded.settings);
+    let log = match logging::start(&loaded.settings) {
+        Ok(log) => log,
+        Err(error) => return failed(&format!("no thread for the log: {error}")),
+    };
     for warning in &loaded.warnings {
         warn(warning);
     }
-    match serve(options.demo, &source, loaded, &log_level).await {
+    match serve(options.demo, &source, loaded, &log.level).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => failed(&why),
     }

@@ -18,9 +18,10 @@ use ledger_core::ledger::Ledger;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use tokio::sync::OnceCell;
-use tokio::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::{OnceCell, watch};
+use tokio::time::{Instant, timeout};
 
 pub(crate) enum Books {
     One(Arc<Shell>),
@@ -36,13 +37,60 @@ pub(crate) struct Held {
 pub(crate) struct Tenants {
     /// As they were at the last change of the configuration.
     settings: Mutex<Arc<Settings>>,
-    open: Mutex<HashMap<String, Arc<Open>>>,
+    places: Arc<Mutex<Places>>,
+}
+
+/// Where each tenant stands, by its host. One that leaves is waited for: until it has let its books go nobody opens them.
+#[derive(Default)]
+struct Places {
+    open: HashMap<String, Arc<Open>>,
+    closing: HashMap<String, watch::Receiver<()>>,
 }
 
 /// A tenant that is open, or about to be.
 struct Open {
     shell: OnceCell<Arc<Shell>>,
     used: Mutex<Instant>,
+    /// When it could not be opened the last time.
+    failed: Mutex<Option<Instant>>,
+}
+
+/// Whoever could not be opened is not tried again before this.
+const AGAIN: Duration = Duration::from_secs(2);
+
+impl Open {
+    fn fresh() -> Arc<Self> {
+        Arc::new(Self { shell: OnceCell::new(), used: Mutex::new(Instant::now()), failed: Mutex::default() })
+    }
+
+    /// Opens it, unless that was tried just now. Why it cannot be is told once.
+    async fn opened(&self, host: &str, own: &Settings) -> Result<Arc<Shell>, Error> {
+        const AWAY: Error = Error::Unavailable(Unavailable::DatabaseAway);
+        let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = || async {
+            if failed().is_some_and(|at| at.elapsed() < AGAIN) {
+                return Err(AWAY);
+            }
+            let begun = begin(own).await;
+            let before = failed().take();
+            begun.map_err(|why| {
+                *failed() = Some(Instant::now());
+                if before.is_none() {
+                    tracing::error!(code = "tenant_not_open", tenant = host, why, "a tenant cannot be opened");
+                }
+                AWAY
+            })
+        };
+        self.shell.get_or_try_init(begin).await.cloned()
+    }
+}
+
+async fn begin(own: &Settings) -> Result<Arc<Shell>, String> {
+    let shell = shell(own, Memory::among_many(own)).await?;
+    if own.auto_migrate && shell.ledger.pending_migrations().await.map_err(|error| admin::explain(&error))? > 0 {
+        shell.ledger.migrate().await.map_err(|error| admin::explain(&error))?;
+    }
+    Ok(Arc::new(shell))
 }
 
 impl Books {
@@ -53,7 +101,7 @@ impl Books {
             Edition::Cloud => {
                 private::make_folder(&folder(settings))?;
                 let settings = Mutex::new(Arc::new(settings.clone()));
-                Ok(Self::Many(Tenants { settings, open: Mutex::default() }))
+                Ok(Self::Many(Tenants { settings, places: Arc::default() }))
             }
         }
     }
@@ -78,8 +126,7 @@ impl Books {
             Self::One(shell) => take(shell),
             Self::Many(tenants) => {
                 *tenants.settings.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings.clone());
-                let open = tenants.open.lock().unwrap_or_else(PoisonError::into_inner);
-                open.values().filter_map(|one| one.shell.get()).for_each(|shell| take(shell));
+                tenants.places().open.values().filter_map(|one| one.shell.get()).for_each(|shell| take(shell));
             }
         }
     }
@@ -89,8 +136,8 @@ impl Books {
         let shells: Vec<Weak<Shell>> = match self {
             Self::One(shell) => vec![Arc::downgrade(shell)],
             Self::Many(tenants) => {
-                let open = tenants.open.lock().unwrap_or_else(PoisonError::into_inner);
-                open.values().filter_map(|one| one.shell.get().map(Arc::downgrade)).collect()
+                let places = tenants.places();
+                places.open.values().filter_map(|one| one.shell.get().map(Arc::downgrade)).collect()
             }
         };
         shells.into_iter().filter_map(|shell| shell.upgrade())
@@ -128,8 +175,12 @@ impl Books {
         match self {
             Self::One(shell) => shell.ledger.close().await,
             Self::Many(tenants) => {
-                let open = std::mem::take(&mut *tenants.open.lock().unwrap_or_else(PoisonError::into_inner));
-                close_all(open.into_values()).await;
+                tenants.close_where(|_| true).await;
+                // Those that were leaving by themselves are waited for as well.
+                let closing: Vec<_> = tenants.places().closing.values().cloned().collect();
+                for mut ending in closing {
+                    let _ended = ending.changed().await;
+                }
             }
         }
     }
@@ -150,6 +201,10 @@ impl Tenants {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn of(&self, host: &str) -> Result<Held, Failure> {
         let settings = self.settings();
         // Asked each time: a tenant that was removed is gone with the next request.
@@ -157,94 +212,107 @@ impl Tenants {
             self.forget(host);
             return Err(Failure::unknown_host());
         };
-        let open = match self.known(host) {
-            Some(open) => open,
-            None => self.admit(host, settings.most_tenants).await?,
-        };
+        let open = self.place(host, &settings).await?;
         if let Some(shell) = open.shell.get() {
             return Ok(Held { shell: shell.clone(), _open: Some(open.clone()) });
         }
         // In a task of its own: a client that hangs up leaves no schema half changed.
-        let opening = open.clone();
-        let opened = tokio::spawn(async move {
-            let opened = opening.shell.get_or_try_init(|| async {
-                let shell = shell(&own, Memory::among_many(&own)).await.map_err(Error::internal)?;
-                if own.auto_migrate && shell.ledger.pending_migrations().await? > 0 {
-                    shell.ledger.migrate().await?;
-                }
-                Ok::<_, Error>(Arc::new(shell))
-            });
-            opened.await.cloned()
-        });
+        let (opening, name) = (open.clone(), host.to_owned());
+        let opened = tokio::spawn(async move { opening.opened(&name, &own).await });
         let shell = opened.await.map_err(Error::internal)??;
         Ok(Held { shell, _open: Some(open) })
     }
 
-    fn known(&self, host: &str) -> Option<Arc<Open>> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = open.get(host).cloned();
-        if let Some(found) = &found {
-            *found.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    /// The place of a tenant, or a new one; that of who was idle longest, where all are taken.
+    async fn place(&self, host: &str, settings: &Settings) -> Result<Arc<Open>, Failure> {
+        const BUSY: Error = Error::Unavailable(Unavailable::Overloaded);
+        enum Next {
+            Wait(watch::Receiver<()>),
+            Room(Vec<Instant>),
         }
-        found
-    }
-
-    /// A place for one more; that of who was idle longest, where all are taken.
-    async fn admit(&self, host: &str, most: usize) -> Result<Arc<Open>, Failure> {
+        let most = settings.most_tenants;
         loop {
-            let mut ages: Vec<Instant> = {
-                let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-                if open.len() < most || open.contains_key(host) {
-                    let fresh = || Arc::new(Open { shell: OnceCell::new(), used: Mutex::new(Instant::now()) });
-                    return Ok(open.entry(host.to_owned()).or_insert_with(fresh).clone());
+            let next = {
+                let mut places = self.places();
+                if let Some(ending) = places.closing.get(host) {
+                    Next::Wait(ending.clone())
+                } else if let Some(found) = places.open.get(host) {
+                    *found.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+                    return Ok(found.clone());
+                } else if places.open.len() < most {
+                    return Ok(places.open.entry(host.to_owned()).or_insert_with(Open::fresh).clone());
+                } else {
+                    let unused = places.open.values().filter(|one| is_idle(one));
+                    Next::Room(unused.map(|one| *one.used.lock().unwrap_or_else(PoisonError::into_inner)).collect())
                 }
-                let unused = open.values().filter(|one| is_idle(one));
-                unused.map(|one| *one.used.lock().unwrap_or_else(PoisonError::into_inner)).collect()
             };
-            ages.sort();
-            // A tenth at once, so that not every newcomer has to wait for a farewell. Another newcomer may be quicker to take
-            // the places, and then there are others to leave.
-            let eldest = ages.get(ages.len().min(most.div_ceil(10)).saturating_sub(1)).copied();
-            let Some(eldest) = eldest else { return Err(Error::Unavailable(Unavailable::Overloaded).into()) };
-            self.close(|used| used <= eldest).await;
+            match next {
+                // It ends with its sender: there is nothing to be said.
+                Next::Wait(mut ending) => {
+                    let _ended = timeout(settings.request_timeout, ending.changed()).await.map_err(|_| BUSY)?;
+                }
+                Next::Room(mut ages) => {
+                    ages.sort();
+                    // A tenth at once, so that not every newcomer has to wait for a farewell. Another newcomer may be quicker
+                    // to take the places, and then there are others to leave.
+                    let eldest = ages.get(ages.len().min(most.div_ceil(10)).saturating_sub(1)).copied();
+                    let Some(eldest) = eldest else { return Err(BUSY.into()) };
+                    self.close(|used| used <= eldest).await;
+                }
+            }
         }
     }
 
     /// Closes those that are idle and were last used at such a time.
     async fn close(&self, ripe: impl Fn(Instant) -> bool) {
-        let mut leaving = Vec::new();
-        {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.retain(|_, one| {
-                let used = *one.used.lock().unwrap_or_else(PoisonError::into_inner);
-                let stays = !is_idle(one) || !ripe(used);
-                if !stays {
-                    leaving.push(one.clone());
-                }
-                stays
-            });
+        let is_ripe = |one: &Arc<Open>| ripe(*one.used.lock().unwrap_or_else(PoisonError::into_inner));
+        self.close_where(|one| is_idle(one) && is_ripe(one)).await;
+    }
+
+    /// Closes them side by side: one that hangs keeps no other from its end.
+    async fn close_where(&self, leaves: impl Fn(&Arc<Open>) -> bool) {
+        let farewells: Vec<_> = {
+            let mut places = self.places();
+            let leaving: Vec<_> = places.open.extract_if(|_, one| leaves(one)).collect();
+            leaving.into_iter().map(|(host, one)| self.farewell(&mut places, host, one)).collect()
+        };
+        for one in farewells {
+            let _closed = one.await;
         }
-        close_all(leaving).await;
     }
 
     fn forget(&self, host: &str) {
-        let gone = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(host);
-        if let Some(shell) = gone.and_then(|one| one.shell.get().cloned()) {
-            supervise::once("the farewell of a tenant", async move { shell.ledger.close().await });
+        let mut places = self.places();
+        if let Some(gone) = places.open.remove(host) {
+            drop(self.farewell(&mut places, host.to_owned(), gone));
         }
+    }
+
+    /// Begins to close one. Until that is done whoever asks for it waits.
+    fn farewell(&self, places: &mut Places, host: String, leaving: Arc<Open>) -> tokio::task::JoinHandle<()> {
+        let (ended, ending) = watch::channel(());
+        places.closing.insert(host.clone(), ending);
+        let leaves = Leaving { places: self.places.clone(), host, _ended: ended };
+        supervise::once("the farewell of a tenant", async move {
+            let _leaves = leaves;
+            if let Some(shell) = leaving.shell.get() {
+                shell.ledger.close().await;
+            }
+            drop(leaving);
+        })
     }
 }
 
-/// Closes them side by side: one that hangs keeps no other from its end.
-async fn close_all(leaving: impl IntoIterator<Item = Arc<Open>>) {
-    let closing = leaving.into_iter().map(|one| async move {
-        if let Some(shell) = one.shell.get() {
-            shell.ledger.close().await;
-        }
-    });
-    let closing: Vec<_> = closing.map(|one| supervise::once("the farewell of a tenant", one)).collect();
-    for one in closing {
-        let _closed = one.await;
+/// A tenant that leaves, until it has left.
+struct Leaving {
+    places: Arc<Mutex<Places>>,
+    host: String,
+    _ended: watch::Sender<()>,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).closing.remove(&self.host);
     }
 }
 
