@@ -42,7 +42,7 @@ fn decimals(document: &Value, schema: &Value, place: &[String], found: &mut BTre
         }
     }
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
-        decimals(document, member, &[place, &[name.clone()]].concat(), found);
+        decimals(document, member, &[place, std::slice::from_ref(name)].concat(), found);
     }
     if schema["items"].is_object() {
         decimals(document, &schema["items"], &[place, &["0".into()]].concat(), found);

@@ -478,7 +478,7 @@ on_both_engines! {
             // A rehearsal shows it and does nothing.
             let body = json!({"date": "2026-01-30", "partyId": shop.customer, "currency": "USD", "exchangeRate": "0.9", "lines": [{"unitPrice": 100}]});
             let shown = shop.ask("POST", "salesInvoices", "?dryRun=true", Some(&body)).expect(201).data;
-            assert!(shown["postings"].as_array().unwrap().iter().any(|line| line["accountCode"] == "1210" && line["debit"].to_string() == "40.00"), "{shown}");
+            assert!(shown["postings"].as_array().unwrap().iter().any(|line| line["accountCode"] == "1210" && cents(&line["debit"]) == 4_000), "{shown}");
             assert_eq!((on("2026-01-31"), version()), (["35.00", "35.00"].map(str::to_owned), json!(3)));
             // What another currency was worth that day must be known.
             let pounds = json!({"date": "2026-01-30", "partyId": shop.customer, "currency": "GBP", "exchangeRate": "1.1", "lines": [{"unitPrice": 100}]});

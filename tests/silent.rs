@@ -228,7 +228,9 @@ pub fn sources(root: &Path) -> Vec<(String, String)> {
         let name = path.strip_prefix(root).unwrap().display().to_string();
         if path.is_dir() {
             waiting.extend(std::fs::read_dir(&path).unwrap().flatten().map(|entry| entry.path()));
-        } else if name.ends_with(".rs") && !TESTS.iter().any(|suite| name.ends_with(suite)) {
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            && !TESTS.iter().any(|suite| name.ends_with(suite))
+        {
             found.push((name, std::fs::read_to_string(&path).unwrap()));
         }
     }

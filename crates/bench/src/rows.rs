@@ -92,8 +92,7 @@ impl Rows {
         head.entry += 1;
         head.audit += 1;
         let (document, entry) = (RecordId(clock.identifier()), RecordId(clock.identifier()));
-        let now = clock.now();
-        let date: Day = day(turn)?;
+        let (now, date): (_, Day) = (clock.now(), day(turn)?);
         let number = format!("JV-2026-{:07}", head.entry);
         let content = content(company, clock);
         let cent = |units: i64| Money::from_units(units * 100);
@@ -185,7 +184,7 @@ impl Rows {
             version_to: Some(1),
             before: None,
             after: Some(view(&content).into()),
-            search: Some(number.clone()),
+            search: None,
             previous_hash: "0".repeat(64),
             hash: "0".repeat(64),
             keyed: true,

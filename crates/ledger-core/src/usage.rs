@@ -115,7 +115,7 @@ fn bounded(known: &mut HashSet<Own>, rows: Vec<table::Model>) -> Vec<table::Mode
     let mut kept: HashMap<Own, table::Model> = HashMap::new();
     for mut row in rows {
         if known.len() >= MOST_ROWS && !known.contains(&own(&row)) {
-            row.agent = OTHERS.to_owned();
+            OTHERS.clone_into(&mut row.agent);
         }
         known.insert(own(&row));
         match kept.get_mut(&own(&row)) {

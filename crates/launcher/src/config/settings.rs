@@ -174,10 +174,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let tls_listen = reader.listen("Server:Tls:Url", "https://");
     let tls_certificate = reader.text("Server:Tls:Certificate").map(PathBuf::from);
     let tls_key = reader.text("Server:Tls:Key").map(PathBuf::from);
-    if tls_certificate.is_some() != tls_key.is_some() {
-        let missing = if tls_key.is_none() { "Server:Tls:Key" } else { "Server:Tls:Certificate" };
-        reader.refuse(missing, "a PEM file: a certificate and its key belong together");
-    }
+    check_pair(reader, tls_certificate.is_some(), tls_key.is_some());
     let dialects = dialects(reader);
     let retiring = ["A", "B"].map(|letter| retiring(reader, letter));
     let database = database(reader, &data);
@@ -267,6 +264,13 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         trusted_proxies,
         shutdown_grace: shutdown_grace?,
     })
+}
+
+fn check_pair(reader: &mut Reader<'_>, has_certificate: bool, has_key: bool) {
+    if has_certificate != has_key {
+        let missing = if has_key { "Server:Tls:Certificate" } else { "Server:Tls:Key" };
+        reader.refuse(missing, "a PEM file: a certificate and its key belong together");
+    }
 }
 
 /// What others are made of or signed with.

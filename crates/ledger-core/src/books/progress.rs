@@ -418,7 +418,7 @@ pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before
 /// Closes the lines of an order, or opens them again. How far it has got then is answered.
 pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> Result<Stage> {
     cx.flush().await?;
-    let mut chain = chains(cx, &[row.id]).await?.remove(&row.id).map_or_else(Chain::default, |chain| chain);
+    let mut chain = chains(cx, &[row.id]).await?.remove(&row.id).unwrap_or_else(Chain::default);
     let today = Ord::max(cx.today()?, row.date);
     for line in &mut chain.lines {
         let wanted = if closes { Ord::max(more(line.open(), line.cancelled)?, Quantity::ZERO) } else { Quantity::ZERO };

@@ -172,7 +172,9 @@ impl<T: Send + 'static> Lanes<T> {
     pub(crate) async fn close(&self) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Open { lines, ends }) = open else { return };
-        lines.values().for_each(|line| line.close());
+        for line in lines.values() {
+            line.close();
+        }
         for end in ends {
             if end.await.is_err() {
                 tracing::error!("a write lane ended badly");

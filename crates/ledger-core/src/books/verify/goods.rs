@@ -374,7 +374,7 @@ impl Goods {
             }
             match kinds.get(&id) {
                 Some(line) => {
-                    held.against(Wide::from(line.value.units()), found, || format!("line {id}: it is carried at"))
+                    held.against(Wide::from(line.value.units()), found, || format!("line {id}: it is carried at"));
                 }
                 None if found != 0 => held.findings.add(format!("line {id} is gone, and {} of it waits", money(found))),
                 None => {}

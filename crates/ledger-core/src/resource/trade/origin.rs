@@ -157,10 +157,11 @@ fn check_lines(
     let mut taken: HashMap<RecordId, (Share, String)> = HashMap::new();
     for credit in credits {
         for took in credit.content.figures.lines.iter().flat_map(|kept| &kept.took) {
-            let so_far = taken.remove(&took.of).map_or_else(Default::default, |taken| taken);
-            let number = credit.row.number.as_deref().unwrap_or("").to_owned();
-            let by = if so_far.1.is_empty() { number } else { format!("{}, {number}", so_far.1) };
-            taken.insert(took.of, (so_far.0.with(&took.share).map_err(too_large)?, by));
+            let (so_far, by) = taken.entry(took.of).or_insert_with(|| (Share::default(), String::new()));
+            let number = credit.row.number.as_deref().unwrap_or("");
+            by.push_str(if by.is_empty() { "" } else { ", " });
+            by.push_str(number);
+            *so_far = so_far.with(&took.share).map_err(too_large)?;
         }
     }
     let code = |asked: &TradeAsked, id: RecordId| {

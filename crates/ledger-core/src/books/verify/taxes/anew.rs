@@ -247,7 +247,7 @@ impl Line<'_> {
             match (tax["kind"].as_str(), is_sale(self.kind)) {
                 (Some("standard" | "fixedPerUnit"), true) => add(component, TaxDuty::Owed, all),
                 (Some("standard" | "fixedPerUnit"), false) => {
-                    add(component, TaxDuty::Claimed, Told { base, home_base, ..part })
+                    add(component, TaxDuty::Claimed, Told { base, home_base, ..part });
                 }
                 (Some("reverseCharge"), false) => {
                     add(component, TaxDuty::Owed, all);
@@ -352,6 +352,7 @@ impl Line<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use DocumentKind::{CreditNote, DebitNote, PurchaseInvoice, SalesInvoice};
 
     #[test]
     fn what_is_halved_goes_away_from_nothing() {
@@ -382,7 +383,6 @@ mod tests {
             };
             made.into_iter().map(text).collect()
         };
-        use DocumentKind::{CreditNote, DebitNote, PurchaseInvoice, SalesInvoice};
         assert_eq!(says(SalesInvoice, &kept("standard", "20")), ["v what is owed 100/20/0"]);
         assert_eq!(says(CreditNote, &kept("standard", "20")), ["v what is owed -100/-20/0"]);
         assert_eq!(says(PurchaseInvoice, &kept("standard", "5")), ["v what is claimed 100/5/15"]);
