@@ -413,7 +413,7 @@ fn each_corruption_is_found(engine: Engine) {
         };
         // What is packed is spoilt as it is said.
         if statements.contains("content") {
-            behind_the_back(&server, &crate::seals::unpacked_contents(&server)).unwrap();
+            behind_the_back(&server, &crate::seals::unpacked_contents(&server, &company.id)).unwrap();
         }
         let here: Vec<String> = statements.split("; ").map(|statement| within(statement, &only)).collect();
         behind_the_back(&server, &here).unwrap_or_else(|error| panic!("{what}: {error}"));

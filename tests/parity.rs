@@ -28,7 +28,7 @@ on_both_engines! {
             assert_eq!(login["data"]["user"]["email"], OWNER_EMAIL);
             let token = login["data"]["accessToken"].as_str().unwrap();
             let get = |path: &str| server.send(&authorised(Request::new("GET", &format!("{prefix}{path}")), token)).expect(200).json();
-            let businesses = get("/Businesses?pageSize=500");
+            let businesses = get("/Businesses?pageSize=500&sort=-createdAt");
             assert!(businesses["data"]["items"].as_array().unwrap().iter().any(|one| one["id"] == company.id));
             assert_eq!(get(&format!("/{}/parties", company.id))["data"]["pagination"]["totalCount"], 0);
         }

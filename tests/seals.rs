@@ -12,7 +12,7 @@ use ledger_core::database::{DatabaseOptions, Purpose};
 use ledger_core::ids::{BusinessId, RecordId};
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, Statement};
+use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, QueryFilter, Statement};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -83,10 +83,12 @@ impl Wrong {
     }
 }
 
-/// Statements that put the contents of documents back as they were before they were packed.
-pub(crate) fn unpacked_contents(server: &Server) -> Vec<String> {
+/// Statements that put the contents of a company's documents back as they were before they were packed.
+pub(crate) fn unpacked_contents(server: &Server, business: &str) -> Vec<String> {
     let place = Place::of(server);
-    let all = place.runtime.block_on(documents::Entity::find().all(&place.database)).expect("documents");
+    let of_company = documents::Column::BusinessId.eq(BusinessId::parse(business).expect("a company"));
+    let all = documents::Entity::find().filter(of_company).all(&place.database);
+    let all = place.runtime.block_on(all).expect("documents");
     let id = |id: RecordId| match place.database.get_database_backend() {
         DbBackend::Sqlite => format!("X'{}'", id.0.simple()),
         _ => format!("'{id}'"),
@@ -98,6 +100,11 @@ pub(crate) fn unpacked_contents(server: &Server) -> Vec<String> {
 }
 
 impl Place {
+    /// As the engine writes it in a statement.
+    fn identifier(&self, id: &str) -> String {
+        if self.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) }
+    }
+
     pub(crate) fn of(server: &Server) -> Self {
         Self::under(server, MASTER.as_bytes())
     }
@@ -122,6 +129,7 @@ impl Place {
                 lifetime: Duration::from_mins(1),
             },
             keys: Keys::of(master),
+            keys_are_new: false,
             write_queue: 8,
             answer_bytes: 1 << 20,
             remembered_bytes: 1 << 20,
@@ -815,18 +823,9 @@ fn chain_plainly(place: &Place, business: &str, until: usize) -> String {
     chain_plainly_from(place, business, 1..=until, String::new())
 }
 
-/// Books from before there were seals are sealed at the first start, and what stood there then is held fast.
-fn old_books_are_sealed(engine: Engine) {
-    let Some(server) = start(engine) else { return };
-    let company = server.company();
-    company.party(json!({}));
-    company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
-    let id = company.id.clone();
-    let guards = guards(&server);
-    let place = Place::of(&server);
-    let literal =
-        |id: &str| if place.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) };
-    let own = literal(&id);
+/// A company's books as a release left them that had no seals: how its log ends, and how many records it has.
+fn as_without_seals(server: &Server, place: &Place, own: &str) -> (String, usize) {
+    let guards = guards(server);
     let count = |business: &str| {
         let sql = format!("SELECT CAST(COUNT(*) AS TEXT) AS text FROM audit_log WHERE business_id = {business}");
         place.texts(&sql)[0].parse::<usize>().unwrap()
@@ -838,15 +837,61 @@ fn old_books_are_sealed(engine: Engine) {
         }
     }
     let mut head = String::new();
-    for business in [literal("00000000-0000-0000-0000-000000000000"), own.clone()] {
-        head = chain_plainly(&place, &business, count(&business));
+    for business in [place.identifier("00000000-0000-0000-0000-000000000000"), own.to_owned()] {
+        head = chain_plainly(place, &business, count(&business));
         place.run(&format!("UPDATE books SET audit_hash = '{head}' WHERE business_id = {business}"));
     }
     place.run("UPDATE books SET sums = '', signature = ''");
     place.run("UPDATE installation SET sums = '', signature = ''");
-    put_guards_back(&server, &guards);
-    let before = count(&own);
+    put_guards_back(server, &guards);
     assert!(!place.wrong().is_nothing());
+    (head, count(own))
+}
+
+/// Where no master key is beside them they cannot have been sealed: the first start makes one, and seals them.
+fn books_without_a_key_are_sealed(engine: Engine) {
+    let Some(server) = Server::start(engine, Options::default()) else { return };
+    let company = server.company();
+    company.party(json!({}));
+    let id = company.id.clone();
+    let key = server.folder.join("data/master-key");
+    let first = std::fs::read(&key).unwrap();
+    let place = Place::under(&server, &first);
+    as_without_seals(&server, &place, &place.identifier(&id));
+    let server = server.restarted_after(|command| {
+        let migrated = || {
+            let done = command(&["migrate"], "");
+            (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
+        };
+        let (done, why) = migrated();
+        assert!(!done && why.contains("their seals were taken off"), "{why}");
+        place.run("DELETE FROM installation");
+        let (done, why) = migrated();
+        assert!(!done && why.contains("--seal-old-books"), "{why}");
+        place.run("DELETE FROM installation");
+        std::fs::remove_file(&key).unwrap();
+        let (done, why) = migrated();
+        assert!(done, "{why}");
+    });
+    let second = std::fs::read(&key).unwrap();
+    assert_ne!(second, first);
+    drop(place);
+    let company = Company { server: &server, id, token: server.token().to_owned() };
+    company.party(json!({"name": "After"}));
+    let place = Place::under(&server, &second);
+    assert!(place.wrong().is_nothing(), "{:?}", place.wrong());
+}
+
+/// Books from before there were seals are sealed when somebody says so, and what stood there then is held fast.
+fn old_books_are_sealed(engine: Engine) {
+    let Some(server) = start(engine) else { return };
+    let company = server.company();
+    company.party(json!({}));
+    company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+    let id = company.id.clone();
+    let place = Place::of(&server);
+    let own = place.identifier(&id);
+    let (head, before) = as_without_seals(&server, &place, &own);
     let server = server.restarted_after(|command| {
         let said = |words: &[&str]| {
             let done = command(words, "");
@@ -889,9 +934,11 @@ fn old_books_are_sealed(engine: Engine) {
 #[test]
 fn books_from_before_there_were_seals_are_held_fast_on_sqlite() {
     old_books_are_sealed(Engine::Sqlite);
+    books_without_a_key_are_sealed(Engine::Sqlite);
 }
 
 #[test]
 fn books_from_before_there_were_seals_are_held_fast_on_postgres() {
     old_books_are_sealed(Engine::Postgres);
+    books_without_a_key_are_sealed(Engine::Postgres);
 }

@@ -90,10 +90,10 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
                 "the master key is the token secret as well; duet reseal brings the books under one of their own"
             );
         }
-        return open_with(settings, memory, purpose, (secret, &master)).await;
+        return open_with(settings, memory, purpose, (secret, &master, false)).await;
     }
     // Books of a release that made none of its own are under the token secret.
-    let ledger = open_with(settings, memory, purpose, (secret.clone(), &secret)).await?;
+    let ledger = open_with(settings, memory, purpose, (secret.clone(), &secret, false)).await?;
     if purpose == Purpose::Reading {
         return Ok(ledger);
     }
@@ -104,7 +104,7 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
             Some(master) => {
                 ledger.close().await;
                 drop(ledger);
-                open_with(settings, memory, purpose, (secret, &master)).await
+                open_with(settings, memory, purpose, (secret, &master, false)).await
             }
             // Whatever is done with it says why it cannot be. A key that was made up here would hide which one is missing.
             None => Ok(ledger),
@@ -114,7 +114,7 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
             drop(ledger);
             let made = ledger_core::ids::random_secret().map_err(|error| explain(&error))?;
             let master = private::keep_secret(&place, &made)?;
-            open_with(settings, memory, purpose, (secret, &master)).await
+            open_with(settings, memory, purpose, (secret, &master, master == made)).await
         }
     }
 }
@@ -123,7 +123,7 @@ async fn open_with(
     settings: &Settings,
     memory: Memory,
     purpose: Purpose,
-    (secret, master): (Vec<u8>, &[u8]),
+    (secret, master, is_new): (Vec<u8>, &[u8], bool),
 ) -> Result<Arc<Ledger>, String> {
     let options = LedgerOptions {
         database: DatabaseOptions {
@@ -146,6 +146,7 @@ async fn open_with(
             lifetime: settings.token_lifetime,
         },
         keys: Keys::of(master),
+        keys_are_new: is_new,
         write_queue: settings.write_queue,
         answer_bytes: memory.answers,
         remembered_bytes: memory.remembered,

@@ -73,6 +73,8 @@ pub struct LedgerOptions {
     pub tokens: TokenOptions,
     /// What is made of the master key.
     pub keys: Keys,
+    /// Whether that was made up just now, since there was none beside the books: nothing of theirs can have been sealed.
+    pub keys_are_new: bool,
     /// How many writes may wait in a lane before more are turned away.
     pub write_queue: usize,
     /// What answers that are kept for their repetition may weigh.
@@ -94,6 +96,7 @@ pub struct Ledger {
     running: OnceCell<Running>,
     passwords: Passwords,
     keys: Keys,
+    keys_are_new: bool,
     seals: Seals,
     /// Known once the database was asked whether the master key is its own.
     installation: OnceCell<Installation>,
@@ -260,6 +263,7 @@ impl Ledger {
             running: OnceCell::new(),
             passwords: Passwords::of_process()?,
             keys: options.keys,
+            keys_are_new: options.keys_are_new,
             installation: OnceCell::new(),
             up_to_date: OnceCell::new(),
             in_flight: InFlight::default(),
@@ -275,9 +279,10 @@ impl Ledger {
     }
 
     /// Brings the schema up to date, and makes the installation known to a database that is new. Books that are there and
-    /// were never sealed are refused: nobody can tell them from books whose seals somebody took off.
+    /// were never sealed are refused, unless there was no master key beside them until now: nobody can tell them from books
+    /// whose seals somebody took off.
     pub async fn migrate(&self) -> Result<()> {
-        self.migrate_with(Unsealed::Refused).await
+        self.migrate_with(if self.keys_are_new { Unsealed::Sealed } else { Unsealed::Refused }).await
     }
 
     /// The same, where the operator says that the books are of a release that had no seals.

@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(host.get_tcp_user_timeout(), Some(&Duration::from_secs(3)));
         assert_eq!(host.get_keepalives_idle(), Duration::from_secs(4));
         assert_eq!(host.get_application_name(), Some("books"));
-        assert!(host.get_options().unwrap().ends_with(" -c work_mem=8MB"));
+        assert!(host.get_options().unwrap().ends_with(" -c work_mem=8MB -c quote_all_identifiers=off"));
         assert!(host.get_options().unwrap().contains("statement_timeout=25000 "));
     }
 }

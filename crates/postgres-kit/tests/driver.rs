@@ -403,7 +403,7 @@ async fn what_is_acknowledged_is_kept_whatever_was_asked_for() {
     for (asked_for, expected) in [("off", "on"), ("on", "on"), ("local", "local"), ("remote_apply", "remote_apply")] {
         let options = format!("-c%20synchronous_commit%3D{asked_for}%20-c%20quote_all_identifiers%3Don");
         let link = link(&format!("{url}?options={options}")).await;
-        let is = |name: &str, value: &str| format!("SELECT (current_setting('{name}') = '{value}')::int8 AS n");
+        let is = |name: &str, value: &str| format!("SELECT (current_setting('{name}') = '{value}')::int::int8 AS n");
         assert_eq!(number(&link, &is("synchronous_commit", expected)).await, 1, "{asked_for}");
         assert_eq!(number(&link, &is("quote_all_identifiers", "off")).await, 1, "{asked_for}");
         link.close().await;

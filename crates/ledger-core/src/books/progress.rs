@@ -112,8 +112,8 @@ impl Line {
     }
 
     /// What of a note was invoiced, or came back before it was.
-    pub(crate) const fn taken(&self) -> Quantity {
-        Quantity::from_units(self.invoiced.units().saturating_add(self.returned.units()))
+    pub(crate) fn taken(&self) -> Result<Quantity> {
+        more(self.invoiced, self.returned)
     }
 
     fn moved(self, step: Step) -> Result<Self> {

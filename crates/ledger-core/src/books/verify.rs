@@ -463,7 +463,7 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
 /// The account of opening balances is empty once all of them are entered.
 async fn opened(cx: &Cx<'_>, walk: &Walk) -> Result<Check> {
     let account = cx.chart().await?.roles().opening_balance_equity.id();
-    let left: Wide = walk.accounts.get(&account).copied().unwrap_or(0);
+    let left: Wide = walk.accounts.sum_of(&account);
     let warning = "opening balances are missing: enter the rest, until the account of opening balances is at 0.00";
     Ok(Check::warning("O1", "What the books begin with is all entered", shown(left), shown(0), warning))
 }

@@ -220,6 +220,7 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         fiscal_year::table::Entity,
         item::table::Entity,
         lock::table::Entity,
+        mentions::Entity,
         number_counters::Entity,
         number_series::table::Entity,
         open_item_moves::Entity,
@@ -349,6 +350,10 @@ async fn a_snapshot_that_does_not_begin_costs_no_reader() {
     let place = Place::new("unlent");
     let database = place.open(Purpose::Serving).await.unwrap();
     database.migrate(&|_| String::new()).await.unwrap();
+    database.close().await;
+    drop(database);
+    // One that has no reader yet.
+    let database = place.open(Purpose::Serving).await.unwrap();
     let away = place.path().with_extension("away");
     std::fs::rename(place.path(), &away).unwrap();
     for _ in 0..5 {

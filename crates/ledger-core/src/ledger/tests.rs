@@ -45,6 +45,7 @@ impl Place {
             read_time: Duration::from_mins(1),
             clock,
             keys: Keys::of(b"master"),
+            keys_are_new: false,
         };
         let ledger = Ledger::open(options).await.unwrap();
         ledger.migrate().await.unwrap();

@@ -34,6 +34,7 @@ use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
+use words::sums::Sums as _;
 
 pub struct Revaluations;
 
@@ -373,7 +374,7 @@ async fn open_in_other_currencies(cx: &Cx<'_>, chart: &Chart, business: &Busines
         .into_iter()
         .filter(|((_, currency), _)| *currency != business.base_currency)
         .map(|(key, balance)| {
-            let carried = balance.base - itself.get(&key).copied().unwrap_or(0);
+            let carried = balance.base - itself.sum_of(&key);
             (key.0, key.1, Money::from_units(balance.currency), Money::from_units(carried))
         })
         .filter(|(_, _, amount, carried)| (*amount, *carried) != (Money::ZERO, Money::ZERO))
@@ -428,7 +429,7 @@ pub(crate) async fn renew(cx: &Cx<'_>) -> Result<()> {
             Revaluations::settle(cx, &old.head, &asked, Purpose::Posting).await.map_err(|error| match error {
                 Error::Validation(faults) => {
                     let why: Vec<String> = faults.iter().flat_map(|(_, messages)| messages).cloned().collect();
-                    let (number, date) = (old.head.number.as_deref().unwrap_or_default(), old.head.date);
+                    let (number, date) = (old.head.number.as_deref().unwrap_or(""), old.head.date);
                     Error::conflict(
                         "invalid_state",
                         format!(

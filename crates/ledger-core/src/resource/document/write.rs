@@ -670,7 +670,7 @@ fn check_followed(
     }
     for old in before.iter().filter(|old| old.is_touched()) {
         let new = plan.and_then(|plan| plan.begins.iter().find(|new| new.line_id == old.line_id));
-        let used = if old.is_order() { Ord::max(old.fulfilled, old.invoiced) } else { old.taken() };
+        let used = if old.is_order() { Ord::max(old.fulfilled, old.invoiced) } else { old.taken()? };
         // More than was ordered may have been delivered; it need not be taken back for a change of words.
         let least = Ord::min(used, old.quantity);
         if !new.is_some_and(|new| new.item_id == old.item_id && new.quantity >= least) {

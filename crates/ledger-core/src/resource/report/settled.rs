@@ -159,7 +159,7 @@ impl History {
 
     /// How a document was settled by the end of a day, and what it was open by then.
     pub(super) fn settlements(&self, document: RecordId, day: Day) -> Result<(Money, Vec<Settlement>)> {
-        let moves = self.moves.get(&document).map(Vec::as_slice).unwrap_or_default();
+        let moves = self.moves.get(&document).map_or(&[][..], Vec::as_slice);
         let mut whole = Money::ZERO;
         let mut by_allocation: Vec<(RecordId, Money)> = Vec::new();
         for moved in moves.iter().filter(|moved| moved.date <= day) {
@@ -176,8 +176,10 @@ impl History {
         let mut settlements = Vec::new();
         for (id, moved) in by_allocation {
             let settled = turned(moved);
-            let lapsed = self.lapses.get(&id).filter(|(target, _)| *target == document);
-            let lapsed = lapsed.map_or(Money::ZERO, |(_, lapsed)| *lapsed);
+            let lapsed = match self.lapses.get(&id) {
+                Some((target, lapsed)) if *target == document => *lapsed,
+                _ => Money::ZERO,
+            };
             let lapsed = Ord::min(lapsed, Ord::max(settled, Money::ZERO));
             let amount = settled.minus(lapsed).map_err(too_large)?;
             settlements.push(Settlement { amount, counts: true });

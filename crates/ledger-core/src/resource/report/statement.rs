@@ -17,6 +17,7 @@ use crate::resource::party::table as parties;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
+use words::sums::SummedUp as _;
 
 pub(super) struct PartyStatement;
 
@@ -149,7 +150,7 @@ impl Report for PartyStatement {
             named: documents_of(cx, lines.iter().map(|line| line.document_id)).await?,
             lines,
             party,
-            open: Sums { own: own.flatten().unwrap_or(0), base: base.flatten().unwrap_or(0) },
+            open: Sums { own: own.summed_up(), base: base.summed_up() },
         })
     }
 

@@ -46,7 +46,7 @@ pub(super) fn check_day(
     match origins.map(|source| &source.row).max_by_key(|row| row.date) {
         Some(row) if date < row.date => {
             let does = if returns { "returns" } else { "credits" };
-            let number = row.number.as_deref().unwrap_or_default();
+            let number = row.number.as_deref().unwrap_or("");
             Err(Error::field("date", format!("must not be before {}, the day of {number}, which it {does}", row.date)))
         }
         _ => Ok(()),

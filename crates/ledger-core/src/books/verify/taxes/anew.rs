@@ -108,12 +108,12 @@ impl Anew {
         codes: &HashMap<RecordId, codes::Model>,
         (base_decimals, tolerance): (u32, i64),
     ) -> Result<()> {
-        let coin = |decimals: u32| Wide::from(10_i64.pow(4_u32.saturating_sub(decimals)));
+        let coin = |decimals: u32| Wide::from(crate::money::Money::smallest(decimals).units());
         let coins = Coins { own: coin(currency::decimals(&row.currency).unwrap_or(2)), home: coin(base_decimals) };
         let content: Value = serde_json::from_str(&row.content).map_err(Error::internal)?;
         let mut told: BTreeMap<Key, Told> = BTreeMap::new();
         for fact in facts {
-            let id = |id: Option<RecordId>| id.map(|id| id.to_string()).unwrap_or_default();
+            let id = |id: Option<RecordId>| id.map_or_else(String::new, |id| id.to_string());
             told.entry((id(fact.line_id), id(fact.component_id), word(fact.duty))).or_default().add(Told {
                 base: fact.base.units().into(),
                 tax: fact.tax.units().into(),
@@ -179,7 +179,7 @@ fn other_terms(facts: &[&tax_facts::Model], content: &Value) -> Result<Vec<Strin
         let Some(tax) = taxes.next() else { continue };
         let kind = fact.kind.map(|kind| kind.to_string());
         if Wide::from(rate.units()) != number(&tax["rate"])? || kind.as_deref() != tax["kind"].as_str() {
-            let kind = kind.unwrap_or_default();
+            let kind = kind.as_deref().unwrap_or("");
             wrong.push(format!("{kind} at {rate} is told, and its line has {} at {}", tax["kind"], tax["rate"]));
         }
     }
@@ -216,7 +216,7 @@ impl Line<'_> {
         let figures = &self.kept["figures"];
         let (net, home_net) = (money(&figures["net"])?, money(&self.kept["base_net"])?);
         let sign = if credits(self.kind) { -1 } else { 1 };
-        let id = self.asked["id"].as_str().unwrap_or_default().to_owned();
+        let id = self.asked["id"].as_str().unwrap_or("").to_owned();
         let mut made: BTreeMap<Key, Told> = BTreeMap::new();
         let mut add = |component: &str, duty: TaxDuty, told: Told| {
             made.entry((id.clone(), component.to_owned(), word(duty))).or_default().add(told.times(sign));
@@ -226,7 +226,7 @@ impl Line<'_> {
             add("", TaxDuty::None, Told { base: net, home_base: home_net, ..Told::default() });
         }
         for (place, tax) in taxes.into_iter().enumerate() {
-            let component = tax["component"].as_str().unwrap_or_default();
+            let component = tax["component"].as_str().unwrap_or("");
             let (base, amount) = (money(&tax["base"])?, money(&tax["amount"])?);
             let claimed = money(&tax["recoverable"])?;
             let home = money(&self.kept["base_taxes"][place])?;

@@ -109,7 +109,7 @@ impl Cash {
         }
         let business = cx.business()?;
         let coin = Coin {
-            units: Wide::from(10_i64.pow(4_u32.saturating_sub(business.currency_decimals))),
+            units: Wide::from(crate::money::Money::smallest(business.currency_decimals).units()),
             rounding: business.settings.rounding_mode.rounding(),
         };
         let of_these = Condition::any()
@@ -132,7 +132,7 @@ impl Cash {
         let reduced: HashSet<(i64, TaxOrigin)> = reduced.into_iter().collect();
         let told = CashDue::of(cx, &ids).await?;
         for row in rows {
-            let own = facts.get(&row.id).map(Vec::as_slice).unwrap_or_default();
+            let own = facts.get(&row.id).map_or(&[][..], Vec::as_slice);
             let settled: Vec<&allocations::Model> = settled
                 .iter()
                 .filter(|one| one.target_document_id == row.id || one.source_document_id == row.id)

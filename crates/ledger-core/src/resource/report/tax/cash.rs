@@ -49,7 +49,7 @@ struct Row {
 impl Known {
     /// What becomes due of a document day by day, each share as a fact of its day.
     fn shares(&self, document: RecordId, asked: &Asked, found: &mut Vec<tax_facts::Model>) -> Result<()> {
-        let facts = self.facts.get(&document).map(Vec::as_slice).unwrap_or_default();
+        let facts = self.facts.get(&document).map_or(&[][..], Vec::as_slice);
         let mut days: BTreeSet<Day> = facts.iter().map(|fact| fact.date).collect();
         days.extend(self.history.days(document));
         let mut before: HashMap<(i64, i64), Figures> = HashMap::new();
