@@ -1,5 +1,6 @@
 //! Column shapes that every table shares.
 
+use crate::noting;
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -29,9 +30,10 @@ pub(crate) fn flag(name: &'static str) -> ColumnDef {
     ColumnDef::new(Alias::new(name)).boolean().take()
 }
 
-/// Gives a table that is there another column.
+/// Gives a table that is there another column. What is written to it from here on is noted like all else.
 pub(crate) async fn add(manager: &SchemaManager<'_>, table: &'static str, column: ColumnDef) -> Result<(), DbErr> {
-    manager.alter_table(Table::alter().table(table).add_column(column).take()).await
+    manager.alter_table(Table::alter().table(table).add_column(column).take()).await?;
+    noting::make_of_table(manager.get_connection(), table).await
 }
 
 /// Who and when, and the version that `ETag` is made from.

@@ -182,6 +182,32 @@ mod tests {
         database.query_one_raw(asked).await.unwrap().unwrap().try_get_by_index(0).unwrap()
     }
 
+    /// A column that comes and is filled in one run: whoever was sealed is sealed again afterwards.
+    #[tokio::test]
+    async fn what_fills_a_new_column_is_noted() {
+        let path = std::env::temp_dir().join(format!("duet-new-column-{}.db", std::process::id()));
+        let patience = std::time::Duration::ZERO;
+        let access = sqlite_kit::Access::Create;
+        let opening = sqlite_kit::Opening { path: path.clone(), access, cache_kib: 1_024, statements: 16, patience };
+        let (database, failure) = sqlite_kit::proxied(&opening).await.unwrap();
+        Migrator::up(&database, Some(8)).await.unwrap();
+        for statement in OLD_BOOKS {
+            database.execute_unprepared(statement).await.unwrap();
+        }
+        let before = Migrator::migrations().iter().position(|one| one.name().contains("keepers")).unwrap();
+        Migrator::up(&database, (before - 8).try_into().ok()).await.unwrap();
+        noting::make(&database).await.unwrap();
+        database.execute_unprepared("UPDATE accounts SET seal = 'sealed'; DELETE FROM touched").await.unwrap();
+        Migrator::up(&database, Some(1)).await.unwrap();
+        let kept = number(&database, "SELECT COUNT(*) FROM accounts WHERE keeper <> 'none'").await;
+        let noted = "SELECT COUNT(DISTINCT key) FROM touched WHERE relation = 'accounts'";
+        assert!(kept > 0 && number(&database, noted).await >= kept, "{kept} accounts are to be sealed again");
+        failure.told().unwrap();
+        for suffix in ["", "-wal", "-shm"] {
+            std::fs::remove_file(sqlite_kit::beside(&path, suffix)).unwrap();
+        }
+    }
+
     #[tokio::test]
     async fn old_books_get_what_came_later() {
         let path = std::env::temp_dir().join(format!("duet-old-books-{}.db", std::process::id()));

@@ -1,6 +1,6 @@
 //! The keeper of an account: the sub-ledger that makes its lines. Type, role and the components of taxes give it.
 
-use crate::columns::text;
+use crate::columns::{add, text};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -29,8 +29,7 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let column = text("keeper").not_null().default("none").take();
-        manager.alter_table(Table::alter().table("accounts").add_column(column).take()).await?;
+        add(manager, "accounts", text("keeper").not_null().default("none").take()).await?;
         let connection = manager.get_connection();
         let on_postgres = manager.get_database_backend() == DbBackend::Postgres;
         for statement in statements(on_postgres) {

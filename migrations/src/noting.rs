@@ -80,6 +80,12 @@ pub(crate) async fn make_within(connection: &impl ConnectionTrait) -> Result<(),
     make_of(connection, &all(connection).await?).await
 }
 
+/// Makes those of a table anew, where it has them.
+pub(crate) async fn make_of_table(connection: &impl ConnectionTrait, table: &str) -> Result<(), DbErr> {
+    let own: Vec<Noted> = all(connection).await?.into_iter().filter(|noted| noted.table == table).collect();
+    make_of(connection, &own).await
+}
+
 async fn make_of(connection: &impl ConnectionTrait, tables: &[Noted]) -> Result<(), DbErr> {
     for noted in tables {
         for statement in noted.triggers()? {
