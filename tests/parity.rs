@@ -41,7 +41,7 @@ on_both_engines! {
                 let request = Request::new("GET", &format!("{prefix}{path}")).header("X-Business-Id", &company.id);
                 server.send(&authorised(request, token)).expect(200).json()
             };
-            assert!(get("/businesses?pageSize=500")["items"].as_array().unwrap().iter().any(|one| one["id"] == company.id));
+            assert!(get("/businesses?pageSize=500&sort=-createdAt")["items"].as_array().unwrap().iter().any(|one| one["id"] == company.id));
             assert_eq!(get("/parties")["pagination"]["totalCount"], 0);
         }
     }
