@@ -57,11 +57,6 @@ const EXCEPT: &[(&str, &str, &str)] = &[
         "what a kind has beside its own row, which may be nothing",
     ),
     (
-        "crates/ledger-core/src/resource/report/tax/cash.rs",
-        "i64::try_from(coins * i128::from(coin)).unwrap_or(amount)",
-        "a share is no more than what it is of",
-    ),
-    (
         "crates/ledger-core/src/resource/tax_code.rs",
         "Percent::PLACES).to_string()).unwrap_or_default()",
         "each rate is at most 1 000 %, so their sum can be kept",
