@@ -133,3 +133,76 @@ impl<'l> MakeWriter<'l> for Lines {
         Line { lines: self, is_of_security: is_of_security(metadata) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn what_there_is_no_room_for_is_dropped_and_counted_and_of_security_last() {
+        let mut waiting = Waiting::default();
+        for number in 0..MOST_LINES + 7 {
+            waiting.add(format!("{number}\n").as_bytes(), false);
+        }
+        assert_eq!((waiting.lines.len(), waiting.dropped), (MOST_LINES, 7));
+        for _ in 0..MOST_LINES + 3 {
+            waiting.add(b"somebody logged in\n", true);
+        }
+        assert_eq!((waiting.lines.len(), waiting.dropped, waiting.dropped_of_security), (MOST_LINES * 2, 10, 3));
+        assert_eq!(waiting.next().as_deref(), Some(&b"0\n"[..]), "the first is first");
+        let mut heavy = Waiting::default();
+        for _ in 0..5 {
+            heavy.add(&vec![b'x'; 1 << 20], false);
+        }
+        assert_eq!((heavy.lines.len(), heavy.bytes, heavy.dropped), (4, MOST_BYTES, 1));
+        while heavy.next().is_some() {}
+        assert_eq!(heavy.bytes, 0);
+    }
+
+    /// Takes a line when it is let.
+    struct Slow(mpsc::Receiver<()>, mpsc::Sender<Vec<u8>>);
+
+    impl Write for Slow {
+        fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+            self.0.recv().map_err(io::Error::other)?;
+            self.1.send(line.to_vec()).map_err(io::Error::other)?;
+            Ok(line.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_whoever_does_not_read_and_the_end_waits_for_whoever_does() {
+        let ((let_go, may_go), (taken, seen)) = (mpsc::channel(), mpsc::channel());
+        let slow = Mutex::new(Some(Slow(may_go, taken)));
+        let out = move || slow.lock().unwrap_or_else(PoisonError::into_inner).take().into_iter().next();
+        let lines = Lines::written_to(move || Optional(out())).unwrap();
+        for number in 0..100 {
+            lines.make_writer().write_all(format!("{number}").as_bytes()).unwrap();
+        }
+        // Nothing was taken, and here we are. It ends also where nobody reads.
+        lines.finish(Duration::ZERO);
+        assert!(seen.try_recv().is_err());
+        (0..100).for_each(|_| let_go.send(()).unwrap());
+        let first: Vec<Vec<u8>> = seen.iter().take(100).collect();
+        assert_eq!((first.len(), &first[99][..]), (100, &b"99"[..]));
+        lines.finish(Duration::from_secs(60));
+        assert!(lines.0.lock().lines.is_empty());
+    }
+
+    struct Optional(Option<Slow>);
+
+    impl Write for Optional {
+        fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+            self.0.as_mut().map_or(Ok(line.len()), |slow| slow.write(line))
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+}

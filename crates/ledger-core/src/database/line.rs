@@ -137,3 +137,59 @@ impl<T> Drop for Served<'_, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn who(company: u128, caller: u128) -> Option<Who> {
+        Some(Who { company: Some(BusinessId(Uuid::from_u128(company))), caller: Uuid::from_u128(caller) })
+    }
+
+    /// Those who are served, each for as long as it says.
+    async fn served(line: &Line<(u8, u64)>, most: usize) -> Vec<u8> {
+        let mut order = Vec::new();
+        while order.len() < most {
+            let Some(((name, cost), turn)) = line.take() else { break };
+            tokio::time::advance(Duration::from_millis(cost)).await;
+            line.give_back(turn);
+            order.push(name);
+        }
+        order
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn companies_take_turns_by_what_their_writes_cost_and_our_own_goes_first() {
+        let line = Line::new(64, true);
+        for _ in 0..8 {
+            assert!(line.push(who(1, 1), (1, 2_000)).is_ok());
+        }
+        for _ in 0..4 {
+            assert!(line.push(who(2, 1), (2, 1)).is_ok());
+            assert!(line.push(who(1, 2), (3, 1)).is_ok());
+        }
+        assert!(line.push(None, (9, 1)).is_ok());
+        // One dear write of a company, and then all cheap ones of the other; of the first one's callers the cheap one.
+        assert_eq!(served(&line, 12).await, [9, 1, 2, 2, 2, 2, 3, 3, 3, 3, 1, 1]);
+    }
+
+    #[tokio::test]
+    async fn one_caller_and_one_company_leave_room_for_others() {
+        let line = Line::new(8, true);
+        let taken = |of: Option<Who>| (0..20).filter(|_| line.push(of, (0, 0)).is_ok()).count();
+        assert_eq!([taken(who(1, 1)), taken(who(1, 2)), taken(who(2, 1)), taken(None)], [3, 3, 2, 8]);
+        assert!(matches!(line.push(who(3, 1), (0, 0)), Err(Refused::Full)));
+    }
+
+    #[tokio::test]
+    async fn what_waits_is_done_after_it_is_closed_and_let_go_where_its_lane_breaks_down() {
+        let line = Line::new(8, false);
+        assert!(line.push(who(1, 1), 1).is_ok() && line.push(None, 2).is_ok());
+        line.close();
+        assert!(matches!(line.push(None, 3), Err(Refused::Closed(3))));
+        assert!(line.wait().await && line.take().is_some() && line.wait().await);
+        drop(Served(&line));
+        assert!(!line.wait().await);
+    }
+}

@@ -1,5 +1,7 @@
 //! A ledger on SQLite, under a clock that the test sets.
 
+mod leave;
+
 use super::*;
 use crate::database::Purpose;
 use crate::database::tests::PATIENCE;
