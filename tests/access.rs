@@ -4,7 +4,8 @@
 use crate::harness::server::{DIALECTS, authorised};
 use crate::harness::{Company, Dialect, Request, Server, on_both_engines};
 use ledger_core::access::{Action, Role};
-use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb, registry};
+use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
+use ledger_core::resource::registry::registry;
 use serde_json::{Value, json};
 
 /// Who may change what. Everybody may view everything but the people; nobody makes companies by a role.

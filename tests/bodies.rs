@@ -4,7 +4,8 @@ use crate::harness::examples::creatable;
 use crate::harness::http::{Answer, connect};
 use crate::harness::server::DIALECTS;
 use crate::harness::{Engine, Options, Request, Server, on_both_engines};
-use ledger_core::resource::operation::{Verb, registry};
+use ledger_core::resource::operation::Verb;
+use ledger_core::resource::registry::registry;
 use serde_json::{Value, json};
 use std::io::Write;
 

@@ -3,7 +3,7 @@
 use crate::harness::authority;
 use crate::harness::browser::Browser;
 use crate::harness::{Engine, Request, Server, on_both_engines};
-use ledger_core::resource::operation::registry;
+use ledger_core::resource::registry::registry;
 use serde_json::{Value, json};
 use std::path::Path;
 

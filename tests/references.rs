@@ -3,7 +3,8 @@
 use crate::harness::server::{Company, DIALECTS, Said};
 use crate::harness::shop::id;
 use crate::harness::{Dialect, Request, Server, on_both_engines};
-use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb, registry};
+use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
+use ledger_core::resource::registry::registry;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -6,7 +6,8 @@ use crate::harness::examples::creatable;
 use crate::harness::people::fresh_email;
 use crate::harness::server::{Company, DIALECTS, OWNER_EMAIL, Said, authorised};
 use crate::harness::{Dialect, Engine, Options, Request, Server, on_both_engines};
-use ledger_core::resource::operation::{Method, Verb, registry};
+use ledger_core::resource::operation::{Method, Verb};
+use ledger_core::resource::registry::registry;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

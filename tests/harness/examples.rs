@@ -3,7 +3,8 @@
 
 use super::server::Company;
 use super::{Dialect, Request};
-use ledger_core::resource::operation::{ResourceOperations, Verb, registry};
+use ledger_core::resource::operation::{ResourceOperations, Verb};
+use ledger_core::resource::registry::registry;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -29,7 +29,8 @@ use ledger_core::quoting::quoted;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
-use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb, registry};
+use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
+use ledger_core::resource::registry::{answering, registry};
 use ledger_core::security::{Event, Who};
 use std::future::Future;
 use std::sync::Arc;
@@ -295,7 +296,7 @@ async fn answer<D: Dialect>(
         Media::Json => D::success(message(reply.kind), &reply.json).into(),
         Media::NdJson | Media::Csv => reply.json.clone().into(),
     };
-    let made_in = resource.names_record(verb).then(|| D::collection(resource.answering(verb)));
+    let made_in = resource.names_record(verb).then(|| D::collection(answering(resource, verb)));
     Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
 }
 

@@ -1,234 +1,23 @@
-//! Who may do what: rights, roles, and the company a request is about.
-//!
-//! Owns: the table of built-in roles. Refuses: to decide per resource; a role speaks about areas of the books.
+//! Who may do what: whoever asks, their seat, and the company a request is about.
 //!
 //! A member of a company has one permission set there: a built-in one, which is a role, or one of the company's own.
 
-use crate::books::aliases::Aliases;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::Money;
 use crate::remembered::Changes;
-use crate::resource::ResourceKey;
-use crate::resource::business::{BusinessSettings, BusinessStatus, table as business};
-use crate::resource::permission::table as permission_set;
 use crate::stored::AsJson;
-use crate::wire_enum;
+use schema::aliases::Aliases;
+use schema::business::{self, BusinessSettings, BusinessStatus};
+use schema::key::ResourceKey;
+pub(crate) use schema::membership;
+use schema::permission as permission_set;
+pub(crate) use schema::rights::is_for_people;
+pub use schema::rights::{Action, Limits, Rights, Role, permission};
 use sea_orm::FromQueryResult;
 use sea_orm::entity::prelude::*;
 use std::sync::Arc;
-
-wire_enum! {
-    /// What a request does to a resource.
-    pub enum Action {
-        #[default]
-        View = "view",
-        Create = "create",
-        Edit = "edit",
-        Delete = "delete",
-        /// Brings a document into the books.
-        Post = "post",
-        /// Takes a document back out of the books.
-        Void = "void",
-        /// Takes records out of the system as a file.
-        Export = "export",
-    }
-}
-
-impl Action {
-    pub const ALL: [Self; 7] =
-        [Self::View, Self::Create, Self::Edit, Self::Delete, Self::Post, Self::Void, Self::Export];
-}
-
-/// The key of a permission, such as `party.edit`.
-pub fn permission(resource: ResourceKey, action: Action) -> String {
-    format!("{}.{}", resource.permission_noun(), action.as_str())
-}
-
-wire_enum! {
-    /// What a member may do in a company.
-    pub enum Role {
-        /// Everything, the company itself included.
-        #[default]
-        Owner = "owner",
-        /// All of the books, but not the company's existence.
-        Accountant = "accountant",
-        /// Day-to-day entry, without removing anything.
-        Bookkeeper = "bookkeeper",
-        /// Customers and what is sold to them.
-        Sales = "sales",
-        /// Suppliers and what is bought from them.
-        Purchasing = "purchasing",
-        /// Goods in and out.
-        Warehouse = "warehouse",
-        /// Money in and out.
-        Cashier = "cashier",
-        /// Reads everything, changes nothing.
-        Auditor = "auditor",
-        /// Reads everything, for programs.
-        ApiReadOnly = "apiReadOnly",
-    }
-}
-
-/// Whether people alone may do something: a program manages no people, no permissions and no keys, whatever its user may.
-/// So a key that leaked never becomes a lasting way in.
-pub(crate) fn is_for_people(resource: ResourceKey, action: Action) -> bool {
-    let people = matches!(resource, ResourceKey::Users | ResourceKey::Permissions | ResourceKey::ApiKeys);
-    people && action != Action::View
-}
-
-impl Role {
-    pub const ALL: [Self; 9] = [
-        Self::Owner,
-        Self::Accountant,
-        Self::Bookkeeper,
-        Self::Sales,
-        Self::Purchasing,
-        Self::Warehouse,
-        Self::Cashier,
-        Self::Auditor,
-        Self::ApiReadOnly,
-    ];
-
-    pub fn allows(self, resource: ResourceKey, action: Action) -> bool {
-        // Making a company is nobody's right within one.
-        if !resource.actions().contains(&action) || (resource == ResourceKey::Businesses && action == Action::Create) {
-            return false;
-        }
-        let people = matches!(
-            resource,
-            ResourceKey::Users | ResourceKey::Permissions | ResourceKey::ApiKeys | ResourceKey::DialectUsage
-        );
-        if people {
-            let sees = action == Action::View && matches!(self, Self::Accountant | Self::Auditor);
-            return self == Self::Owner || sees;
-        }
-        if action == Action::View {
-            return true;
-        }
-        let sells =
-            matches!(resource, ResourceKey::SalesOrders | ResourceKey::SalesInvoices | ResourceKey::CreditNotes);
-        let buys =
-            matches!(resource, ResourceKey::PurchaseOrders | ResourceKey::PurchaseInvoices | ResourceKey::DebitNotes);
-        let pays = matches!(resource, ResourceKey::Receipts | ResourceKey::Payments | ResourceKey::ContraEntries);
-        let settles = resource == ResourceKey::Allocations && matches!(action, Action::Create | Action::Delete);
-        let stock =
-            matches!(resource, ResourceKey::DeliveryNotes | ResourceKey::ReceiptNotes | ResourceKey::StockAdjustments);
-        let documents = sells || buys || pays || stock || resource == ResourceKey::Journals;
-        let enters = matches!(action, Action::Create | Action::Edit | Action::Post);
-        match self {
-            Self::Owner => true,
-            Self::Accountant => !(resource == ResourceKey::Businesses && action == Action::Delete),
-            Self::Bookkeeper => {
-                let master = matches!(resource, ResourceKey::Parties | ResourceKey::Items | ResourceKey::ExchangeRates);
-                ((documents || master) && enters) || settles
-            }
-            Self::Sales | Self::Purchasing => {
-                let own = if self == Self::Sales { sells } else { buys };
-                (own || matches!(resource, ResourceKey::Parties | ResourceKey::Items)) && enters
-            }
-            Self::Warehouse => stock && enters,
-            Self::Cashier => (pays && enters) || settles,
-            Self::Auditor => action == Action::Export,
-            Self::ApiReadOnly => false,
-        }
-    }
-
-    pub fn rights(self) -> Rights {
-        Rights::where_(|resource, action| self.allows(resource, action))
-    }
-
-    /// What its permission set is called.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Owner => "Owner",
-            Self::Accountant => "Accountant",
-            Self::Bookkeeper => "Bookkeeper",
-            Self::Sales => "Sales",
-            Self::Purchasing => "Purchasing",
-            Self::Warehouse => "Warehouse",
-            Self::Cashier => "Cashier",
-            Self::Auditor => "Auditor",
-            Self::ApiReadOnly => "Read-only, for programs",
-        }
-    }
-
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Owner => "Everything, the company itself and its people included.",
-            Self::Accountant => "All of the books, but not the company's existence nor its people.",
-            Self::Bookkeeper => "Day-to-day entry, without removing anything.",
-            Self::Sales => "Customers and what is sold to them.",
-            Self::Purchasing => "Suppliers and what is bought from them.",
-            Self::Warehouse => "Goods in and out.",
-            Self::Cashier => "Money in and out.",
-            Self::Auditor => "Reads everything, changes nothing.",
-            Self::ApiReadOnly => "Reads the books, changes nothing.",
-        }
-    }
-}
-
-/// A set of permissions, one bit each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Rights([u8; ResourceKey::ALL.len()]);
-
-impl Rights {
-    /// Those of all permissions that fit.
-    pub fn where_(fits: impl Fn(ResourceKey, Action) -> bool) -> Self {
-        let mut rights = Self([0; ResourceKey::ALL.len()]);
-        for resource in ResourceKey::ALL {
-            for &action in resource.actions().iter().filter(|action| fits(resource, **action)) {
-                rights.0[resource as usize] |= 1 << action as u8;
-            }
-        }
-        rights
-    }
-
-    pub const fn allows(self, resource: ResourceKey, action: Action) -> bool {
-        self.0[resource as usize] & (1 << action as u8) != 0
-    }
-
-    /// Those that both have.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self::where_(|resource, action| self.allows(resource, action) && other.allows(resource, action))
-    }
-
-    /// Those that the other lacks.
-    pub fn beyond(self, other: Self) -> Vec<String> {
-        Self::where_(|resource, action| self.allows(resource, action) && !other.allows(resource, action)).permissions()
-    }
-
-    /// The keys of all of them.
-    pub fn permissions(self) -> Vec<String> {
-        self.each().map(|(resource, action)| permission(resource, action)).collect()
-    }
-
-    pub fn each(self) -> impl Iterator<Item = (ResourceKey, Action)> {
-        let all = ResourceKey::ALL.into_iter().flat_map(|resource| Action::ALL.map(|action| (resource, action)));
-        all.filter(move |&(resource, action)| self.allows(resource, action))
-    }
-}
-
-/// How far someone's rights go.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Limits {
-    /// The most that the entries of a document may move which they post or take back, in the company's currency.
-    pub max_document_amount: Option<Money>,
-    /// How many days before today an entry may be dated which they post.
-    pub backdate_days: Option<i64>,
-}
-
-impl Limits {
-    /// Whether others go further.
-    pub(crate) fn is_exceeded_by(self, other: Self) -> bool {
-        let wider = |own: Option<i64>, other: Option<i64>| own.is_some_and(|own| other.is_none_or(|other| other > own));
-        let amounts = [self.max_document_amount, other.max_document_amount].map(|one| one.map(Money::units));
-        wider(amounts[0], amounts[1]) || wider(self.backdate_days, other.backdate_days)
-    }
-}
 
 /// What someone is in a company.
 #[derive(Debug, Clone)]
@@ -442,26 +231,6 @@ impl Business {
         }
         Err(Error::Forbidden { permission: permission(resource, action) })
     }
-}
-
-pub(crate) mod membership {
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "memberships")]
-    #[allow(clippy::struct_field_names, reason = "it does nothing but name three records")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: crate::ids::BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub user_id: crate::ids::UserId,
-        pub permission_id: crate::ids::RecordId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
 }
 
 #[derive(FromQueryResult)]

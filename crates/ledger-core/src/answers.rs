@@ -5,12 +5,13 @@
 //! answer still. So programs that poll cost next to nothing, and nobody ever gets an answer older than the last commit
 //! before they asked, whichever process made it.
 
-use crate::access::{Business, Limits, Rights};
+use crate::access::Business;
 use crate::day::Day;
 use crate::ids::BusinessId;
 use crate::ledger::{Call, Reply};
-use crate::resource::ResourceKey;
 use crate::resource::operation::Verb;
+use schema::key::ResourceKey;
+use schema::rights::{Limits, Rights};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -3,9 +3,8 @@
 //! Nobody queries without a `Cx`. Its company is part of every key, so a record of another company cannot
 //! be reached by mistake. What is to be written in the lane goes to its desk, through the context as well.
 
-use crate::access::{Action, Business, KeyScope, Seat};
+use crate::access::{Business, KeyScope, Seat};
 use crate::books::abroad::Abroad;
-use crate::books::aliases::Aliases;
 use crate::books::audit::{Change, Origin};
 use crate::books::chart::Chart;
 use crate::books::desk::{Desk, NewEntry};
@@ -14,7 +13,8 @@ use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::{Asker, Periods};
 use crate::books::seal::Seals;
 use crate::books::stock::Replaced;
-use crate::books::tables::{DocumentKind, EntryRef, documents};
+use crate::books::tax_codes::TaxCodes;
+use crate::books::terms::Terms;
 use crate::clock::{Clock, Instant};
 use crate::database::{Db, Reads, Session};
 use crate::day::Day;
@@ -22,10 +22,11 @@ use crate::error::{Error, Result};
 use crate::fair::Pace;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::keys::Keys;
-use crate::resource::payment_term::Terms;
-use crate::resource::tax_code::TaxCodes;
-use crate::resource::{ResourceKey, item, party};
 use crate::security::AccountChange;
+use schema::aliases::Aliases;
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::{DocumentKind, EntryRef, documents};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -244,12 +245,12 @@ impl<'a> Cx<'a> {
     pub(crate) async fn parties(
         &self,
         asked: &HashSet<RecordId>,
-    ) -> Result<HashMap<RecordId, Arc<party::table::Model>>> {
+    ) -> Result<HashMap<RecordId, Arc<schema::party::Model>>> {
         self.desk()?.parties(&self.db, self.business_id()?, asked).await
     }
 
     /// Those of these items that there are.
-    pub(crate) async fn items(&self, asked: &HashSet<RecordId>) -> Result<HashMap<RecordId, Arc<item::table::Model>>> {
+    pub(crate) async fn items(&self, asked: &HashSet<RecordId>) -> Result<HashMap<RecordId, Arc<schema::item::Model>>> {
         self.desk()?.items(&self.db, self.business_id()?, asked).await
     }
 

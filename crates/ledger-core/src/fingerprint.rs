@@ -5,12 +5,15 @@
 //! there. Where it is not, what else is known of the first request decides: see [`Fingerprint::is_of`].
 
 use crate::error::{Error, Result};
-use crate::idempotency::{Claim, Model};
+use crate::idempotency::Claim;
 use crate::ids::BusinessId;
-use crate::ledger::{Reply, ReplyKind, hex};
+use crate::ledger::Reply;
 use crate::resource::json::{canonical, strict};
+use crate::resource::operation::ReplyKind;
 use crate::resource::operation::{BodyNeed, ResourceOperations, Verb};
+use crate::texts::hex;
 use ring::{digest, hmac};
+use schema::idempotency::Model;
 use serde_json::Value;
 
 /// The scheme of this release. Whatever changes [`command`] or the key behind it makes another.
@@ -85,7 +88,7 @@ mod tests {
     use super::*;
     use crate::clock::Instant;
     use crate::ids::{RecordId, UserId};
-    use crate::resource::operation::operations;
+    use crate::resource::registry::operations;
     use crate::resource::{item::Items, party::Parties};
 
     const BODY: &[u8] = br#"{"name": "Elbe Books", "isCustomer": true, "creditLimit": 10.50}"#;

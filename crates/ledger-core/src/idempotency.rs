@@ -3,42 +3,18 @@
 //! The answer is kept in the same transaction as the write: either both exist or neither. Only successes
 //! are kept; a request that failed changed nothing and may simply be tried again.
 
-use crate::auth::user;
+use crate::books::repeats::KEPT;
 use crate::clock::Instant;
-use crate::error::{Error, Result, Unavailable};
+use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::ledger::{Reply, ReplyKind};
+use crate::ledger::Reply;
+use crate::resource::operation::ReplyKind;
 use crate::resource::operation::ResourceOperations;
-use sea_orm::entity::prelude::*;
-use sea_orm::{IntoActiveModel, QuerySelect, QueryTrait};
+use schema::idempotency::{Entity, Model};
+use sea_orm::{ConnectionTrait, EntityTrait};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
-/// A day, and what several servers may be apart in counting it.
-const KEPT: Duration = Duration::from_mins(24 * 60 + 30);
-
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-#[sea_orm(table_name = "idempotency_keys")]
-pub struct Model {
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub user_id: UserId,
-    #[sea_orm(primary_key, auto_increment = false)]
-    pub key: String,
-    pub command: String,
-    pub outcome: String,
-    /// By the time that the books were served, which no clock sets: see [`crate::running`].
-    pub created_at: Instant,
-    /// The company and the record that the answer is about, where there is one.
-    pub business_id: Option<BusinessId>,
-    pub record_id: Option<RecordId>,
-}
-
-#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
-
-impl ActiveModelBehavior for ActiveModel {}
 
 /// A key and the command it stands for.
 #[derive(Clone)]
@@ -79,35 +55,6 @@ pub(crate) fn kept(claim: &Claim, reply: &Reply) -> Result<Model> {
         business_id: claim.company,
         record_id: reply.record.map(|(id, _)| id),
     })
-}
-
-/// Keeps the answers of a batch, and lets those of its users go that are too old: their keys may be used again.
-pub(crate) async fn write(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Result<()> {
-    let Some(newest) = rows.iter().map(|row| row.created_at).max() else { return Ok(()) };
-    let users: HashSet<UserId> = rows.iter().map(|row| row.user_id).collect();
-    Entity::delete_many()
-        .filter(Column::UserId.is_in(users))
-        .filter(Column::CreatedAt.lte(newest.minus(KEPT)))
-        .exec(connection)
-        .await?;
-    let rows = rows.into_iter().map(IntoActiveModel::into_active_model);
-    match Entity::insert_many(rows).exec_without_returning(connection).await {
-        Ok(_) => Ok(()),
-        // Another process was faster with the same key: run again, and find its answer.
-        Err(error) if crate::fault::is_duplicate(&error) => Err(Error::Unavailable(Unavailable::Overloaded)),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Lets the keys of everybody go that are too old. What bounds the table is a day of writing.
-pub(crate) async fn forget(connection: &impl ConnectionTrait, now: Instant) -> Result<()> {
-    let users = user::Entity::find().select_only().column(user::Column::Id).into_query();
-    Entity::delete_many()
-        .filter(Column::UserId.in_subquery(users))
-        .filter(Column::CreatedAt.lte(now.minus(KEPT)))
-        .exec(connection)
-        .await?;
-    Ok(())
 }
 
 /// The keys whose first request is still running in this process.

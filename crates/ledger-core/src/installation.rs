@@ -6,13 +6,13 @@
 use crate::books::seal::sums::Sums;
 use crate::books::seal::tables::{TABLES, Whose};
 use crate::books::seal::{Seals, same, writing};
-use crate::books::tables::books;
 use crate::clock::Instant;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::keys::{Keys, Purpose};
-use crate::ledger::hex;
+use crate::texts::hex;
 use ring::hmac;
+use schema::tables::books;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::OnConflict;

@@ -5,7 +5,7 @@
 //! check, so that a server with another one refuses to start instead of writing what nobody can prove.
 
 use crate::error::{Error, Result};
-use crate::ledger::hex;
+use crate::texts::hex;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, KeyType, Salt};
 use ring::hmac;

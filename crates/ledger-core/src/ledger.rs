@@ -11,8 +11,9 @@ mod watching;
 
 use self::leave::{Judged, Leave, REVOKED};
 use self::watching::Watch;
-use crate::access::{self, Business, Principal, Proved, Role, membership};
+use crate::access::{self, Business, Principal, Proved};
 use crate::answers::{self, Answers, Known};
+use crate::api_keys::Key;
 use crate::aside;
 use crate::auth::password::{Names, NewPassword, Passwords, Who};
 use crate::auth::throttle;
@@ -24,7 +25,6 @@ use crate::books::audit::{self, AuditAction, Origin};
 use crate::books::desk::{Desk, Rehearsed};
 use crate::books::seal::heads::{self, SignedHead};
 use crate::books::seal::{Seals, writing};
-use crate::books::tables::books;
 use crate::books::verify::{Check, Verdict};
 use crate::client::Client;
 use crate::clock::{Clock, Instant};
@@ -41,19 +41,25 @@ use crate::installation::{self, Installation, Sealed};
 use crate::keys::Keys;
 use crate::quoting::quoted;
 use crate::remembered::{Changes, Remembered};
-use crate::resource::api_key::{self, Key, UserKey};
-use crate::resource::business::table as business;
+use crate::resource::api_key::{self, UserKey};
 use crate::resource::extra::Media;
 use crate::resource::list::{self, Pagination};
+pub use crate::resource::operation::ReplyKind;
 use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb};
+use crate::resource::registry::answering;
 use crate::resource::user::{self as user_records, MembershipView, UserView};
-use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile, revaluation};
+use crate::resource::{Scope, dialect_usage, entry, profile, revaluation};
 use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
 use migrations::Left;
 pub use reading::{Errand, ReadCall, WriteCall};
 pub use resealing::{Progress, Resealed};
+use schema::business;
+use schema::key::ResourceKey;
+use schema::membership;
+use schema::rights::Role;
+use schema::tables::books;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -139,15 +145,6 @@ pub struct Call {
     pub origin: Origin,
     /// The program that calls, as it names itself.
     pub agent: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ReplyKind {
-    Listed,
-    Found,
-    Created,
-    Updated,
-    Deleted,
 }
 
 /// The answer to one request, in no dialect's words.
@@ -415,7 +412,7 @@ impl Ledger {
         self.write(None, move |transaction, _| {
             Box::pin(async move {
                 running::write(transaction, at).await?;
-                idempotency::forget(transaction, at).await
+                crate::books::repeats::forget(transaction, at).await
             })
         })
         .await?;
@@ -534,7 +531,7 @@ impl Ledger {
         business: Option<&str>,
         address: Option<IpAddr>,
     ) -> Result<Principal> {
-        let key = token.starts_with(api_key::PREFIX);
+        let key = token.starts_with(crate::api_keys::PREFIX);
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
             Some(id) => {
@@ -618,7 +615,7 @@ impl Ledger {
             Some(known)
         } else {
             let network = address.map(throttle::network).unwrap_or_default();
-            let digest = api_key::digest(secret);
+            let digest = crate::api_keys::digest(secret);
             let worth = match self.wrong_keys.check(&network, &digest, self.clock.now()) {
                 // It may be a good one, beside somebody who guesses.
                 Err(Error::RateLimited { .. }) => {
@@ -628,7 +625,7 @@ impl Ledger {
                 worth => worth?,
             };
             if worth == Worth::Nothing {
-                return Err(api_key::UNKNOWN);
+                return Err(crate::api_keys::UNKNOWN);
             }
             let (ledger, secret) = (self.clone(), secret.to_owned());
             let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
@@ -644,7 +641,7 @@ impl Ledger {
             }
             found?
         };
-        let key = found.ok_or(api_key::UNKNOWN)?;
+        let key = found.ok_or(crate::api_keys::UNKNOWN)?;
         key.still_good(self.clock.now())?;
         if !key.may_come_from(address) {
             let who = security::Who::Key { key: key.scope.key, user: key.user };
@@ -659,7 +656,7 @@ impl Ledger {
     async fn look_at_keys(&self) -> Result<()> {
         let _one = self.wrong_keys.looking.lock().await;
         if !self.wrong_keys.knows_all(self.clock.now()) {
-            let digests = api_key::digests(&self.database.door, wrong_keys::MOST_GOOD).await?;
+            let digests = crate::api_keys::digests(&self.database.door, wrong_keys::MOST_GOOD).await?;
             self.wrong_keys.know(&digests, self.clock.now());
         }
         Ok(())
@@ -782,7 +779,7 @@ impl Ledger {
                 company,
                 record: id,
                 kind: resource.reply_kind(verb),
-                answering: resource.answering(verb),
+                answering: answering(resource, verb),
                 at: self.running().await?.now(&self.clock),
             }),
             None => None,
@@ -1197,12 +1194,4 @@ fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, Field
         }
     }
     if faults.is_empty() { Ok(dry_run) } else { Err(faults) }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
 }

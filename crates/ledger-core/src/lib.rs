@@ -1,10 +1,11 @@
 //! The books of Duet: resources, rules, money, permissions and storage.
 //!
 //! Knows nothing of HTTP. A dialect calls [`ledger::Ledger`]; everything that it can call is in the registry,
-//! [`resource::each_resource`].
+//! [`resource::registry`].
 
 pub mod access;
 pub mod answers;
+mod api_keys;
 pub mod aside;
 pub mod auth;
 pub mod books;

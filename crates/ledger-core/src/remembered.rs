@@ -9,12 +9,12 @@
 //! was asked for after it came.
 
 use crate::access::Business;
+use crate::api_keys::Key;
 use crate::auth::{session, user};
-use crate::books::tables::books;
 use crate::database::Reads;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::api_key::{self, Key};
+use schema::tables::books;
 use sea_orm::QuerySelect;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Query, SimpleExpr};
@@ -160,7 +160,7 @@ impl Remembered {
         changes: Changes,
         secret: &str,
     ) -> Result<Option<Arc<Key>>> {
-        let Some(found) = api_key::find(connection, secret).await?.map(Arc::new) else { return Ok(None) };
+        let Some(found) = crate::api_keys::find(connection, secret).await?.map(Arc::new) else { return Ok(None) };
         self.under(changes, |facts| facts.keys.insert(secret.to_owned(), found.clone()));
         Ok(Some(found))
     }

@@ -7,7 +7,7 @@
 use crate::auth::UserStatus;
 use crate::books::audit::{AuditAction, Change, Origin};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::ResourceKey;
+use schema::key::ResourceKey;
 use serde_json::{Value, json};
 
 /// The target of its lines, which is on at every level.
@@ -318,12 +318,5 @@ impl AccountChange {
             before: None,
             after: Some(after.to_string()),
         }
-    }
-}
-
-impl ResourceKey {
-    /// Whether its changes stand in the installation's log as well.
-    pub(crate) const fn is_of_people(self) -> bool {
-        matches!(self, Self::Users | Self::ApiKeys | Self::Profile | Self::Businesses)
     }
 }

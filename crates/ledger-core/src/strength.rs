@@ -168,7 +168,7 @@ mod tests {
             assert!(!is_guessable(secret), "{secret}");
         }
         for _ in 0..20 {
-            let random = crate::ledger::hex(&crate::ids::random_bytes::<32>().unwrap());
+            let random = crate::texts::hex(&crate::ids::random_bytes::<32>().unwrap());
             assert!(!is_guessable(&random), "{random}");
         }
         // What is weak at its front may be strong at its end.

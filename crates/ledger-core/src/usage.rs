@@ -5,8 +5,9 @@
 use crate::clock::Instant;
 use crate::error::Result;
 use crate::ids::{BusinessId, UserId};
-use crate::resource::ResourceKey;
-use crate::resource::operation::{Verb, registry};
+use crate::resource::operation::Verb;
+use crate::resource::registry::registry;
+use schema::key::ResourceKey;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
@@ -24,33 +25,7 @@ const OTHERS: &str = "others";
 /// Of a program's name, so much.
 const MOST_LETTERS: usize = 200;
 
-pub(crate) mod table {
-    use crate::clock::Instant;
-    use crate::ids::{BusinessId, UserId};
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "dialect_usage")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub user_id: UserId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub dialect: String,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub operation: String,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub agent: String,
-        pub calls: i64,
-        pub last_at: Instant,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::dialect_usage as table;
 use table::Column;
 
 type Place = (BusinessId, UserId, &'static str, ResourceKey, Verb);

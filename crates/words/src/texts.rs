@@ -53,6 +53,14 @@ pub fn search_key(text: &str) -> String {
     text.to_lowercase()
 }
 
+pub fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

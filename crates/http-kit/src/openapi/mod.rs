@@ -22,7 +22,8 @@ use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::{Does, Media, Reading};
 use ledger_core::resource::list::Pagination;
-use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb, registry};
+use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
+use ledger_core::resource::registry::{answering, registry};
 use parameters::{header_parameter, path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -106,7 +107,7 @@ impl Document {
         let item = PathItem { post: Some(self.accept::<D>()), ..PathItem::default() };
         self.path(format!("{prefix}{}", D::ACCEPT_PATH), item);
         for resource in registry() {
-            self.tag::<D>(resource.about.title, resource.about.description);
+            self.tag::<D>(resource.key.title(), resource.about.description);
             let collection = format!("{prefix}{}", D::collection(resource));
             for (path, verbs) in paths(resource) {
                 let mut item = PathItem::default();
@@ -255,7 +256,7 @@ impl Document {
         }
         let request_body = self.request_body(resource, verb).map(ReferenceOr::Item);
         Operation {
-            tags: vec![self.tag_name::<D>(about.title)],
+            tags: vec![self.tag_name::<D>(resource.key.title())],
             summary: Some(summary),
             description: Some(description),
             operation_id: Some(self.operation_id::<D>(resource.operation_id(verb))),
@@ -300,7 +301,7 @@ impl Document {
 
     /// The name of what a verb answers, and an example of it.
     fn answer(&mut self, resource: &ResourceOperations, verb: Verb) -> (String, Value) {
-        let resource = resource.answering(verb);
+        let resource = answering(resource, verb);
         let record = example_record(resource);
         let name = record_name(resource, &mut self.output);
         match verb {
@@ -315,7 +316,7 @@ impl Document {
 
     /// The schema of what the verb answers, before the dialect wraps it.
     fn payload(&mut self, resource: &ResourceOperations, verb: Verb) -> Schema {
-        let record = (resource.answering(verb).view_schema)(&mut self.output);
+        let record = (answering(resource, verb).view_schema)(&mut self.output);
         match verb {
             Verb::Get | Verb::Create | Verb::Update | Verb::Extra(_) => record,
             Verb::List => {

@@ -9,13 +9,15 @@
 
 use super::user::{self as accounts, UserStatus};
 use super::{PLAIN, SentPassword, password, random_letters};
-use crate::access::{self, Action, membership};
+use crate::access;
 use crate::clock::Instant;
 use crate::error::{FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::{BusinessId, UserId};
-use crate::resource::ResourceKey;
-use crate::resource::address::text;
+use schema::address::text;
+use schema::key::ResourceKey;
+use schema::membership;
+use schema::rights::Action;
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
@@ -72,7 +74,7 @@ pub(crate) fn waits(user: &accounts::Model) -> bool {
 
 /// What is kept of a code. It is random and long, so one round is enough.
 pub(crate) fn digest(code: &str) -> String {
-    crate::ledger::hex(ring::digest::digest(&ring::digest::SHA256, code.as_bytes()).as_ref())
+    crate::texts::hex(ring::digest::digest(&ring::digest::SHA256, code.as_bytes()).as_ref())
 }
 
 /// A new code for somebody who waits; the one before is void. It is shown once.

@@ -3,7 +3,7 @@
 use super::{PLAIN, random_letters};
 use crate::error::Result;
 use crate::ids::UserId;
-use crate::ledger::hex;
+use crate::texts::hex;
 use ring::hmac;
 use sea_orm::ActiveValue::Set;
 use sea_orm::PaginatorTrait;

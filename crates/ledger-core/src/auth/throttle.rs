@@ -19,7 +19,7 @@
 use crate::clock::Instant;
 use crate::error::{Error, Result};
 use crate::ids::UserId;
-use crate::ledger::hex;
+use crate::texts::hex;
 use ring::hmac;
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;

@@ -3,9 +3,9 @@
 //! There are few of them, and each kind has an index of its own, so that reports can leave them out without reading the
 //! rest.
 
-use crate::books::tables::{EntryKind, entries};
 use crate::cx::Cx;
 use crate::error::Result;
+use schema::tables::{EntryKind, entries};
 use sea_orm::sea_query::{Expr, Query, SelectStatement, UnionType};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 

@@ -8,15 +8,15 @@
 use crate::aside;
 use crate::books::digest::Digest;
 use crate::books::seal::{Seals, heads};
-use crate::books::tables::{audit_log, books};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::packed::Packed;
-use crate::resource::ResourceKey;
 use crate::texts::search_key;
 use crate::wire_enum;
+use schema::key::ResourceKey;
+use schema::tables::{audit_log, books};
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Condition, LikeExpr};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect};

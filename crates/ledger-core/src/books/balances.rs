@@ -4,12 +4,12 @@
 //! it was known earlier is the same sum less the lines that were recorded since.
 
 use crate::books::BEFORE_THE_FIRST;
-use crate::books::tables::{account_days, account_months, entries, entry_lines};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
+use schema::tables::{account_days, account_months, entries, entry_lines};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select,

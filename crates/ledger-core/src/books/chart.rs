@@ -2,10 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
-use crate::resource::account::{AccountStatus, table as accounts};
-use crate::resource::business::table as businesses;
 use crate::stored::AsJson;
+use rules::account::AccountStatus;
 pub(crate) use rules::chart::*;
+use schema::account as accounts;
+use schema::business as businesses;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::BTreeMap;
 

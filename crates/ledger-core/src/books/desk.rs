@@ -9,7 +9,6 @@
 //!
 //! Rollups are not gathered: they follow from the lines, and are summed once when the batch is written.
 
-use crate::books::aliases::Named;
 use crate::books::audit::{self, AuditAction, Change, Origin};
 use crate::books::chart::Chart;
 use crate::books::limits::{Judged, Moves};
@@ -19,26 +18,25 @@ use crate::books::seal::sums::{Moved, Sums};
 use crate::books::seal::tables::{TABLES, Whose};
 use crate::books::seal::writing::{self, Of, There};
 use crate::books::seal::{Seals, heads};
-use crate::books::tables::{
+use crate::books::tax_codes::TaxCodes;
+use crate::books::terms::Terms;
+use crate::clock::Instant;
+use crate::day::Day;
+use crate::error::{Error, Result, Unavailable};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::installation;
+use crate::money::Money;
+use crate::remembered::{self, Changes};
+use crate::security::{self, Told};
+use rules::posting::{Line, Posting};
+use schema::aliases::Named;
+use schema::key::ResourceKey;
+use schema::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, allocations, audit_log,
     books, document_lines, document_links, documents, entries, entry_lines, mentions, number_counters, open_item_moves,
     open_items, party_balances, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
     stock_snapshots, tax_beginnings, tax_facts,
 };
-use crate::clock::Instant;
-use crate::day::Day;
-use crate::error::{Error, Result, Unavailable};
-use crate::idempotency;
-use crate::ids::{BusinessId, RecordId, UserId};
-use crate::installation;
-use crate::money::Money;
-use crate::remembered::{self, Changes};
-use crate::resource::ResourceKey;
-use crate::resource::payment_term::Terms;
-use crate::resource::tax_code::TaxCodes;
-use crate::resource::{item, party};
-use crate::security::{self, Told};
-use rules::posting::{Line, Posting};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, Iterable, QueryFilter,
@@ -109,8 +107,8 @@ struct Facts {
     periods: Option<Arc<Periods>>,
     taxes: Option<Arc<TaxCodes>>,
     terms: Option<Arc<Terms>>,
-    parties: HashMap<RecordId, Arc<party::table::Model>>,
-    items: HashMap<RecordId, Arc<item::table::Model>>,
+    parties: HashMap<RecordId, Arc<schema::party::Model>>,
+    items: HashMap<RecordId, Arc<schema::item::Model>>,
 }
 
 impl Facts {
@@ -127,7 +125,7 @@ struct Pending {
     lines: Vec<entry_lines::Model>,
     tax_facts: Vec<tax_facts::Model>,
     audits: Vec<audit_log::Model>,
-    keys: Vec<idempotency::Model>,
+    keys: Vec<schema::idempotency::Model>,
     document_lines: Vec<document_lines::Model>,
     open_items: Vec<open_items::Model>,
     open_item_moves: Vec<open_item_moves::Model>,
@@ -367,11 +365,13 @@ impl Desk {
         connection: &impl ConnectionTrait,
         business: BusinessId,
         asked: &HashSet<RecordId>,
-    ) -> Result<HashMap<RecordId, Arc<party::table::Model>>> {
+    ) -> Result<HashMap<RecordId, Arc<schema::party::Model>>> {
         let (mut known, missing) = self.known(business, asked, |facts| &facts.parties);
         if !missing.is_empty() {
-            let found =
-                party::load(connection, business, &missing).await?.into_iter().map(|row| (row.id, Arc::new(row)));
+            let found = crate::books::parties::load(connection, business, &missing)
+                .await?
+                .into_iter()
+                .map(|row| (row.id, Arc::new(row)));
             let found: Vec<_> = found.collect();
             known.extend(found.iter().cloned());
             self.learn(business, |facts| facts.parties.extend(found));
@@ -385,11 +385,13 @@ impl Desk {
         connection: &impl ConnectionTrait,
         business: BusinessId,
         asked: &HashSet<RecordId>,
-    ) -> Result<HashMap<RecordId, Arc<item::table::Model>>> {
+    ) -> Result<HashMap<RecordId, Arc<schema::item::Model>>> {
         let (mut known, missing) = self.known(business, asked, |facts| &facts.items);
         if !missing.is_empty() {
-            let found =
-                item::load(connection, business, &missing).await?.into_iter().map(|row| (row.id, Arc::new(row)));
+            let found = crate::books::items::load(connection, business, &missing)
+                .await?
+                .into_iter()
+                .map(|row| (row.id, Arc::new(row)));
             let found: Vec<_> = found.collect();
             known.extend(found.iter().cloned());
             self.learn(business, |facts| facts.items.extend(found));
@@ -467,7 +469,7 @@ impl Desk {
         self.inner().rehearsed.take().into_iter().flatten().collect()
     }
 
-    pub(crate) fn keep_key(&self, key: idempotency::Model) {
+    pub(crate) fn keep_key(&self, key: schema::idempotency::Model) {
         self.inner().pending.keys.push(key);
     }
 
@@ -599,7 +601,7 @@ impl Desk {
             reverses_id: new.reverses,
             narration: new.narration.clone(),
             total: new.posting.total(),
-            search: crate::resource::address::search_text(&searched),
+            search: schema::address::search_text(&searched),
         });
         let lines = new.posting.lines().iter().zip(1..);
         let lines: Vec<_> = lines.map(|(line, position)| line_row(business, entry, position, line)).collect();
@@ -982,7 +984,7 @@ impl Pending {
             standing.write(connection, (seals, moved)).await?;
         }
         insert_plain::<audit_log::Entity>(connection, self.audits).await?;
-        idempotency::write(connection, self.keys).await
+        crate::books::repeats::write(connection, self.keys).await
     }
 }
 

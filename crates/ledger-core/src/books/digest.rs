@@ -24,6 +24,6 @@ impl Digest {
 
     /// In hexadecimal digits.
     pub(crate) fn finish(self) -> String {
-        crate::ledger::hex(self.0.finish().as_ref())
+        crate::texts::hex(self.0.finish().as_ref())
     }
 }

@@ -5,13 +5,14 @@
 
 use crate::books::BEFORE_THE_FIRST;
 use crate::books::portions::next_entries;
-use crate::books::tables::{entries, entry_lines};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
-use crate::resource::account::{AccountClass, table as accounts};
+use rules::account::AccountClass;
+use schema::account as accounts;
+use schema::tables::{entries, entry_lines};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
 use std::fmt::Write;

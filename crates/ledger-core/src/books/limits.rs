@@ -16,7 +16,6 @@ use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
-use crate::resource::exchange_rate;
 use rules::posting::Line;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -170,13 +169,13 @@ async fn at_known_rate<'l>(
 /// What a currency is worth to whoever has a limit.
 async fn rate_for(cx: &Cx<'_>, currency: &str, date: Day) -> Result<Rate> {
     let base = &cx.business()?.base_currency;
-    let why = match exchange_rate::judged(cx, currency, date).await? {
-        exchange_rate::Judged::At(rate) => return Ok(rate),
-        exchange_rate::Judged::Unknown => format!(
+    let why = match crate::books::rates::judged(cx, currency, date).await? {
+        crate::books::rates::Judged::At(rate) => return Ok(rate),
+        crate::books::rates::Judged::Unknown => format!(
             "needs an exchange rate of the company for you: what {currency} is worth in {base}, which your limit is in \
              (maxDocumentAmount), is not known here"
         ),
-        exchange_rate::Judged::OwnOnly => format!(
+        crate::books::rates::Judged::OwnOnly => format!(
             "needs an exchange rate that somebody else made for you: you have a limit in {base} (maxDocumentAmount), and are \
              not held against rates of {currency} that are all your own"
         ),

@@ -1,13 +1,13 @@
 //! Document numbers: gapless within a series and its period, taken only when a document is posted.
 
 use crate::access::Business;
-use crate::books::tables::{DocumentKind, documents};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::quoting::quoted;
-use crate::resource::number_series::{Chronology, ResetOn, SeriesStatus, table as series};
+use schema::number_series::{self as series, Chronology, ResetOn, SeriesStatus};
+use schema::tables::{DocumentKind, documents};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter};
 
 /// Where a series stands in a period.
@@ -71,7 +71,7 @@ pub(crate) async fn choose(
     if let Some(number) = by_hand {
         return by_hand_in(cx, series, kind, (date, number), None).await;
     }
-    let period = series.reset_on.period(business, date);
+    let period = period_of(series.reset_on, business, date);
     let counter = cx.counter(series.id, &period).await?;
     if let Some(counter) =
         counter.filter(|counter| series.chronological == Chronology::Block && date < counter.last_date)
@@ -121,7 +121,7 @@ pub(crate) async fn by_hand_in(
             format!("comes before the first number of the series, {}", series.first_number),
         ));
     }
-    let place = place.map(|place| (series.reset_on.period(business, date), place));
+    let place = place.map(|place| (period_of(series.reset_on, business, date), place));
     Ok(Numbered { number: number.to_owned(), series: series.id, place, by_hand: true })
 }
 
@@ -155,14 +155,12 @@ async fn is_place_taken(cx: &Cx<'_>, series: RecordId, period: &str, place: i64)
     Ok(others.count(&cx.db).await? > 0)
 }
 
-impl ResetOn {
-    /// What tells the periods of a series apart.
-    pub(crate) fn period(self, business: &Business, date: Day) -> String {
-        match self {
-            Self::Never => String::new(),
-            Self::FiscalYear => business.fiscal_year_start(date).to_string(),
-            Self::Month => date.year_and_month(),
-        }
+/// What tells the periods of a series apart.
+pub(crate) fn period_of(reset_on: ResetOn, business: &Business, date: Day) -> String {
+    match reset_on {
+        ResetOn::Never => String::new(),
+        ResetOn::FiscalYear => business.fiscal_year_start(date).to_string(),
+        ResetOn::Month => date.year_and_month(),
     }
 }
 
@@ -318,7 +316,7 @@ mod tests {
         assert!(has_form_of("JV-{FY}-{0000}", "JV-2025-0012") && !has_form_of("JV-{FY}-{0000}", "JV-25-12"));
         business.fiscal_year_start_month = 4;
         assert_eq!(format("JV-{FY}-{0000}", &business, day("2026-05-01"), 7), "JV-2027-0007");
-        assert_eq!(ResetOn::FiscalYear.period(&business, day("2026-03-31")), "2025-04-01");
-        assert_eq!(ResetOn::FiscalYear.period(&business, day("2026-04-01")), "2026-04-01");
+        assert_eq!(period_of(ResetOn::FiscalYear, &business, day("2026-03-31")), "2025-04-01");
+        assert_eq!(period_of(ResetOn::FiscalYear, &business, day("2026-04-01")), "2026-04-01");
     }
 }

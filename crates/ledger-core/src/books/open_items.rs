@@ -4,14 +4,14 @@
 //! in a history beside the ledger, on the day of the entry that it belongs to. So the open items of an account
 //! always add up to its balance, at any day. Refuses: to decide what settles what.
 
-use crate::books::aliases::Named;
 use crate::books::desk::{Desk, Standing};
-use crate::books::tables::{DocumentKind, allocations, open_item_moves, open_items};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
+use schema::aliases::Named;
+use schema::tables::{DocumentKind, allocations, open_item_moves, open_items};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 
 /// What a document leaves open.
@@ -29,33 +29,26 @@ pub(crate) struct NewOpen {
     pub(crate) base: Money,
 }
 
-impl open_items::Model {
-    /// Whether anything was allocated to it, or it to anything.
-    pub(crate) fn is_touched(&self) -> bool {
-        self.open != self.amount || self.base_open != self.base
-    }
-
-    fn moved(
-        &self,
-        cx: &Cx<'_>,
-        date: Day,
-        (amount, base): (Money, Money),
-        allocation: Option<RecordId>,
-    ) -> open_item_moves::Model {
-        open_item_moves::Model {
-            business_id: self.business_id,
-            id: RecordId(cx.new_id()),
-            open_item_id: self.id,
-            document_id: self.document_id,
-            party_id: self.party_id,
-            account_id: self.account_id,
-            currency: self.currency.clone(),
-            date,
-            recorded_at: cx.now,
-            amount,
-            base,
-            allocation_id: allocation,
-        }
+fn moved(
+    item: &open_items::Model,
+    cx: &Cx<'_>,
+    date: Day,
+    (amount, base): (Money, Money),
+    allocation: Option<RecordId>,
+) -> open_item_moves::Model {
+    open_item_moves::Model {
+        business_id: item.business_id,
+        id: RecordId(cx.new_id()),
+        open_item_id: item.id,
+        document_id: item.document_id,
+        party_id: item.party_id,
+        account_id: item.account_id,
+        currency: item.currency.clone(),
+        date,
+        recorded_at: cx.now,
+        amount,
+        base,
+        allocation_id: allocation,
     }
 }
 
@@ -85,7 +78,7 @@ pub(crate) fn begin(
         open: less(new.amount, |old| (old.amount, old.open))?,
         base_open: less(new.base, |old| (old.base, old.base_open))?,
     };
-    let moved = item.moved(cx, new.date, (new.amount, new.base), None);
+    let moved = moved(&item, cx, new.date, (new.amount, new.base), None);
     let now = cx.now;
     cx.keep(|desk: &Desk| {
         desk.keep_open_item(item);
@@ -137,7 +130,7 @@ pub(crate) async fn close(cx: &Cx<'_>, document: RecordId, day: impl Fn(Day) -> 
             row.amount.checked_neg().ok_or_else(Error::too_large)?,
             row.base.checked_neg().ok_or_else(Error::too_large)?,
         );
-        let moved = row.moved(cx, day(row.date), back, None);
+        let moved = moved(row, cx, day(row.date), back, None);
         cx.keep(|desk| desk.move_open_item(now, moved))?;
     }
     open_items::Entity::delete_many()
@@ -158,7 +151,7 @@ pub(crate) fn shift(
 ) -> Result<()> {
     item.open = item.open.checked_add(amount).ok_or_else(Error::too_large)?;
     item.base_open = item.base_open.checked_add(base).ok_or_else(Error::too_large)?;
-    let moved = item.moved(cx, date, (amount, base), Some(allocation));
+    let moved = moved(item, cx, date, (amount, base), Some(allocation));
     let now = cx.now;
     let standing =
         Standing::Open { business: item.business_id, id: item.id, open: item.open, base_open: item.base_open };

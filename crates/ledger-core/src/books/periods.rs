@@ -7,8 +7,8 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, UserId};
-use crate::resource::fiscal_year::{FiscalYearStatus, table as years};
-use crate::resource::lock::table as locks;
+use schema::fiscal_year::{self as years, FiscalYearStatus};
+use schema::lock as locks;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 
 /// The part of the books that a document belongs to; each may be locked by itself.
@@ -121,7 +121,7 @@ impl Periods {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resource::lock::LockException;
+    use schema::lock::LockException;
 
     fn day(text: &str) -> Day {
         text.parse().unwrap()

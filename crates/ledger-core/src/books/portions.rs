@@ -1,9 +1,9 @@
 //! The ledger, portion by portion: bounded by its entries and by their lines, for those who read all of it.
 
-use crate::books::tables::{entries, entry_lines};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::BusinessId;
+use schema::tables::{entries, entry_lines};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use std::collections::HashMap;
 use words::sums::Sums as _;

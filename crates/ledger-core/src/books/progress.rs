@@ -4,15 +4,16 @@
 //! Owns: that each line is what its history says, and that the lines of an account add up to its balance, at any day.
 //! Refuses: to decide what may follow what.
 
+use crate::books::Leaving;
 use crate::books::balances::sum;
 use crate::books::desk::{Desk, Standing};
-use crate::books::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use crate::resource::document::Leaving;
+pub(crate) use schema::standing::{less, more, too_many};
+use schema::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -52,18 +53,6 @@ pub(crate) struct Plan {
     pub(crate) links: BTreeMap<RecordId, Link>,
 }
 
-pub(crate) fn too_many() -> Error {
-    Error::conflict("quantity_too_large", "The quantity would grow larger than it can be kept")
-}
-
-pub(crate) fn more(left: Quantity, right: Quantity) -> Result<Quantity> {
-    left.checked_add(right).ok_or_else(too_many)
-}
-
-pub(crate) const fn less(left: Quantity, right: Quantity) -> Quantity {
-    Quantity::from_units(left.units().saturating_sub(right.units()))
-}
-
 pub(crate) const fn negated(quantity: Quantity) -> Quantity {
     quantity.negated()
 }
@@ -94,50 +83,21 @@ impl Step {
     }
 }
 
-impl Line {
-    pub(crate) const fn is_order(&self) -> bool {
-        self.kind.is_order()
-    }
-
-    /// Whether anything came of it.
-    pub(crate) fn is_touched(&self) -> bool {
-        [self.fulfilled, self.invoiced, self.returned].iter().any(|quantity| *quantity != Quantity::ZERO)
-    }
-
-    /// What is left: of an order to be fulfilled, of a note to be invoiced. Less than nothing where goods came back
-    /// that were invoiced.
-    pub(crate) fn open(&self) -> Quantity {
-        let left = less(self.quantity, self.cancelled);
-        if self.is_order() { less(left, self.fulfilled) } else { less(less(left, self.returned), self.invoiced) }
-    }
-
-    /// What of a note was invoiced, or came back before it was.
-    pub(crate) fn taken(&self) -> Result<Quantity> {
-        more(self.invoiced, self.returned)
-    }
-
-    fn moved(self, step: Step) -> Result<Self> {
-        Ok(Self {
-            fulfilled: more(self.fulfilled, step.fulfilled)?,
-            invoiced: more(self.invoiced, step.invoiced)?,
-            returned: more(self.returned, step.returned)?,
-            cancelled: more(self.cancelled, step.cancelled)?,
-            value: self.value.checked_add(step.value).ok_or_else(Error::too_large)?,
-            ..self
-        })
-    }
+fn advanced(line: Line, step: Step) -> Result<Line> {
+    Ok(Line {
+        fulfilled: more(line.fulfilled, step.fulfilled)?,
+        invoiced: more(line.invoiced, step.invoiced)?,
+        returned: more(line.returned, step.returned)?,
+        cancelled: more(line.cancelled, step.cancelled)?,
+        value: line.value.checked_add(step.value).ok_or_else(Error::too_large)?,
+        ..line
+    })
 }
 
 /// Whether documents of a kind follow lines, or have lines that others follow.
 const fn may_follow(kind: DocumentKind) -> bool {
     use DocumentKind::{CreditNote, DebitNote, PurchaseInvoice, SalesInvoice};
     may_be_followed(kind) || matches!(kind, SalesInvoice | PurchaseInvoice | CreditNote | DebitNote)
-}
-
-impl DocumentKind {
-    pub(crate) const fn is_order(self) -> bool {
-        matches!(self, Self::SalesOrder | Self::PurchaseOrder)
-    }
 }
 
 /// Whether documents of a kind have lines that others follow.
@@ -173,7 +133,7 @@ impl Plan {
             Some(moved) => moved,
             None => (line.clone(), Step::default()),
         };
-        self.steps.insert(line.line_id, (known.moved(step)?, so_far.plus(step)?));
+        self.steps.insert(line.line_id, (advanced(known, step)?, so_far.plus(step)?));
         Ok(())
     }
 
@@ -424,7 +384,7 @@ pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> 
         let wanted = if closes { Ord::max(more(line.open(), line.cancelled)?, Quantity::ZERO) } else { Quantity::ZERO };
         let step = Step { cancelled: less(wanted, line.cancelled), ..Step::default() };
         if step != Step::default() {
-            *line = line.clone().moved(step)?;
+            *line = advanced(line.clone(), step)?;
             note(cx, row, today, line, (Quantity::ZERO, step), false)?;
             let line = line.clone();
             cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
@@ -465,7 +425,7 @@ pub(crate) async fn wait(cx: &Cx<'_>, by: &documents::Model, moved: Vec<Waited>)
         let now = cx.now;
         cx.keep(|desk: &Desk| desk.move_progress(now, row))?;
         if let Some(line) = lines.get_mut(&one.line) {
-            *line = line.clone().moved(Step { value: one.value, ..Step::default() })?;
+            *line = advanced(line.clone(), Step { value: one.value, ..Step::default() })?;
         }
     }
     for line in lines.into_values() {
@@ -513,7 +473,7 @@ pub(crate) async fn take_back(
             continue;
         };
         let step = sum.negated()?;
-        let line = line.clone().moved(step)?;
+        let line = advanced(line.clone(), step)?;
         if leaving == Leaving::ForGood {
             check_cover(&line)?;
         }
@@ -541,7 +501,7 @@ pub(crate) async fn take_back(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::books::aliases::Named;
+    use schema::aliases::Named;
 
     fn quantity(text: &str) -> Quantity {
         Quantity::parse(text).unwrap()

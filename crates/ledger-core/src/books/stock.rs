@@ -12,27 +12,24 @@ mod adjusting;
 mod change;
 mod facts;
 
+use crate::books::Leaving;
 use crate::books::desk::Standing;
-use crate::books::tables::{
-    DocumentKind, FactKind, FactSide, StockKind, documents, stock_facts, stock_lines, stock_moves,
-};
-use crate::books::tables::{stock, stock_snapshots};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, UnitPrice};
-use crate::resource::document::Leaving;
-use crate::resource::item::{self};
 use adjusting::Waits;
 use change::Change;
 use rules::stock::{Effect, TooLarge};
+use schema::tables::{DocumentKind, FactKind, FactSide, StockKind, documents, stock_facts, stock_lines, stock_moves};
+use schema::tables::{stock, stock_snapshots};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use words::sums::Sums as _;
 
-pub(crate) type Item = Arc<item::table::Model>;
+pub(crate) type Item = Arc<schema::item::Model>;
 
 /// A fact that a document asks for.
 #[derive(Debug, Clone)]
@@ -99,45 +96,19 @@ fn back(money: Money) -> Result<Money> {
     money.checked_neg().ok_or_else(Error::too_large)
 }
 
-impl stock_facts::Model {
-    /// What its document's own entry posts of it.
-    pub(crate) fn booked(&self) -> Effect {
-        Effect {
-            stock: self.booked_stock,
-            waits: self.booked_waits,
-            cost: self.booked_cost,
-            variance: self.booked_variance,
-        }
+/// What its document's own entry posts of a fact.
+pub(crate) fn booked(fact: &stock_facts::Model) -> Effect {
+    Effect {
+        stock: fact.booked_stock,
+        waits: fact.booked_waits,
+        cost: fact.booked_cost,
+        variance: fact.booked_variance,
     }
+}
 
-    fn book(&mut self, effect: Effect) {
-        (self.booked_stock, self.booked_waits) = (effect.stock, effect.waits);
-        (self.booked_cost, self.booked_variance) = (effect.cost, effect.variance);
-    }
-
-    /// By how much the stock grows.
-    pub(crate) fn moves(&self) -> Quantity {
-        match self.kind {
-            FactKind::Receipt | FactKind::CustomerReturn => self.quantity,
-            FactKind::Issue | FactKind::SupplierReturn => Quantity::from_units(-self.quantity.units()),
-            _ => Quantity::ZERO,
-        }
-    }
-
-    /// Whether it moves goods.
-    pub(crate) const fn is_movement(&self) -> bool {
-        matches!(self.kind, FactKind::Receipt | FactKind::Issue | FactKind::CustomerReturn | FactKind::SupplierReturn)
-    }
-
-    /// Whether what it cost is looked up by its line: it moves goods, or what they are worth.
-    pub(crate) fn is_listed(&self) -> bool {
-        self.is_movement() || (self.kind == FactKind::Standard && self.line_id != self.item_id)
-    }
-
-    /// The line whose goods wait for their invoice.
-    pub(crate) fn waiting_line(&self) -> RecordId {
-        self.of_line_id.unwrap_or(self.line_id)
-    }
+fn book(fact: &mut stock_facts::Model, effect: Effect) {
+    (fact.booked_stock, fact.booked_waits) = (effect.stock, effect.waits);
+    (fact.booked_cost, fact.booked_variance) = (effect.cost, effect.variance);
 }
 
 impl Plan {
@@ -457,7 +428,7 @@ pub(crate) async fn take_back(
 }
 
 /// What a unit of an item costs before anything is known of it.
-pub(crate) fn first_cost(item: &item::table::Model) -> Option<UnitPrice> {
+pub(crate) fn first_cost(item: &schema::item::Model) -> Option<UnitPrice> {
     item.standard_cost.or(item.purchase_price)
 }
 

@@ -6,11 +6,11 @@
 
 use crate::books::apart::numbers_of;
 use crate::books::balances::{last_known, sum};
-use crate::books::tables::{EntryKind, account_days, account_months, entry_lines};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use schema::tables::{EntryKind, account_days, account_months, entry_lines};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
 use std::collections::HashMap;

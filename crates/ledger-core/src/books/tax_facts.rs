@@ -1,17 +1,17 @@
 //! Facts of tax as rows: how they come beside their entry, and how what is taken back finds them.
 
-use crate::books::aliases::Named;
 use crate::books::desk::NewEntry;
-use crate::books::tables::{EntryRef, entry_lines, tax_facts};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
-use crate::resource::document::posted_line;
-use rules::posting::Posting;
+
+use rules::posting::{About, Line, Posting, Subject, TaxTag, Valued};
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
+use schema::aliases::Named;
+use schema::tables::{EntryRef, entry_lines, tax_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 
 /// The rows of what an entry tells of tax.
@@ -183,4 +183,24 @@ pub(crate) fn take_off(left: &mut [TaxFact], taken: &[TaxFact]) -> Result<()> {
         known.not_recoverable = plus(known.not_recoverable, fact.not_recoverable)?;
     }
     Ok(())
+}
+
+/// A line of an entry in the books, to be taken back.
+pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
+    let about = About {
+        party: line.party_id.map(Named::as_written),
+        description: line.description.clone(),
+        due_date: line.due_date,
+        subject: Subject {
+            item: line.item_id,
+            quantity: line.quantity,
+            tax: line.tax_code_id.map(|code| TaxTag {
+                code,
+                component: line.tax_component.clone(),
+                base: line.tax_base,
+            }),
+        },
+    };
+    let amount = Valued { base: line.amount, currency: line.currency.clone(), own: line.currency_amount };
+    Line::posted(line.account_id, amount, about)
 }

@@ -14,25 +14,26 @@ mod years;
 
 use crate::aside;
 use crate::books::BEFORE_THE_FIRST;
-use crate::books::aliases::Named;
 use crate::books::audit;
 use crate::books::digest::Digest;
+use crate::books::gaps::gaps_of;
 use crate::books::portions::next_entries;
-use crate::books::tables::{
-    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, audit_log, books,
-    documents, entries, entry_lines, party_balances,
-};
 use crate::currency;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
-use crate::idempotency;
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
-use crate::resource::account::{Keeper, table as accounts};
-use crate::resource::lock::table as locks;
-use crate::resource::number_series::{gaps_of, table as series};
 use crate::stored::AsJson;
+use rules::keeper::Keeper;
+use schema::account as accounts;
+use schema::aliases::Named;
+use schema::lock as locks;
+use schema::number_series as series;
+use schema::tables::{
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, account_days, account_months, audit_log, books,
+    documents, entries, entry_lines, party_balances,
+};
 use schemars::JsonSchema;
 use sea_orm::FromQueryResult;
 use sea_orm::sea_query::ExprTrait;
@@ -651,17 +652,17 @@ async fn kept_answers(cx: &Cx<'_>) -> Result<Check> {
     let (mut kept, mut known) = (0_usize, 0_usize);
     let mut last = None;
     loop {
-        let mut portion = idempotency::Entity::find()
+        let mut portion = schema::idempotency::Entity::find()
             .select_only()
             .distinct()
-            .column(idempotency::Column::RecordId)
-            .filter(idempotency::Column::BusinessId.eq(cx.business_id()?))
-            .filter(idempotency::Column::RecordId.is_not_null());
+            .column(schema::idempotency::Column::RecordId)
+            .filter(schema::idempotency::Column::BusinessId.eq(cx.business_id()?))
+            .filter(schema::idempotency::Column::RecordId.is_not_null());
         if let Some(last) = last {
-            portion = portion.filter(idempotency::Column::RecordId.gt(last));
+            portion = portion.filter(schema::idempotency::Column::RecordId.gt(last));
         }
         let portion: Vec<RecordId> =
-            portion.order_by_asc(idempotency::Column::RecordId).limit(PORTION).into_tuple().all(&cx.db).await?;
+            portion.order_by_asc(schema::idempotency::Column::RecordId).limit(PORTION).into_tuple().all(&cx.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(*end);
         cx.pause().await?;

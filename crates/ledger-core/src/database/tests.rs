@@ -173,8 +173,8 @@ fn unread<E: EntityTrait>(declared: &Declared, reads: Reads, walked: &mut BTreeS
 
 /// What has another type than its entity is read as nothing at all, and an entity that may hold nothing does not complain.
 async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
-    use crate::books::tables::{audit_log, *};
     use crate::resource::*;
+    use schema::tables::{audit_log, *};
     database.migrate(&|_| String::new()).await.unwrap();
     let mut declared = Declared::new();
     let asked = Statement::from_string(database.read.get_database_backend(), sql);
@@ -188,7 +188,7 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         ($($entity:path),+ $(,)?) => { $(wrong.extend(unread::<$entity>(&declared, reads, &mut walked));)+ };
     }
     walk!(
-        crate::access::membership::Entity,
+        schema::membership::Entity,
         crate::auth::invitation::Entity,
         crate::auth::recovery::Entity,
         crate::auth::session::Entity,
@@ -196,12 +196,12 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         crate::auth::throttle::Entity,
         crate::auth::throttle::place::Entity,
         crate::auth::user::Entity,
-        crate::idempotency::Entity,
+        schema::idempotency::Entity,
         crate::installation::Entity,
         crate::remembered::table::Entity,
         crate::running::Entity,
         touched::Entity,
-        crate::usage::table::Entity,
+        schema::dialect_usage::Entity,
         account::table::Entity,
         account_days::Entity,
         account_months::Entity,

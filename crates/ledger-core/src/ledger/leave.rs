@@ -10,9 +10,9 @@ use crate::clock::Instant;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::BusinessId;
 use crate::remembered::Changes;
-use crate::resource::business::BusinessStatus;
+use crate::resource::Scope;
 use crate::resource::operation::{ResourceOperations, Verb};
-use crate::resource::{Scope, api_key};
+use schema::business::BusinessStatus;
 use sea_orm::ConnectionTrait;
 use std::sync::Arc;
 
@@ -117,8 +117,8 @@ impl Leave {
         }
         let key = match &known.key {
             Some(scope) => {
-                let key = api_key::find_again(connection, scope).await?;
-                Some(key.ok_or(api_key::UNKNOWN)?.still_good(now)?.scope.clone())
+                let key = crate::api_keys::find_again(connection, scope).await?;
+                Some(key.ok_or(crate::api_keys::UNKNOWN)?.still_good(now)?.scope.clone())
             }
             None => None,
         };

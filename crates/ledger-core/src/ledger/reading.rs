@@ -1,7 +1,7 @@
 //! Reads: each in its turn, and each ends with who asked for it.
 
 use super::leave::{Judged, Leave};
-use super::{Answer, Call, Ledger, Proof, Reply, ReplyKind, named_record};
+use super::{Answer, Call, Ledger, Proof, Reply, named_record};
 use crate::access::{self, Business, Principal, Seat};
 use crate::books::audit::Origin;
 use crate::books::export::{Journal, JournalFormat};
@@ -12,12 +12,13 @@ use crate::error::{Error, Result, Unavailable};
 use crate::fair::{Kind, Present, Who};
 use crate::feed::{Feed, Portions, Round};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::ResourceKey;
-use crate::resource::business::table as business;
 use crate::resource::extra::{Media, Produced, Weight};
 use crate::resource::list::ListQuery;
+use crate::resource::operation::ReplyKind;
 use crate::resource::operation::Verb;
 use crate::security::Event;
+use schema::business;
+use schema::key::ResourceKey;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

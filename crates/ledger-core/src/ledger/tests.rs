@@ -7,8 +7,8 @@ use crate::database::Purpose;
 use crate::database::tests::PATIENCE;
 use crate::keys::Keys;
 use crate::resource::business::Businesses;
-use crate::resource::operation::operations;
 use crate::resource::party::Parties;
+use crate::resource::registry::operations;
 use std::path::PathBuf;
 
 const HOUR: i64 = 3_600_000_000;

@@ -11,8 +11,9 @@ use crate::cx::{Asked, Cx, Expectation, Point};
 use crate::database::Session;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::{ResourceKey, installation_log};
+use crate::resource::installation_log;
 use crate::security::{AccountChange, Event, Told, Who};
+use schema::key::ResourceKey;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,7 +2,8 @@
 //!
 //! Owns: that a key is shown once and kept as a digest. Refuses: to let a key do what its maker cannot.
 
-use crate::access::{Business, KeyScope, Rights, is_for_people, permission};
+use crate::access::Business;
+use crate::api_keys::{PREFIX, digest, network_of};
 use crate::auth::{PLAIN, random_letters};
 use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
@@ -10,29 +11,24 @@ use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::address::search_text;
-use crate::resource::business::table as business;
 use crate::resource::list::{ListQuery, Page, Reads};
 use crate::resource::master::{self, Columns, Master, RecordKeeping, keeping, kept};
-use crate::resource::permission::{Grant, GrantInput, Grants, check_grants, check_within};
+use crate::resource::permission::{GrantInput, check_grants, check_within};
 use crate::resource::rows::{self, Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
-use ipnet::IpNet;
+use schema::address::search_text;
+use schema::business;
+use schema::key::ResourceKey;
+use schema::rights::{Grant, Grants};
+use schema::rights::{is_for_people, permission};
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select, Value,
-};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, Select, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::net::IpAddr;
-use std::sync::Arc;
 
 pub struct ApiKeys;
-
-/// What every key begins with, so that scanners of secrets know it.
-pub(crate) const PREFIX: &str = "duet_";
 
 /// What a client sends to create a key.
 #[derive(Deserialize, JsonSchema)]
@@ -83,46 +79,13 @@ impl AsRef<RecordKeeping> for ApiKeyView {
     }
 }
 
-pub(crate) mod table {
-    use super::{AsJson, BusinessId, Grants, Instant, RecordId, UserId};
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "api_keys")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub user_id: UserId,
-        pub name: String,
-        pub name_key: String,
-        pub hint: String,
-        pub digest: String,
-        pub scopes: Option<AsJson<Grants>>,
-        pub allowed_addresses: AsJson<Vec<String>>,
-        pub expires_at: Option<Instant>,
-        pub ended_at: Option<Instant>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::api_key as table;
 use table::Column;
 
 impl Resource for ApiKeys {
     const KEY: ResourceKey = ResourceKey::ApiKeys;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "API keys",
         one: "an API key",
         many: "API keys",
         description: "Keys for programs, used as bearer tokens in both dialects. A key speaks for the user who made it, in \
@@ -226,18 +189,9 @@ impl Resource for ApiKeys {
     }
 }
 
-fn network_of(text: &str) -> Option<IpNet> {
-    text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
-}
-
 /// 160 random bits.
 fn secret() -> Result<String> {
     Ok(format!("{PREFIX}{}", random_letters(PLAIN, 32)?))
-}
-
-/// What is kept of a key. It is random and long, so one round is enough.
-pub(crate) fn digest(secret: &str) -> String {
-    crate::ledger::hex(ring::digest::digest(&ring::digest::SHA256, secret.as_bytes()).as_ref())
 }
 
 /// Ends the keys that a member made in the company in scope.
@@ -249,71 +203,6 @@ pub(crate) async fn end_all_of(cx: &Cx<'_>, user: UserId) -> Result<()> {
         master::note::<ApiKeys>(cx, AuditAction::Deleted, id, Some(&view), None)?;
     }
     Ok(())
-}
-
-/// A key as it is asked for with each request.
-#[derive(Debug)]
-pub(crate) struct Key {
-    pub(crate) user: UserId,
-    pub(crate) expires_at: Option<Instant>,
-    /// Whether it was ended before its time.
-    pub(crate) has_ended: bool,
-    pub(crate) scope: Arc<KeyScope>,
-    networks: Vec<IpNet>,
-}
-
-pub(crate) const UNKNOWN: Error = Error::Unauthenticated("The API key is not valid");
-
-impl Key {
-    /// Refuses one whose time is over.
-    pub(crate) fn still_good(&self, now: Instant) -> Result<&Self> {
-        if self.has_ended {
-            return Err(Error::Unauthenticated(
-                "The API key has ended with its user's password or place; make another",
-            ));
-        }
-        if self.expires_at.is_some_and(|ends| ends <= now) {
-            return Err(Error::Unauthenticated("The API key has expired"));
-        }
-        Ok(self)
-    }
-
-    fn of(row: table::Model) -> Self {
-        Self {
-            user: row.user_id,
-            expires_at: row.expires_at,
-            has_ended: row.ended_at.is_some(),
-            scope: Arc::new(KeyScope {
-                key: row.id,
-                business: row.business_id,
-                rights: row.scopes.map_or_else(|| Rights::where_(|_, _| true), |scopes| scopes.0.rights()),
-            }),
-            networks: row.allowed_addresses.0.iter().filter_map(|text| network_of(text)).collect(),
-        }
-    }
-
-    pub(crate) fn may_come_from(&self, address: Option<IpAddr>) -> bool {
-        self.networks.is_empty()
-            || address
-                .is_some_and(|address| self.networks.iter().any(|network| network.contains(&address.to_canonical())))
-    }
-}
-
-pub(crate) async fn find(connection: &impl ConnectionTrait, secret: &str) -> Result<Option<Key>> {
-    let found = table::Entity::find().filter(Column::Digest.eq(digest(secret))).one(connection).await?;
-    Ok(found.map(Key::of))
-}
-
-/// A key that was found before.
-pub(crate) async fn find_again(connection: &impl ConnectionTrait, scope: &KeyScope) -> Result<Option<Key>> {
-    Ok(table::Entity::find_by_id((scope.business, scope.key)).one(connection).await?.map(Key::of))
-}
-
-/// What is kept of the keys that are good, the youngest first; so many at most.
-pub(crate) async fn digests(connection: &impl ConnectionTrait, most: usize) -> Result<Vec<String>> {
-    let good = table::Entity::find().select_only().column(Column::Digest).filter(Column::EndedAt.is_null());
-    let most = u64::try_from(most).map_err(Error::internal)?;
-    Ok(good.order_by_desc(Column::Id).limit(most).into_tuple().all(connection).await?)
 }
 
 /// A key of somebody, for whoever runs the installation.

@@ -3,164 +3,27 @@
 //! Owns: that whoever may not see a resource does not see its changes, by whichever door. Whoever reads the log begins
 //! with [`records`]. What is withheld leaves a gap in the sequence and nothing else; the chain is proved as a whole, here.
 
-use crate::access::Action;
 use crate::books::audit::{self, AuditAction, AuditVerdict};
 use crate::books::seal::heads::{self, SignedHead};
-use crate::books::tables::audit_log::{self as table, Column};
-use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::feed::Portions;
-use crate::ids::{RecordId, UserId};
-use crate::packed::Packed;
+use crate::ids::RecordId;
+use crate::resource::changes::{AuditRecord, example, reach, record, records};
 use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading, Weight};
-use crate::resource::list::{FilterValue, ListQuery, Page, Pagination, Parameter, Reads};
+use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use crate::resource::{About, Resource, Scope};
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::audit_log::{self as table, Column};
 use sea_orm::sea_query::LikeExpr;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
-use serde::Serialize;
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
-use serde_json::value::RawValue;
-use std::borrow::Cow;
 
 pub struct AuditLog;
-
-/// A record as it was answered, kept as it was written.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
-pub struct RecordJson(Box<RawValue>);
-
-impl JsonSchema for RecordJson {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "RecordJson".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "object", "additionalProperties": true})
-    }
-}
-
-/// Who changed something.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AuditActor {
-    /// The user; null for the command line.
-    user_id: Option<UserId>,
-    /// The address the request came from; null also where you may not view the audit log.
-    address: Option<String>,
-}
-
-/// One change of one record.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AuditRecord {
-    /// Identifier, opaque and never reused.
-    id: RecordId,
-    /// Place in the company's chain, from 1 without a gap.
-    sequence: i64,
-    /// When it was recorded.
-    at: Instant,
-    /// Who asked for it.
-    actor: AuditActor,
-    /// The dialect it was asked for in, `A` or `B`; null for the command line.
-    dialect: Option<String>,
-    /// The server's own name for the request: the log of the server has it too, and no client chooses it.
-    request_id: Option<String>,
-    /// The `X-Request-Id` that the client sent, if it sent one, at most 64 characters of it: its own word, and proof of
-    /// nothing.
-    client_request_id: Option<String>,
-    /// What was done.
-    action: AuditAction,
-    /// The kind of record, such as `journals`.
-    resource: String,
-    /// The record.
-    resource_id: RecordId,
-    /// The version before; null where there was none.
-    version_from: Option<i64>,
-    /// The version after; null where the record is gone.
-    version_to: Option<i64>,
-    /// The record before.
-    before: Option<RecordJson>,
-    /// The record after.
-    after: Option<RecordJson>,
-    /// The hash of the record before it in the chain.
-    previous_hash: String,
-    /// HMAC-SHA-256 over this record and the hash before it, under a key that is not in the database; SHA-256 in
-    /// records from before there was one.
-    hash: String,
-}
-
-impl Record for AuditRecord {
-    fn id(&self) -> RecordId {
-        self.id
-    }
-
-    /// It never changes.
-    fn version(&self) -> i64 {
-        1
-    }
-}
-
-/// One page of the audit log.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AuditRecordPage {
-    items: Vec<AuditRecord>,
-    pagination: Pagination,
-}
-
-pub(crate) fn record(row: table::Model) -> Result<AuditRecord> {
-    let json = |text: Option<Packed>| {
-        text.map(|text| RawValue::from_string(text.into_inner()).map(RecordJson).map_err(Error::internal)).transpose()
-    };
-    Ok(AuditRecord {
-        id: row.id,
-        sequence: row.sequence,
-        at: row.at,
-        actor: AuditActor { user_id: row.user_id, address: row.address },
-        dialect: row.dialect,
-        request_id: row.request_id,
-        client_request_id: row.client_request_id,
-        action: row.action.parse().map_err(Error::internal)?,
-        resource: row.resource,
-        resource_id: row.resource_id,
-        version_from: row.version_from,
-        version_to: row.version_to,
-        before: json(row.before)?,
-        after: json(row.after)?,
-        previous_hash: row.previous_hash,
-        hash: row.hash,
-    })
-}
-
-pub(crate) fn example() -> serde_json::Value {
-    json!({
-        "id": "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02",
-        "sequence": 42,
-        "at": "2026-11-20T09:30:00.000000Z",
-        "actor": { "userId": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03", "address": "192.0.2.7" },
-        "dialect": "A",
-        "requestId": "4c1f6d0e-8d0b-4a55-9b1c-2f1d3a5b7c90",
-        "clientRequestId": "import-2026-11-20.7",
-        "action": "updated",
-        "resource": "parties",
-        "resourceId": "019a9f6e-6c00-7d64-9e10-5a7c9b1d3f04",
-        "versionFrom": 1,
-        "versionTo": 2,
-        "before": { "name": "Nordwind Cafe", "version": 1 },
-        "after": { "name": "Nordwind Cafés", "version": 2 },
-        "previousHash": "5a0c7f0f0d3a3c0c1a1d5c6e0b0a9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e",
-        "hash": "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
-    })
-}
 
 const EXPORT: &[Parameter] = &[
     Parameter::new("after", "Only records after this place in the chain; 0 when absent.", Reads::Whole),
@@ -174,7 +37,6 @@ impl Resource for AuditLog {
     const KEY: ResourceKey = ResourceKey::AuditLog;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Audit log",
         one: "an audit record",
         many: "audit records",
         description: "Every change of every record of the company, in a chain of hashes. Nothing turns it off, and \
@@ -304,21 +166,12 @@ impl Rows for AuditLog {
     }
 
     fn reach(cx: &Cx<'_>) -> Result<Condition> {
-        let seat = &cx.business()?.seat;
-        let viewed = ResourceKey::ALL.into_iter().filter(|key| seat.rights.allows(*key, Action::View));
-        Ok(Condition::all()
-            .add(Column::BusinessId.eq(cx.business_id()?))
-            .add(Column::Resource.is_in(viewed.map(ResourceKey::stem))))
+        reach(cx)
     }
 
     async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
         rows.into_iter().map(record).collect()
     }
-}
-
-/// The records of the company in scope that the caller may see: nobody reads the log but through here.
-pub(crate) fn records(cx: &Cx<'_>) -> Result<Select<table::Entity>> {
-    Ok(table::Entity::find().filter(AuditLog::reach(cx)?))
 }
 
 /// The stems of all resources, which the log names them by.

@@ -1,9 +1,10 @@
 //! Bank accounts, as parties and accounts have them.
 
 use crate::field::{Faults, Maybe, Text};
-use crate::resource::address::{ruled, text};
+use schema::address::{ruled, text};
+pub use schema::bank::BankDetails;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// A bank account.
 #[derive(Deserialize, JsonSchema)]
@@ -18,20 +19,6 @@ pub struct BankDetailsInput {
     account_number: Maybe<Text<50>>,
     /// Name of the bank.
     bank_name: Maybe<Text<200>>,
-}
-
-/// A bank account.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct BankDetails {
-    /// International bank account number.
-    pub iban: Option<String>,
-    /// Bank identifier code.
-    pub bic: Option<String>,
-    /// Account number, where there is no IBAN.
-    pub account_number: Option<String>,
-    /// Name of the bank.
-    pub bank_name: Option<String>,
 }
 
 /// The account in a field, where one is given.

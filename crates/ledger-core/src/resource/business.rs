@@ -2,33 +2,31 @@
 //!
 //! Owns: the company's own data, its settings, who may see it. Refuses: to vanish while it has records.
 
-use crate::access::{Business, Role, Seat, membership};
+use crate::access::{Business, Seat};
 use crate::auth::invitation;
 use crate::books::chart::{ChartTemplate, SystemRole, load_with};
-use crate::books::tables::{documents, number_counters, stock};
-use crate::clock::Instant;
 use crate::currency::{CountryCode, CurrencyCode};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
-use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::{Money, Percent, Rounding};
+use crate::ids::{BusinessId, RecordId};
+use crate::money::{Money, Percent};
 use crate::resource::account::keepers::{Claim, check_claims, settle};
-use crate::resource::address::{self, Address, AddressInput, ruled, text};
-use crate::resource::item::CostMethod;
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{
-    About, Resource, ResourceKey, Scope, account, api_key, exchange_rate, fiscal_year, item, lock, number_series,
-    party, payment_term, permission, tax_code,
-};
+use crate::resource::{About, Resource, Scope, account, lock, number_series, permission};
 use crate::stored::AsJson;
-use crate::wire_enum;
 use rules::purpose::Purpose;
 use rules::tax::TaxBasis;
 use rules::tax::TaxRounding;
+use schema::address::{self, Address, AddressInput, ruled, text};
+use schema::item::CostMethod;
+use schema::key::ResourceKey;
+use schema::membership;
+use schema::rights::Role;
+use schema::tables::{documents, number_counters, stock};
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
@@ -38,15 +36,6 @@ use serde_json::json;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub struct Businesses;
-
-wire_enum! {
-    /// Whether the company's books may be written.
-    pub enum BusinessStatus {
-        #[default]
-        Active = "active",
-        Archived = "archived",
-    }
-}
 
 /// What a client sends to create or replace a business.
 #[derive(Deserialize, JsonSchema)]
@@ -149,121 +138,6 @@ pub struct BusinessSettingsInput {
     write_off_reduces_tax: Maybe<bool>,
 }
 
-wire_enum! {
-    /// What a new document becomes that does not say.
-    pub enum DefaultDocumentStatus {
-        #[default]
-        Posted = "posted",
-        Draft = "draft",
-    }
-}
-
-wire_enum! {
-    /// Whether a posted document may be changed.
-    pub enum PostedEditPolicy {
-        /// By a reversal and a new entry.
-        #[default]
-        Allow = "allow",
-        /// Not at all; void it and make another.
-        CorrectionOnly = "correctionOnly",
-    }
-}
-
-wire_enum! {
-    /// How the half of the smallest coin is rounded.
-    pub enum RoundingMode {
-        /// Away from zero.
-        #[default]
-        HalfUp = "halfUp",
-        /// To the even neighbour.
-        HalfEven = "halfEven",
-    }
-}
-
-wire_enum! {
-    /// When delivered goods become a cost.
-    pub enum CogsTiming {
-        /// With their invoice; until then they stand on an account of their own.
-        #[default]
-        Invoice = "invoice",
-        /// When they leave.
-        Delivery = "delivery",
-    }
-}
-
-wire_enum! {
-    /// Whether more may go out than is there.
-    pub enum StockPolicy {
-        #[default]
-        Forbid = "forbid",
-        Allow = "allow",
-    }
-}
-
-wire_enum! {
-    /// What happens when a sale goes beyond a party's credit limit.
-    pub enum CreditLimitPolicy {
-        #[default]
-        Ignore = "ignore",
-        /// It is refused.
-        Block = "block",
-    }
-}
-
-impl RoundingMode {
-    pub(crate) const fn rounding(self) -> Rounding {
-        match self {
-            Self::HalfUp => Rounding::HalfUp,
-            Self::HalfEven => Rounding::HalfEven,
-        }
-    }
-}
-
-/// How a company's books are kept.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own on the wire")]
-pub struct BusinessSettings {
-    /// Whether every change must name the version it is based on, in `If-Match`.
-    pub require_if_match: bool,
-    /// What a new document becomes that does not say.
-    pub default_document_status: DefaultDocumentStatus,
-    /// Whether a posted document may be changed by reversal and a new entry.
-    pub posted_edit_policy: PostedEditPolicy,
-    /// How the half of the smallest coin is rounded.
-    pub rounding_mode: RoundingMode,
-    /// Whether tax is rounded once for the document or for each line.
-    pub tax_rounding: TaxRounding,
-    /// Whether prices include tax, where neither document nor party says.
-    pub prices_include_tax_default: bool,
-    /// How new items are valued that do not say.
-    pub cost_method_default: CostMethod,
-    /// Whether more may go out than is there, where the item does not say.
-    pub negative_stock: StockPolicy,
-    /// Whether money that is not yet allocated stands on the accounts for advances.
-    pub book_advances_separately: bool,
-    /// Whether a supplier's reference may be used once only.
-    pub unique_supplier_reference: bool,
-    /// What happens when a sale goes beyond a party's credit limit.
-    pub credit_limit_policy: CreditLimitPolicy,
-    /// The smallest coin to which sales totals are rounded.
-    pub cash_rounding_increment: Option<Money>,
-    /// When delivered goods become a cost.
-    pub cogs_timing: CogsTiming,
-    /// By how much more than was ordered may be delivered, in percent.
-    pub over_delivery_percent: Option<Percent>,
-    /// Whether notes may credit more than is left of the invoice that they name.
-    pub allow_overcredit: bool,
-    /// By how many smallest coins the tax that a line states may differ from the computed one.
-    pub tax_override_tolerance: Tolerance,
-    /// When tax counts, from which day on.
-    pub tax_basis: Vec<TaxBasisFrom>,
-    /// Whether a discount for paying early reduces the tax of what is settled.
-    pub discount_reduces_tax: bool,
-    /// Whether what is written off reduces the tax of what is settled.
-    pub write_off_reduces_tax: bool,
-}
-
 /// When tax counts, from a day on.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -273,35 +147,6 @@ pub struct TaxBasisInput {
     valid_from: Field<Day>,
     /// When tax counts.
     basis: Field<TaxBasis>,
-}
-
-/// When tax counts, from a day on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TaxBasisFrom {
-    /// The first day of the basis.
-    pub valid_from: Day,
-    /// When tax counts.
-    pub basis: TaxBasis,
-}
-
-impl BusinessSettings {
-    /// When the tax of a day counts.
-    pub(crate) fn tax_basis_on(&self, day: Day) -> TaxBasis {
-        let begun = self.tax_basis.iter().filter(|from| from.valid_from <= day);
-        begun.max_by_key(|from| from.valid_from).map_or(TaxBasis::Invoice, |from| from.basis)
-    }
-}
-
-/// So many smallest coins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Tolerance(pub i64);
-
-impl Default for Tolerance {
-    fn default() -> Self {
-        Self(5)
-    }
 }
 
 /// Countries where a discount for paying early reduces the tax: those of the European Union, and some others.
@@ -371,58 +216,17 @@ impl AsRef<RecordKeeping> for BusinessView {
     }
 }
 
-pub(crate) mod table {
-    use super::{
-        Address, AsJson, BTreeMap, BusinessId, BusinessSettings, BusinessStatus, ChartTemplate, Instant, RecordId,
-        SystemRole, UserId,
-    };
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "businesses")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: BusinessId,
-        pub name: String,
-        pub name_key: String,
-        pub legal_name: Option<String>,
-        pub base_currency: String,
-        pub country: Option<String>,
-        pub timezone: String,
-        pub fiscal_year_start_month: i64,
-        pub fiscal_year_start_day: i64,
-        pub tax_number: Option<String>,
-        pub registration_number: Option<String>,
-        pub address: Option<AsJson<Address>>,
-        pub email: Option<String>,
-        pub phone: Option<String>,
-        pub website: Option<String>,
-        pub chart_template: ChartTemplate,
-        pub system_accounts: AsJson<BTreeMap<SystemRole, RecordId>>,
-        pub settings: AsJson<BusinessSettings>,
-        pub status: BusinessStatus,
-        pub external_id: Option<String>,
-        pub tags: AsJson<Vec<String>>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::business as table;
+pub use schema::business::{
+    BusinessSettings, BusinessStatus, CogsTiming, CreditLimitPolicy, DefaultDocumentStatus, PostedEditPolicy,
+    RoundingMode, StockPolicy, TaxBasisFrom, Tolerance,
+};
 use table::Column;
 
 impl Resource for Businesses {
     const KEY: ResourceKey = ResourceKey::Businesses;
     const SCOPE: Scope = Scope::Installation;
     const ABOUT: About = About {
-        title: "Businesses",
         one: "a business",
         many: "businesses",
         description: "The companies whose books are kept here. You see those you are a member of.",
@@ -651,8 +455,8 @@ impl Rows for Businesses {
             .filter(membership::Column::BusinessId.is_in(rows.iter().map(|row| row.id)))
             .all(&cx.db)
             .await?;
-        let sets = permission::table::Entity::find()
-            .filter(permission::table::Column::Id.is_in(memberships.iter().map(|one| one.permission_id)))
+        let sets = schema::permission::Entity::find()
+            .filter(schema::permission::Column::Id.is_in(memberships.iter().map(|one| one.permission_id)))
             .all(&cx.db)
             .await?;
         let mut seats: HashMap<BusinessId, Seat> =
@@ -780,24 +584,24 @@ impl Master for Businesses {
         invitation::forget_all_of(&cx.db, row.id).await?;
         // What every company has from the start goes with it; its audit log stays.
         membership::Entity::delete_many().filter(membership::Column::BusinessId.eq(row.id)).exec(&cx.db).await?;
-        let sets = permission::table::Column::BusinessId.eq(row.id);
-        permission::table::Entity::delete_many().filter(sets).exec(&cx.db).await?;
-        let keys = api_key::table::Column::BusinessId.eq(row.id);
-        api_key::table::Entity::delete_many().filter(keys).exec(&cx.db).await?;
-        let accounts = account::table::Column::BusinessId.eq(row.id);
-        account::table::Entity::delete_many().filter(accounts).exec(&cx.db).await?;
-        let series = number_series::table::Column::BusinessId.eq(row.id);
-        number_series::table::Entity::delete_many().filter(series).exec(&cx.db).await?;
-        let years = fiscal_year::table::Column::BusinessId.eq(row.id);
-        fiscal_year::table::Entity::delete_many().filter(years).exec(&cx.db).await?;
-        let rates = exchange_rate::table::Column::BusinessId.eq(row.id);
-        exchange_rate::table::Entity::delete_many().filter(rates).exec(&cx.db).await?;
-        let codes = tax_code::table::Column::BusinessId.eq(row.id);
-        tax_code::table::Entity::delete_many().filter(codes).exec(&cx.db).await?;
-        let terms = payment_term::table::Column::BusinessId.eq(row.id);
-        payment_term::table::Entity::delete_many().filter(terms).exec(&cx.db).await?;
-        let locks = lock::table::Column::BusinessId.eq(row.id);
-        lock::table::Entity::delete_many().filter(locks).exec(&cx.db).await?;
+        let sets = schema::permission::Column::BusinessId.eq(row.id);
+        schema::permission::Entity::delete_many().filter(sets).exec(&cx.db).await?;
+        let keys = schema::api_key::Column::BusinessId.eq(row.id);
+        schema::api_key::Entity::delete_many().filter(keys).exec(&cx.db).await?;
+        let accounts = schema::account::Column::BusinessId.eq(row.id);
+        schema::account::Entity::delete_many().filter(accounts).exec(&cx.db).await?;
+        let series = schema::number_series::Column::BusinessId.eq(row.id);
+        schema::number_series::Entity::delete_many().filter(series).exec(&cx.db).await?;
+        let years = schema::fiscal_year::Column::BusinessId.eq(row.id);
+        schema::fiscal_year::Entity::delete_many().filter(years).exec(&cx.db).await?;
+        let rates = schema::exchange_rate::Column::BusinessId.eq(row.id);
+        schema::exchange_rate::Entity::delete_many().filter(rates).exec(&cx.db).await?;
+        let codes = schema::tax_code::Column::BusinessId.eq(row.id);
+        schema::tax_code::Entity::delete_many().filter(codes).exec(&cx.db).await?;
+        let terms = schema::payment_term::Column::BusinessId.eq(row.id);
+        schema::payment_term::Entity::delete_many().filter(terms).exec(&cx.db).await?;
+        let locks = schema::lock::Column::BusinessId.eq(row.id);
+        schema::lock::Entity::delete_many().filter(locks).exec(&cx.db).await?;
         Ok(())
     }
 }
@@ -812,10 +616,10 @@ async fn has_numbers(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
 async fn has_stock_by_role(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
     cx.flush().await?;
     let without = Query::select()
-        .column(item::table::Column::Id)
-        .from(item::table::Entity)
-        .and_where(item::table::Column::BusinessId.eq(id))
-        .and_where(item::table::Column::InventoryAccountId.is_null())
+        .column(schema::item::Column::Id)
+        .from(schema::item::Entity)
+        .and_where(schema::item::Column::BusinessId.eq(id))
+        .and_where(schema::item::Column::InventoryAccountId.is_null())
         .take();
     let moved = stock::Entity::find()
         .filter(stock::Column::BusinessId.eq(id))
@@ -824,9 +628,9 @@ async fn has_stock_by_role(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
 }
 
 async fn has_records(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
-    let parties = party::table::Entity::find().filter(party::table::Column::BusinessId.eq(id));
+    let parties = schema::party::Entity::find().filter(schema::party::Column::BusinessId.eq(id));
     let documents = documents::Entity::find().filter(documents::Column::BusinessId.eq(id));
-    let items = item::table::Entity::find().filter(item::table::Column::BusinessId.eq(id));
+    let items = schema::item::Entity::find().filter(schema::item::Column::BusinessId.eq(id));
     Ok(parties.count(&cx.db).await? > 0 || items.count(&cx.db).await? > 0 || documents.count(&cx.db).await? > 0)
 }
 

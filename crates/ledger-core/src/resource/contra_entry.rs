@@ -7,8 +7,6 @@ use crate::access::Business;
 use crate::books::balances::carried;
 use crate::books::chart::{Account, Chart};
 use crate::books::periods::Module;
-use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind};
 use crate::currency;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -23,12 +21,15 @@ use crate::resource::document::{
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
 use rules::postable::{Free, Postable};
 use rules::posting::{About as Detail, Line, Posting, Valued};
 use rules::purpose::Purpose as For;
 use rules::refusal::Refusal;
 use rust_decimal::Decimal;
+use schema::key::ResourceKey;
+use schema::tables::documents::{self, Column};
+use schema::tables::{DocumentKind, DocumentStatus, EntryKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -137,7 +138,6 @@ impl Resource for ContraEntries {
     const KEY: ResourceKey = ResourceKey::ContraEntries;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Contra entries",
         one: "a contra entry",
         many: "contra entries",
         description: "Money moved between the company's own cash, bank and card accounts, over currencies too.",

@@ -6,11 +6,12 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Rate;
-use crate::resource::exchange_rate::table as rates;
 use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::resource::{About, Record, Resource, Scope};
+use schema::exchange_rate as rates;
+use schema::key::ResourceKey;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::{Deserialize, Serialize};
@@ -61,7 +62,6 @@ impl Resource for Currencies {
     const KEY: ResourceKey = ResourceKey::Currencies;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Currencies",
         one: "a currency",
         many: "currencies",
         description: "The currencies of ISO 4217, and what they are worth in the company's by now. Rates are given \

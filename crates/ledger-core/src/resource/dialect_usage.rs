@@ -1,19 +1,20 @@
 //! Who still speaks which dialect, as it is read.
 
-use crate::access::Action;
 use crate::auth::user::emails_of;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::resource::NoRecord;
 use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading};
 use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
-use crate::resource::verification::NoRecord;
-use crate::resource::{About, Resource, ResourceKey, Scope};
-use crate::usage::table;
+use crate::resource::{About, Resource, Scope};
+use schema::dialect_usage as table;
+use schema::key::ResourceKey;
+use schema::rights::Action;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
@@ -116,7 +117,6 @@ impl Resource for DialectUsage {
     const KEY: ResourceKey = ResourceKey::DialectUsage;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Dialect usage",
         one: "a use of a dialect",
         many: "uses of dialects",
         description: "Who still speaks which dialect to this company: calls by user, program and operation, and when the \

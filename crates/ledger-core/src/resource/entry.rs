@@ -1,9 +1,6 @@
 //! Entries: the ledger itself, as it is read. Documents write it; no request does.
 
-use crate::books::aliases::Aliases;
 use crate::books::desk::Rehearsed;
-use crate::books::tables::entries::{self as table, Column};
-use crate::books::tables::{DocumentKind, EntryKind, entry_lines};
 use crate::clock::Instant;
 use crate::currency;
 use crate::cx::Cx;
@@ -11,12 +8,16 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::{RecordId, UserId};
 use crate::money::{Amount, Money, Quantity};
-use crate::resource::account::table as accounts;
 use crate::resource::extra::NoWords;
 use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::resource::{About, Record, Resource, Scope};
+use schema::account as accounts;
+use schema::aliases::Aliases;
+use schema::key::ResourceKey;
+use schema::tables::entries::{self as table, Column};
+use schema::tables::{DocumentKind, EntryKind, entry_lines};
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -114,7 +115,6 @@ impl Resource for Entries {
     const KEY: ResourceKey = ResourceKey::Entries;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Entries",
         one: "an entry",
         many: "entries",
         description: "The ledger: balanced entries that documents have made. They are never changed; what a document \

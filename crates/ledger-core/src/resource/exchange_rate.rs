@@ -4,21 +4,20 @@
 //! What it took stays with it: a rate that changes later changes no document.
 
 use crate::access::Business;
-use crate::clock::Instant;
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
-use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Rate;
-use crate::resource::address::text;
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
+use schema::address::text;
+use schema::key::ResourceKey;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, Value};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -62,41 +61,13 @@ impl AsRef<RecordKeeping> for ExchangeRateView {
     }
 }
 
-pub(crate) mod table {
-    use super::{BusinessId, Day, Instant, Rate, RecordId, UserId};
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "exchange_rates")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub currency: String,
-        pub date: Day,
-        pub rate: Rate,
-        pub source: Option<String>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::exchange_rate as table;
 use table::Column;
 
 impl Resource for ExchangeRates {
     const KEY: ResourceKey = ResourceKey::ExchangeRates;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Exchange rates",
         one: "an exchange rate",
         many: "exchange rates",
         description: "What one unit of another currency is worth in the company's. A document that brings no rate of its \
@@ -130,7 +101,7 @@ impl Resource for ExchangeRates {
             faults.add("rate", "must be more than 0");
         }
         let source = text(&mut faults, "source", input.source);
-        row.set(Column::Search, crate::resource::address::search_text(&[Some(&currency), source.as_ref()]));
+        row.set(Column::Search, schema::address::search_text(&[Some(&currency), source.as_ref()]));
         row.set(Column::Currency, currency);
         row.set(Column::Rate, rate);
         row.set(Column::Source, source);
@@ -212,18 +183,6 @@ impl Master for ExchangeRates {
     }
 }
 
-/// The latest rate of a currency on or before a day.
-pub(crate) async fn on(cx: &Cx<'_>, currency: &str, day: Day) -> Result<Option<Rate>> {
-    let latest = table::Entity::find()
-        .filter(ExchangeRates::reach(cx)?)
-        .filter(Column::Currency.eq(currency))
-        .filter(Column::Date.lte(day))
-        .order_by_desc(Column::Date)
-        .one(&cx.db)
-        .await?;
-    Ok(latest.map(|row| row.rate))
-}
-
 /// Refuses to take the rates of others away from whoever is judged by them.
 fn check_own(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
     if cx.business()?.seat.limits.max_document_amount.is_none()
@@ -234,32 +193,4 @@ fn check_own(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
     let why =
         "was made by somebody else, and what you post is held against it (maxDocumentAmount); add a rate, or ask them";
     Err(Error::not_allowed("This goes further than you may", FieldErrors::one("rate", why)))
-}
-
-/// What the caller's amounts of a currency are judged by.
-pub(crate) enum Judged {
-    At(Rate),
-    /// There is no rate.
-    Unknown,
-    /// There are none but the caller's own.
-    OwnOnly,
-}
-
-/// The rate that a currency is judged by: the latest on or before a day, else the first after it. Whoever makes rates does
-/// not move what they are held against: it is the larger of the company's rate and of the one that others made.
-pub(crate) async fn judged(cx: &Cx<'_>, currency: &str, day: Day) -> Result<Judged> {
-    let of_others = Condition::all().add(Column::CreatedBy.ne(cx.user)).add(Column::UpdatedBy.ne(cx.user));
-    let Some(any) = nearest(cx, currency, day, Condition::all()).await? else { return Ok(Judged::Unknown) };
-    Ok(nearest(cx, currency, day, of_others).await?.map_or(Judged::OwnOnly, |others| Judged::At(any.max(others))))
-}
-
-async fn nearest(cx: &Cx<'_>, currency: &str, day: Day, of_these: Condition) -> Result<Option<Rate>> {
-    let rates =
-        table::Entity::find().filter(ExchangeRates::reach(cx)?).filter(of_these).filter(Column::Currency.eq(currency));
-    let latest = rates.clone().filter(Column::Date.lte(day)).order_by_desc(Column::Date).one(&cx.db).await?;
-    let found = match latest {
-        Some(latest) => Some(latest),
-        None => rates.order_by_asc(Column::Date).one(&cx.db).await?,
-    };
-    Ok(found.map(|row| row.rate))
 }

@@ -2,20 +2,21 @@
 //!
 //! An extra is declared with its resource and gets its route, its permission and its documentation from here.
 
-use crate::access::Action;
 use crate::auth::password::NewPassword;
-use crate::books::tables::audit_log;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, FieldErrors, Result};
 use crate::feed::Portions;
 use crate::ids::RecordId;
-use crate::ledger::ReplyKind;
-use crate::resource::audit_log::{AuditRecord, record, records};
+use crate::resource::Resource;
 use crate::resource::body::{self, Shape};
+use crate::resource::changes::{AuditRecord, record, records};
 use crate::resource::list::{ListQuery, Offer, Page, Pagination, Parameter};
+use crate::resource::operation::ReplyKind;
 use crate::resource::operation::{Confirmation, Done, Prepared, shown};
-use crate::resource::{Resource, ResourceKey};
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::audit_log;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::de::DeserializeOwned;
@@ -302,9 +303,9 @@ pub(crate) fn history<R: Resource>() -> Extra {
                       after. It is there for deleted ones too.",
         does: Does::Reads(Reading {
             paged: true,
-            ..Reading::json::<crate::resource::audit_log::AuditRecordPage>(
+            ..Reading::json::<crate::resource::changes::AuditRecordPage>(
                 |cx, id, query| Box::pin(read_history::<R>(cx, id, query)),
-                || json!({"items": [crate::resource::audit_log::example()], "pagination": {"totalCount": 1, "totalPages": 1, "currentPage": 1}}),
+                || json!({"items": [crate::resource::changes::example()], "pagination": {"totalCount": 1, "totalPages": 1, "currentPage": 1}}),
             )
         }),
     }

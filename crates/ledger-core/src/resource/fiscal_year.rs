@@ -4,18 +4,16 @@
 //! the company's first day of the year; these records say which of them are closed.
 
 use crate::access::Business;
-use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
-use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::extra::Extra;
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
-use crate::wire_enum;
+use crate::resource::{About, Resource, Scope};
+use schema::key::ResourceKey;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
@@ -26,17 +24,6 @@ mod closing;
 pub(crate) use closing::check_goes;
 
 pub struct FiscalYears;
-
-wire_enum! {
-    /// Whether the year takes postings.
-    pub enum FiscalYearStatus {
-        #[default]
-        Open = "open",
-        /// Closed but for users whom the lock in force excepts.
-        SoftClosed = "softClosed",
-        Closed = "closed",
-    }
-}
 
 /// What a client sends to create or replace a fiscal year.
 #[derive(Deserialize, JsonSchema)]
@@ -76,42 +63,14 @@ impl AsRef<RecordKeeping> for FiscalYearView {
     }
 }
 
-pub(crate) mod table {
-    use super::{BusinessId, Day, FiscalYearStatus, Instant, RecordId, UserId};
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "fiscal_years")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub name: String,
-        pub name_key: String,
-        pub starts: Day,
-        pub ends: Day,
-        pub status: FiscalYearStatus,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::fiscal_year as table;
+pub use schema::fiscal_year::FiscalYearStatus;
 use table::Column;
 
 impl Resource for FiscalYears {
     const KEY: ResourceKey = ResourceKey::FiscalYears;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Fiscal years",
         one: "a fiscal year",
         many: "fiscal years",
         description: "The periods that books are closed by. A closed year takes no postings. Closing one brings what it \

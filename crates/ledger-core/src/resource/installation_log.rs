@@ -2,18 +2,20 @@
 //!
 //! It is a chain like that of a company, kept and proved by the same functions, and belongs to none of them.
 
-use crate::access::Action;
 use crate::books::audit::{self, AuditVerdict};
-use crate::books::tables::audit_log::{self as table, Column};
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
-use crate::resource::audit_log::{AuditLog, AuditRecord, example, record};
+use crate::resource::audit_log::AuditLog;
+use crate::resource::changes::{AuditRecord, example, record};
 use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading, Weight};
 use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::audit_log::{self as table, Column};
 use sea_orm::sea_query::LikeExpr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
@@ -24,7 +26,6 @@ impl Resource for InstallationLog {
     const KEY: ResourceKey = ResourceKey::InstallationLog;
     const SCOPE: Scope = Scope::Administration;
     const ABOUT: About = About {
-        title: "Installation log",
         one: "a record of the installation",
         many: "records of the installation",
         description: "What happened to accounts, memberships, keys and companies, by the API and by the command line, in a \

@@ -1,6 +1,5 @@
 //! What is done with an invitation: made again, and accepted.
 
-use crate::access::{Action, membership};
 use crate::access::{Seat, seat_of};
 use crate::auth::invitation::{self, Accepted, Model as Invitation};
 use crate::auth::user::{self as accounts, Model, UserStatus};
@@ -14,6 +13,8 @@ use crate::resource::extra::{Act, NoWords, On};
 use crate::resource::profile::{Profile, ProfileView, check_logged_in, own};
 use crate::resource::rows;
 use crate::resource::user::{MembershipView, UserView, Users, check_reaches, member_of, note};
+use schema::membership;
+use schema::rights::Action;
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait};

@@ -4,30 +4,29 @@
 
 use crate::access::Business;
 use crate::books::progress::{self, Promised};
-use crate::books::tables::{document_lines, stock};
-use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
-use crate::ids::{BusinessId, RecordId, UserId};
+use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
-use crate::resource::address::{self, search_text, text};
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept};
-use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::tax_code::TaxDirection;
-use crate::resource::{About, Resource, ResourceKey, Scope, document};
+use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
-use crate::wire_enum;
 use rules::purpose::Purpose;
+use rules::tax::TaxDirection;
 use rust_decimal::Decimal;
+use schema::address::{self, search_text, text};
+use schema::key::ResourceKey;
+use schema::payment_term::MasterStatus;
+use schema::tables::{document_lines, stock};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, Value};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use words::sums::Sums as _;
 
 mod costs;
@@ -35,42 +34,6 @@ mod costs;
 pub use costs::{StandardCost, StandardCostInput};
 
 pub struct Items;
-
-wire_enum! {
-    /// What kind of thing it is.
-    pub enum ItemType {
-        /// Goods whose quantity and value are kept.
-        Stock = "stock",
-        /// Goods that are not counted.
-        NonStock = "nonStock",
-        #[default]
-        Service = "service",
-    }
-}
-
-wire_enum! {
-    /// How what goes out is valued.
-    pub enum CostMethod {
-        /// At the average of what is there.
-        #[default]
-        MovingAverage = "movingAverage",
-        /// At the cost of what came in first.
-        Fifo = "fifo",
-        /// Goods come in at the standard cost; the difference to what was paid is a variance.
-        Standard = "standard",
-    }
-}
-
-wire_enum! {
-    /// Whether more may go out than is there.
-    pub enum NegativeStock {
-        /// As the company does.
-        #[default]
-        Inherit = "inherit",
-        Forbid = "forbid",
-        Allow = "allow",
-    }
-}
 
 /// What a client sends to create or replace an item.
 #[derive(Deserialize, JsonSchema)]
@@ -209,65 +172,14 @@ impl AsRef<RecordKeeping> for ItemView {
     }
 }
 
-pub(crate) mod table {
-    use super::{
-        AsJson, BusinessId, CostMethod, Instant, ItemType, MasterStatus, NegativeStock, Quantity, RecordId, UnitPrice,
-        UserId,
-    };
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "items")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub name: String,
-        pub name_key: String,
-        pub code: Option<String>,
-        pub r#type: ItemType,
-        pub barcode: Option<String>,
-        pub description: Option<String>,
-        pub purchase_description: Option<String>,
-        pub unit: Option<String>,
-        pub category: Option<String>,
-        pub sale_price: Option<UnitPrice>,
-        pub purchase_price: Option<UnitPrice>,
-        pub price_includes_tax: Option<bool>,
-        pub sales_tax_code_id: Option<RecordId>,
-        pub purchase_tax_code_id: Option<RecordId>,
-        pub income_account_id: Option<RecordId>,
-        pub expense_account_id: Option<RecordId>,
-        pub inventory_account_id: Option<RecordId>,
-        pub cogs_account_id: Option<RecordId>,
-        pub cost_method: CostMethod,
-        pub standard_cost: Option<UnitPrice>,
-        pub negative_stock: NegativeStock,
-        pub reorder_level: Option<Quantity>,
-        pub status: MasterStatus,
-        pub external_id: Option<String>,
-        pub tags: AsJson<Vec<String>>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::item as table;
+pub use schema::item::{CostMethod, ItemType, NegativeStock};
 use table::Column;
 
 impl Resource for Items {
     const KEY: ResourceKey = ResourceKey::Items;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Items",
         one: "an item",
         many: "items",
         description: "What is bought and sold: goods that are kept in stock, goods that are not, and services. Lines \
@@ -549,7 +461,7 @@ impl Master for Items {
             .filter(document_lines::Column::ItemId.eq(row.id));
         if named.count(&cx.db).await? > 0
             || stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some()
-            || document::is_mentioned(cx, row.id).await?
+            || crate::books::mentions::is_mentioned(cx, row.id).await?
         {
             return Err(Error::conflict("in_use", "Documents name the item; set its status to archived instead"));
         }
@@ -560,15 +472,4 @@ impl Master for Items {
 /// Whether stock of an item was ever moved, or is worth something else from some day on.
 async fn has_moved(cx: &Cx<'_>, row: &table::Model) -> Result<bool> {
     Ok(stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some())
-}
-
-/// Items by their identifiers, as documents are judged by them.
-pub(crate) async fn load(
-    connection: &impl ConnectionTrait,
-    business: BusinessId,
-    asked: &HashSet<RecordId>,
-) -> Result<Vec<table::Model>> {
-    let rows =
-        table::Entity::find().filter(Column::BusinessId.eq(business)).filter(Column::Id.is_in(asked.iter().copied()));
-    Ok(rows.all(connection).await?)
 }

@@ -10,13 +10,14 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
-use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::address::text;
+use crate::ids::{BusinessId, UserId};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
+use schema::address::text;
+use schema::key::ResourceKey;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, Value};
 use serde::{Deserialize, Serialize};
@@ -64,18 +65,6 @@ pub struct LockExceptionInput {
     reason: Maybe<Text<500>>,
 }
 
-/// A user for whom the locks do not hold.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LockException {
-    /// The user.
-    pub user_id: UserId,
-    /// Until when; as long as the lock is in force when null.
-    pub until: Option<Instant>,
-    /// Why.
-    pub reason: Option<String>,
-}
-
 /// Until which days the books are, or were, closed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -111,73 +100,14 @@ impl AsRef<RecordKeeping> for LockView {
     }
 }
 
-pub(crate) mod table {
-    use super::{AsJson, BusinessId, Day, Instant, LockException, RecordId, UserId};
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "locks")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub sequence: i64,
-        pub lock_date: Option<Day>,
-        pub sales_lock_date: Option<Day>,
-        pub purchase_lock_date: Option<Day>,
-        pub bank_lock_date: Option<Day>,
-        pub stock_lock_date: Option<Day>,
-        pub journal_lock_date: Option<Day>,
-        pub hard_lock_date: Option<Day>,
-        pub reason: Option<String>,
-        pub exceptions: AsJson<Vec<LockException>>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-
-    #[cfg(test)]
-    impl Model {
-        pub(crate) fn sample() -> Self {
-            Self {
-                business_id: BusinessId::default(),
-                id: RecordId::default(),
-                sequence: 1,
-                lock_date: None,
-                sales_lock_date: None,
-                purchase_lock_date: None,
-                bank_lock_date: None,
-                stock_lock_date: None,
-                journal_lock_date: None,
-                hard_lock_date: None,
-                reason: None,
-                exceptions: AsJson(Vec::new()),
-                search: String::new(),
-                version: 1,
-                created_at: Instant::default(),
-                created_by: UserId::default(),
-                updated_at: Instant::default(),
-                updated_by: UserId::default(),
-            }
-        }
-    }
-}
+pub(crate) use schema::lock as table;
+pub use schema::lock::LockException;
 use table::Column;
 
 impl Resource for Locks {
     const KEY: ResourceKey = ResourceKey::Locks;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Locks",
         one: "a lock",
         many: "locks",
         description: "Until which day the books are closed. The newest lock is in force; those before it are history. \
@@ -315,7 +245,7 @@ async fn check_users(cx: &Cx<'_>, draft: &Columns<Column>) -> Result<()> {
     };
     let mut faults = FieldErrors::default();
     for (index, exception) in exceptions.iter().enumerate() {
-        let member = crate::access::membership::Entity::find_by_id((cx.business_id()?, exception.user_id));
+        let member = schema::membership::Entity::find_by_id((cx.business_id()?, exception.user_id));
         let exists = user::find(&cx.db, exception.user_id).await?.is_some() && member.count(&cx.db).await? > 0;
         if !exists {
             faults.add(format!("exceptions[{index}].userId"), "names no member of the company");

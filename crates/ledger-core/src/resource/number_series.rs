@@ -2,58 +2,28 @@
 //!
 //! Owns: the pattern and when it begins anew. Refuses: to change either once numbers were given.
 
-use crate::access::{Action, Business};
+use crate::access::Business;
 use crate::books::audit::{AuditAction, Change};
-use crate::books::numbering::{fault_of_pattern, format};
-use crate::books::tables::{DocumentKind, documents, number_counters};
-use crate::clock::Instant;
+use crate::books::gaps::{PeriodGaps, gaps_of};
+use crate::books::numbering::{fault_of_pattern, format, period_of};
 use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
-use crate::ids::{BusinessId, RecordId, UserId};
+use crate::ids::{BusinessId, RecordId};
 use crate::resource::extra::{Does, Extra, On, Produced, Reading};
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{self, Filter, Rows};
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
-use crate::wire_enum;
+use crate::resource::{About, Record, Resource, Scope};
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::{DocumentKind, documents, number_counters};
 use schemars::JsonSchema;
-use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Value,
-};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub struct NumberSeries;
-
-wire_enum! {
-    /// When the numbers of a series begin anew.
-    pub enum ResetOn {
-        Never = "never",
-        #[default]
-        FiscalYear = "fiscalYear",
-        Month = "month",
-    }
-}
-
-wire_enum! {
-    /// Whether numbers must follow the order of dates.
-    pub enum Chronology {
-        #[default]
-        Off = "off",
-        /// A document dated before the last one numbered is refused.
-        Block = "block",
-    }
-}
-
-wire_enum! {
-    /// Whether new documents may be numbered by the series.
-    pub enum SeriesStatus {
-        #[default]
-        Active = "active",
-        Archived = "archived",
-    }
-}
 
 /// What a client sends to create or replace a number series.
 #[derive(Deserialize, JsonSchema)]
@@ -121,47 +91,14 @@ impl AsRef<RecordKeeping> for NumberSeriesView {
     }
 }
 
-pub(crate) mod table {
-    use super::{BusinessId, Chronology, DocumentKind, Instant, RecordId, ResetOn, SeriesStatus, UserId};
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "number_series")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub r#type: DocumentKind,
-        pub name: String,
-        pub name_key: String,
-        pub pattern: String,
-        pub first_number: i64,
-        pub reset_on: ResetOn,
-        pub allow_manual: bool,
-        pub chronological: Chronology,
-        pub is_default: bool,
-        pub status: SeriesStatus,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::number_series as table;
+pub use schema::number_series::{Chronology, ResetOn, SeriesStatus};
 use table::Column;
 
 impl Resource for NumberSeries {
     const KEY: ResourceKey = ResourceKey::NumberSeries;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Number series",
         one: "a number series",
         many: "number series",
         description: "How documents are numbered: without a gap within each period, and only when they are posted.",
@@ -282,7 +219,7 @@ impl Rows for NumberSeries {
             .all(&cx.db)
             .await?;
         let view = |row: table::Model| {
-            let period = row.reset_on.period(business, today);
+            let period = period_of(row.reset_on, business, today);
             let counter = counters.iter().find(|counter| counter.series_id == row.id && counter.period == period);
             let last = counter.map(|counter| counter.last);
             let write = |place| format(&row.pattern, business, today, place);
@@ -493,78 +430,7 @@ pub struct SeriesGaps {
     items: Vec<PeriodGaps>,
 }
 
-/// One period of a series.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PeriodGaps {
-    /// The first day of the fiscal year, the month such as `2026-11`, or nothing for a series that never begins anew.
-    pub(crate) period: String,
-    /// Its first number.
-    pub(crate) first: i64,
-    /// Its last number.
-    pub(crate) last: i64,
-    /// Numbers between them that no document has.
-    pub(crate) missing: Vec<i64>,
-}
-
 async fn gaps(cx: &Cx<'_>, id: Option<RecordId>) -> Result<Produced> {
     let row = rows::row::<NumberSeries>(cx, id.ok_or(Error::NotFound)?).await?;
     Produced::json(&SeriesGaps { items: gaps_of(cx, row.id, row.first_number).await? })
-}
-
-/// A gap that is wider is not told number by number.
-const MOST_MISSING: usize = 1_000;
-
-pub(crate) async fn gaps_of(cx: &Cx<'_>, series: RecordId, first: i64) -> Result<Vec<PeriodGaps>> {
-    let counters = number_counters::Entity::find()
-        .filter(number_counters::Column::BusinessId.eq(cx.business_id()?))
-        .filter(number_counters::Column::SeriesId.eq(series))
-        .order_by_asc(number_counters::Column::Period)
-        .all(&cx.db)
-        .await?;
-    let mut periods = Vec::new();
-    for counter in counters {
-        let given: Vec<i64> = documents::Entity::find()
-            .select_only()
-            .column(documents::Column::Sequence)
-            .filter(documents::Column::BusinessId.eq(counter.business_id))
-            .filter(documents::Column::SeriesId.eq(series))
-            .filter(documents::Column::Period.eq(counter.period.as_str()))
-            .filter(documents::Column::Sequence.is_not_null())
-            .order_by_asc(documents::Column::Sequence)
-            .into_tuple()
-            .all(&cx.db)
-            .await?;
-        periods.push(PeriodGaps {
-            period: counter.period,
-            first,
-            last: counter.last,
-            missing: missing(&given, first, counter.last),
-        });
-    }
-    Ok(periods)
-}
-
-/// What is not given between two numbers; `given` rises.
-fn missing(given: &[i64], first: i64, last: i64) -> Vec<i64> {
-    let mut missing = Vec::new();
-    let mut next = first;
-    for &number in given.iter().chain(&[last.saturating_add(1)]) {
-        missing.extend((next..number.min(last.saturating_add(1))).take(MOST_MISSING.saturating_sub(missing.len())));
-        next = next.max(number.saturating_add(1));
-    }
-    missing
-}
-
-#[cfg(test)]
-mod tests {
-    use super::missing;
-
-    #[test]
-    fn a_gap_is_named_wherever_it_is() {
-        assert_eq!(missing(&[1, 2, 3], 1, 3), Vec::<i64>::new());
-        assert_eq!(missing(&[2, 5], 1, 6), [1, 3, 4, 6]);
-        assert_eq!(missing(&[], 1, 2), [1, 2]);
-        assert_eq!(missing(&[1, 2, 9], 1, 2), Vec::<i64>::new());
-    }
 }

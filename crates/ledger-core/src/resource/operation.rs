@@ -1,20 +1,22 @@
 //! The registry as a table of operations: types end here, so that adapters are loops and not generics.
 
-use crate::access::{Action, Business, permission};
+use crate::access::Business;
 use crate::auth::password::NewPassword;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::ledger::ReplyKind;
 use crate::resource::body::{self, Shape};
 use crate::resource::extra::{self, ActMethod, Begin, Does, Extra, Media, On, Produced, Weight};
 use crate::resource::list::{FilterValue, ListQuery, Offer, Parameter};
-use crate::resource::{About, Record, Resource, ResourceKey, Scope, Visitor, each_resource};
+use crate::resource::{About, Record, Resource, Scope};
+use schema::key::ResourceKey;
+use schema::rights::{Action, permission};
 use schemars::{Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::marker::PhantomData;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// What can be done with a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,6 +50,16 @@ pub enum BodyNeed {
     None,
     Optional,
     Required,
+}
+
+/// What a success is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReplyKind {
+    Listed,
+    Found,
+    Created,
+    Updated,
+    Deleted,
 }
 
 /// A record, already written as JSON.
@@ -175,7 +187,7 @@ pub struct ResourceOperations {
 }
 
 impl ResourceOperations {
-    fn of<R: Resource>() -> Self {
+    pub(crate) fn of<R: Resource>() -> Self {
         let mut extras = R::extras();
         if R::SCOPE == Scope::Business && R::VERBS.contains(&Verb::Create) {
             extras.push(extra::history::<R>());
@@ -260,15 +272,13 @@ impl ResourceOperations {
     }
 
     /// The resource whose record a verb answers.
-    pub fn answering(&self, verb: Verb) -> &Self {
-        let other = self.extra(verb).and_then(|extra| extra.answers);
-        other.and_then(|key| registry().iter().find(|one| one.key == key)).unwrap_or(self)
+    pub fn answers(&self, verb: Verb) -> ResourceKey {
+        self.extra(verb).and_then(|extra| extra.answers).unwrap_or(self.key)
     }
 
     /// The right that a verb needs.
     pub fn needs(&self, verb: Verb) -> (ResourceKey, Action) {
-        let other = self.extra(verb).and_then(|extra| extra.answers);
-        (other.unwrap_or(self.key), self.action(verb))
+        (self.answers(verb), self.action(verb))
     }
 
     /// What a success is called.
@@ -397,101 +407,5 @@ impl ResourceOperations {
             }
             Some(Does::Writes(_)) | None => Err(Error::internal("this is not a read")),
         }
-    }
-}
-
-struct Collect(Vec<ResourceOperations>);
-
-impl Visitor for Collect {
-    fn visit<R: Resource>(mut self) -> Self {
-        self.0.push(ResourceOperations::of::<R>());
-        self
-    }
-}
-
-static REGISTRY: LazyLock<Vec<ResourceOperations>> = LazyLock::new(|| each_resource(Collect(Vec::new())).0);
-
-/// Every resource, in the order of the registry.
-pub fn registry() -> &'static [ResourceOperations] {
-    &REGISTRY
-}
-
-/// One resource of the registry.
-pub fn operations<R: Resource>() -> &'static ResourceOperations {
-    struct Position<W>(usize, Option<usize>, PhantomData<W>);
-
-    impl<W: Resource> Visitor for Position<W> {
-        fn visit<R: Resource>(self) -> Self {
-            let found = if R::KEY == W::KEY { Some(self.0) } else { self.1 };
-            Self(self.0 + 1, found, PhantomData)
-        }
-    }
-
-    let position = each_resource(Position::<R>(0, None, PhantomData)).1.unwrap_or_default();
-    &REGISTRY[position]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_key_is_in_the_registry_once() {
-        let keys: Vec<_> = registry().iter().map(|operations| operations.key).collect();
-        assert_eq!(keys, ResourceKey::ALL);
-    }
-
-    #[test]
-    fn every_example_passes_its_own_checks() {
-        for operations in registry().iter().filter(|operations| operations.standard.contains(&Verb::Create)) {
-            let body = operations.example.to_string();
-            if let Err(error) = operations.prepare(Verb::Create, None, body.as_bytes()) {
-                panic!("{:?}: {error:?}", operations.key);
-            }
-        }
-    }
-
-    #[test]
-    fn an_empty_body_names_every_field_that_is_missing() {
-        let missing = |operations: &ResourceOperations| match operations.prepare(Verb::Create, None, b"{}") {
-            Err(Error::Validation(faults)) => faults.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>(),
-            _ => Vec::new(),
-        };
-        let creatable = || registry().iter().filter(|operations| operations.standard.contains(&Verb::Create));
-        for (operations, fields) in creatable().zip([
-            vec!["baseCurrency", "name"],
-            vec!["isCustomer", "isSupplier", "name"],
-            vec!["name", "type"],
-            vec!["code", "name", "type"],
-            vec!["code", "components", "name"],
-            vec!["days", "name"],
-            vec!["date", "lines", "partyId"],
-            vec!["date", "lines", "partyId"],
-            vec!["date", "lines", "partyId"],
-            vec!["date", "lines", "partyId"],
-            vec!["date", "lines", "partyId"],
-            vec!["date", "lines", "partyId"],
-            vec!["date", "lines", "partyId"],
-            vec!["date", "lines", "partyId"],
-            vec!["accountId", "amount", "date"],
-            vec!["accountId", "amount", "date"],
-            vec!["amount", "sourceId", "targetId"],
-            vec!["date", "lines"],
-            vec!["date"],
-            vec!["date", "lines"],
-            vec!["amount", "date", "fromAccountId", "toAccountId"],
-            vec!["name", "pattern", "type"],
-            vec!["end", "name", "start"],
-            vec![],
-            vec!["currency", "date", "rate"],
-            vec!["displayName", "email"],
-            vec!["grants", "name"],
-            vec!["name"],
-        ]) {
-            let mut found = missing(operations);
-            found.sort();
-            assert_eq!(found, fields, "{:?}", operations.key);
-        }
-        assert_eq!(creatable().count(), 28);
     }
 }

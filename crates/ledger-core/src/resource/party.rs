@@ -6,65 +6,36 @@
 mod relations;
 
 use crate::access::Business;
-use crate::books::aliases::Aliases;
-use crate::books::tables::{entry_lines, party_balances};
-use crate::clock::Instant;
 use crate::currency::{self, CurrencyCode};
 use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
-use crate::ids::{BusinessId, RecordId, UserId};
+use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent};
-use crate::resource::account::{AccountType, table as accounts};
-use crate::resource::address::{self, Address, AddressInput, text};
-use crate::resource::bank::{self, BankDetails, BankDetailsInput};
+use crate::resource::bank::{self, BankDetailsInput};
 use crate::resource::extra::Extra;
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::tax_code::TaxDirection;
-use crate::resource::{About, Resource, ResourceKey, Scope, document};
+use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
-use crate::wire_enum;
+use rules::account::AccountType;
 use rules::purpose::{Purpose, Side};
+use rules::tax::TaxDirection;
+use schema::account as accounts;
+use schema::address::{self, Address, AddressInput, text};
+use schema::aliases::Aliases;
+use schema::bank::BankDetails;
+use schema::key::ResourceKey;
+use schema::tables::{entry_lines, party_balances};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub struct Parties;
-
-wire_enum! {
-    /// A company or a natural person.
-    pub enum PartyKind {
-        #[default]
-        Company = "company",
-        Person = "person",
-    }
-}
-
-wire_enum! {
-    /// Whether new documents may name the party.
-    pub enum PartyStatus {
-        #[default]
-        Active = "active",
-        Blocked = "blocked",
-        Archived = "archived",
-    }
-}
-
-wire_enum! {
-    /// For which documents the party is blocked.
-    pub enum PartyBlock {
-        #[default]
-        None = "none",
-        Sales = "sales",
-        Purchases = "purchases",
-        All = "all",
-    }
-}
 
 /// What a client sends to create or replace a party.
 #[derive(Deserialize, JsonSchema)]
@@ -153,20 +124,6 @@ pub struct ContactPersonInput {
     phone: Maybe<Text<50>>,
     /// Whether to turn to this person first; `false` when absent.
     is_primary: Maybe<bool>,
-}
-
-/// A person to talk to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ContactPerson {
-    /// The person's name.
-    pub name: String,
-    /// E-mail address.
-    pub email: Option<String>,
-    /// Telephone number.
-    pub phone: Option<String>,
-    /// Whether to turn to this person first.
-    pub is_primary: bool,
 }
 
 /// A customer, a supplier, or both.
@@ -272,75 +229,14 @@ impl AsRef<RecordKeeping> for PartyView {
     }
 }
 
-pub(crate) mod table {
-    use super::{
-        Address, AsJson, BankDetails, BusinessId, ContactPerson, Instant, Money, PartyBlock, PartyKind, PartyStatus,
-        Percent, RecordId, UserId,
-    };
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "parties")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub name: String,
-        pub name_key: String,
-        pub code: Option<String>,
-        pub is_customer: bool,
-        pub is_supplier: bool,
-        pub kind: PartyKind,
-        pub tax_number: Option<String>,
-        pub registration_number: Option<String>,
-        pub email: Option<String>,
-        pub phone: Option<String>,
-        pub website: Option<String>,
-        pub billing_address: Option<AsJson<Address>>,
-        pub shipping_address: Option<AsJson<Address>>,
-        pub contacts: AsJson<Vec<ContactPerson>>,
-        pub currency: Option<String>,
-        pub payment_term_days: Option<i64>,
-        pub payment_term_id: Option<RecordId>,
-        pub receivable_account_id: Option<RecordId>,
-        pub payable_account_id: Option<RecordId>,
-        pub sales_account_id: Option<RecordId>,
-        pub purchase_account_id: Option<RecordId>,
-        pub sales_tax_code_id: Option<RecordId>,
-        pub purchase_tax_code_id: Option<RecordId>,
-        pub merged_into_id: Option<RecordId>,
-        pub merged_at: Option<Instant>,
-        pub credit_limit: Option<Money>,
-        pub prices_include_tax: Option<bool>,
-        pub discount_percent: Option<Percent>,
-        pub bank_details: Option<AsJson<BankDetails>>,
-        pub peppol_id: Option<String>,
-        pub status: PartyStatus,
-        pub blocked: PartyBlock,
-        pub notes: Option<String>,
-        pub external_id: Option<String>,
-        pub tags: AsJson<Vec<String>>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::party as table;
+pub use schema::party::{ContactPerson, PartyBlock, PartyKind, PartyStatus};
 use table::Column;
 
 impl Resource for Parties {
     const KEY: ResourceKey = ResourceKey::Parties;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Parties",
         one: "a party",
         many: "parties",
         description: "Customers and suppliers; one party may be both.",
@@ -628,7 +524,7 @@ impl Master for Parties {
         let posted = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(row.business_id))
             .filter(cx.aliases()?.is(entry_lines::Column::PartyId, row.id));
-        if posted.count(&cx.db).await? > 0 || document::is_named(cx, row.id).await? {
+        if posted.count(&cx.db).await? > 0 || crate::books::mentions::is_named(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The party is in the books; set its status to archived instead"));
         }
         let merged = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::MergedIntoId.eq(row.id));
@@ -640,17 +536,6 @@ impl Master for Parties {
         }
         Ok(())
     }
-}
-
-/// Parties by their identifiers, as documents are judged by them.
-pub(crate) async fn load(
-    connection: &impl ConnectionTrait,
-    business: BusinessId,
-    asked: &HashSet<RecordId>,
-) -> Result<Vec<table::Model>> {
-    let rows =
-        table::Entity::find().filter(Column::BusinessId.eq(business)).filter(Column::Id.is_in(asked.iter().copied()));
-    Ok(rows.all(connection).await?)
 }
 
 fn view(

@@ -1,47 +1,22 @@
 //! Payment terms: when a document falls due, and what is taken off for paying early.
 
 use crate::access::Business;
-use crate::clock::Instant;
 use crate::cx::Cx;
-use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
-use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Percent;
-use crate::resource::address::{search_text, text};
 use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope, document, party};
-use crate::wire_enum;
+use crate::resource::{About, Resource, Scope};
+use schema::address::{search_text, text};
+use schema::key::ResourceKey;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, Value};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub struct PaymentTerms;
-
-wire_enum! {
-    /// From where the days are counted.
-    pub enum TermKind {
-        /// From the document's date.
-        #[default]
-        AfterDate = "afterDate",
-        /// From the end of the document's month.
-        AfterMonthEnd = "afterMonthEnd",
-        /// A day of the month: the first such day after the document's date; 31 is the last day of any month.
-        FixedDay = "fixedDay",
-    }
-}
-
-wire_enum! {
-    /// Whether it can be chosen for new documents.
-    pub enum MasterStatus {
-        #[default]
-        Active = "active",
-        Archived = "archived",
-    }
-}
 
 /// What a client sends to create or replace a payment term.
 #[derive(Deserialize, JsonSchema)]
@@ -95,45 +70,14 @@ impl AsRef<RecordKeeping> for PaymentTermView {
     }
 }
 
-pub(crate) mod table {
-    use super::{BusinessId, Instant, MasterStatus, Percent, RecordId, TermKind, UserId};
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "payment_terms")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub name: String,
-        pub name_key: String,
-        pub r#type: TermKind,
-        pub days: i64,
-        pub discount_percent: Option<Percent>,
-        pub discount_days: Option<i64>,
-        pub status: MasterStatus,
-        pub external_id: Option<String>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::payment_term as table;
+pub use schema::payment_term::{MasterStatus, TermKind};
 use table::Column;
 
 impl Resource for PaymentTerms {
     const KEY: ResourceKey = ResourceKey::PaymentTerms;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Payment terms",
         one: "a payment term",
         many: "payment terms",
         description: "When documents fall due, and what may be taken off for paying early. Parties and documents name them.",
@@ -236,82 +180,15 @@ impl Master for PaymentTerms {
     }
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
-        let of_parties = party::table::Entity::find()
-            .filter(party::table::Column::BusinessId.eq(row.business_id))
-            .filter(party::table::Column::PaymentTermId.eq(row.id));
-        if of_parties.count(&cx.db).await? > 0 || document::is_mentioned(cx, row.id).await? {
+        let of_parties = schema::party::Entity::find()
+            .filter(schema::party::Column::BusinessId.eq(row.business_id))
+            .filter(schema::party::Column::PaymentTermId.eq(row.id));
+        if of_parties.count(&cx.db).await? > 0 || crate::books::mentions::is_mentioned(cx, row.id).await? {
             return Err(Error::conflict(
                 "in_use",
                 "Parties or documents name the term; set its status to archived instead",
             ));
         }
         Ok(())
-    }
-}
-
-/// All terms of a company.
-#[derive(Debug, Default)]
-pub(crate) struct Terms(Vec<table::Model>);
-
-impl Terms {
-    pub(crate) async fn load(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Self> {
-        Ok(Self(table::Entity::find().filter(Column::BusinessId.eq(business)).all(connection).await?))
-    }
-
-    pub(crate) fn get(&self, id: RecordId) -> Option<&table::Model> {
-        self.0.iter().find(|term| term.id == id)
-    }
-}
-
-impl table::Model {
-    /// When a document of a day is due.
-    pub(crate) fn due(&self, date: Day) -> Day {
-        match self.r#type {
-            TermKind::AfterDate => date.plus_days(self.days),
-            TermKind::AfterMonthEnd => date.last_of_month().plus_days(self.days),
-            TermKind::FixedDay => {
-                let day_in =
-                    |month: Day| Ord::min(month.first_of_month().plus_days(self.days - 1), month.last_of_month());
-                let this = day_in(date);
-                if this > date { this } else { day_in(date.last_of_month().next()) }
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_document_is_due_as_its_terms_say() {
-        for (kind, days, date, due) in [
-            (TermKind::AfterDate, 30, "2026-01-15", "2026-02-14"),
-            (TermKind::AfterDate, 0, "2026-01-15", "2026-01-15"),
-            (TermKind::AfterMonthEnd, 10, "2026-02-03", "2026-03-10"),
-            (TermKind::FixedDay, 20, "2026-01-15", "2026-01-20"),
-            (TermKind::FixedDay, 15, "2026-01-15", "2026-02-15"),
-            (TermKind::FixedDay, 31, "2026-01-31", "2026-02-28"),
-        ] {
-            let term = table::Model {
-                business_id: BusinessId::default(),
-                id: RecordId::default(),
-                name: String::new(),
-                name_key: String::new(),
-                r#type: kind,
-                days,
-                discount_percent: None,
-                discount_days: None,
-                status: MasterStatus::Active,
-                external_id: None,
-                search: String::new(),
-                version: 1,
-                created_at: Instant::default(),
-                created_by: UserId::default(),
-                updated_at: Instant::default(),
-                updated_by: UserId::default(),
-            };
-            assert_eq!(term.due(date.parse().unwrap()).to_string(), due, "{kind} {days} {date}");
-        }
     }
 }

@@ -2,101 +2,31 @@
 //!
 //! Owns: that nobody grants what they lack themselves. Refuses: to change a built-in set.
 
-use crate::access::{Action, Business, Limits, Rights, Role, Seat, membership};
-use crate::clock::Instant;
+use crate::access::{Business, Seat};
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
-use crate::ids::{BusinessId, RecordId, UserId};
+use crate::ids::{BusinessId, RecordId};
 use crate::money::{Amount, Money};
-use crate::resource::address::{search_text, text};
 use crate::resource::extra::{Does, Extra, On, Produced, Reading};
 use crate::resource::list::{ListQuery, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schema::address::{search_text, text};
+use schema::key::ResourceKey;
+use schema::membership;
+use schema::rights::{Action, Limits, Rights, Role};
+use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QuerySelect, Value};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub struct Permissions;
-
-/// A resource as permissions name it: `salesInvoice`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Noun(pub(crate) ResourceKey);
-
-impl Default for Noun {
-    fn default() -> Self {
-        Self(ResourceKey::Businesses)
-    }
-}
-
-/// The resources that a permission can speak of.
-fn grantable() -> impl Iterator<Item = ResourceKey> {
-    ResourceKey::ALL.into_iter().filter(|key| !key.actions().is_empty())
-}
-
-impl Serialize for Noun {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.permission_noun())
-    }
-}
-
-impl<'de> Deserialize<'de> for Noun {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let found = grantable().find(|key| key.permission_noun() == text);
-        found.map(Self).ok_or_else(|| D::Error::custom("names no resource; permissions/catalog lists them"))
-    }
-}
-
-impl JsonSchema for Noun {
-    fn schema_name() -> Cow<'static, str> {
-        "PermissionNoun".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let nouns: Vec<&str> = grantable().map(ResourceKey::permission_noun).collect();
-        json_schema!({"type": "string", "enum": nouns, "description": "A resource, as permissions name it."})
-    }
-}
-
-/// What may be done with one resource.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Grant {
-    /// The resource.
-    pub resource: Noun,
-    /// What may be done with it.
-    pub actions: Vec<Action>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Grants(pub(crate) Vec<Grant>);
-
-impl Grants {
-    pub(crate) fn rights(&self) -> Rights {
-        Rights::where_(|key, action| {
-            self.0.iter().any(|grant| grant.resource.0 == key && grant.actions.contains(&action))
-        })
-    }
-
-    fn of(rights: Rights) -> Self {
-        let grant = |key: ResourceKey| Grant {
-            resource: Noun(key),
-            actions: key.actions().iter().copied().filter(|action| rights.allows(key, *action)).collect(),
-        };
-        Self(grantable().map(grant).filter(|grant| !grant.actions.is_empty()).collect())
-    }
-}
 
 /// What a client sends to create or replace a permission set.
 #[derive(Deserialize, JsonSchema)]
@@ -202,44 +132,15 @@ impl AsRef<RecordKeeping> for PermissionSetView {
     }
 }
 
-pub(crate) mod table {
-    use super::{AsJson, BusinessId, Grants, Instant, Money, RecordId, Role, UserId};
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "permission_sets")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub name: String,
-        pub name_key: String,
-        pub description: Option<String>,
-        pub role: Option<Role>,
-        pub grants: AsJson<Grants>,
-        pub max_document_amount: Option<Money>,
-        pub backdate_days: Option<i64>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::permission as table;
+use schema::rights::grantable;
+pub use schema::rights::{Grant, Grants, Noun};
 use table::Column;
 
 impl Resource for Permissions {
     const KEY: ResourceKey = ResourceKey::Permissions;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Permissions",
         one: "a permission set",
         many: "permission sets",
         description: "What the members of the company may do. Each member holds one set: a built-in one, or one of the \
@@ -353,15 +254,11 @@ pub(crate) fn check_grants(faults: &mut Faults, name: &str, listed: Each<GrantIn
 }
 
 fn catalog<'c>(_: &'c Cx<'c>, _: Option<RecordId>, _: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
-    let title = |key: ResourceKey| {
-        let known = crate::resource::operation::registry().iter().find(|one| one.key == key);
-        known.map_or("", |one| one.about.title)
-    };
     let offer = |key: ResourceKey| PermissionOffer {
         resource: Noun(key),
-        title: title(key),
+        title: key.title(),
         actions: key.actions(),
-        permissions: key.actions().iter().map(|action| crate::access::permission(key, *action)).collect(),
+        permissions: key.actions().iter().map(|action| schema::rights::permission(key, *action)).collect(),
     };
     let items = grantable().map(offer).collect();
     Box::pin(async move { Produced::json(&PermissionCatalog { items }) })

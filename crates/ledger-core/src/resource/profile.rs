@@ -1,6 +1,5 @@
 //! One's own account: who one is, one's password, and the second factor. It needs nobody's leave.
 
-use crate::access::Action;
 use crate::auth::password::{Names, NewPassword};
 use crate::auth::user::{self as accounts, Revoking, UserStatus};
 use crate::auth::{SentPassword, recovery, session, sign_in, totp};
@@ -11,16 +10,18 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::{RecordId, UserId};
 use crate::keys::Purpose;
-use crate::ledger::ReplyKind;
-use crate::resource::address::text;
 use crate::resource::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
 use crate::resource::invitation::AcceptInvitation;
 use crate::resource::list::{ListQuery, Page, Parameter};
+use crate::resource::operation::ReplyKind;
 use crate::resource::operation::{Confirmation, ResourceOperations, SecondFactor, Verb};
 use crate::resource::rows::read_only;
 use crate::resource::user::{MembershipView, memberships};
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::resource::{About, Record, Resource, Scope};
 use crate::security::AccountChange;
+use schema::address::text;
+use schema::key::ResourceKey;
+use schema::rights::Action;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -451,7 +452,6 @@ impl Resource for Profile {
     const KEY: ResourceKey = ResourceKey::Profile;
     const SCOPE: Scope = Scope::Installation;
     const ABOUT: About = About {
-        title: "Your account",
         one: "your account",
         many: "your account",
         description: "Who you are here, and what you log in with. No permission is needed.",

@@ -1,14 +1,15 @@
 //! Names of other records in a body: whether they exist and suit.
 
 use crate::books::chart::Chart;
+use crate::books::tax_codes::TaxCodes;
+use crate::books::terms::Terms;
 use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::resource::payment_term::{MasterStatus, Terms};
-use crate::resource::tax_code::{TaxCodes, TaxDirection};
-use crate::resource::{item, party};
 use rules::purpose::Purpose;
 use rules::refusal::Refusal;
+use rules::tax::TaxDirection;
+use schema::payment_term::MasterStatus;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,19 +17,19 @@ use std::sync::Arc;
 /// Whether an item, a party or a tax code names an account.
 pub(crate) async fn names_account(cx: &Cx<'_>, account: RecordId) -> Result<bool> {
     let business = cx.business_id()?;
-    let items = item::table::Entity::find().filter(item::table::Column::BusinessId.eq(business)).filter(
+    let items = schema::item::Entity::find().filter(schema::item::Column::BusinessId.eq(business)).filter(
         Condition::any()
-            .add(item::table::Column::IncomeAccountId.eq(account))
-            .add(item::table::Column::ExpenseAccountId.eq(account))
-            .add(item::table::Column::InventoryAccountId.eq(account))
-            .add(item::table::Column::CogsAccountId.eq(account)),
+            .add(schema::item::Column::IncomeAccountId.eq(account))
+            .add(schema::item::Column::ExpenseAccountId.eq(account))
+            .add(schema::item::Column::InventoryAccountId.eq(account))
+            .add(schema::item::Column::CogsAccountId.eq(account)),
     );
-    let parties = party::table::Entity::find().filter(party::table::Column::BusinessId.eq(business)).filter(
+    let parties = schema::party::Entity::find().filter(schema::party::Column::BusinessId.eq(business)).filter(
         Condition::any()
-            .add(party::table::Column::ReceivableAccountId.eq(account))
-            .add(party::table::Column::PayableAccountId.eq(account))
-            .add(party::table::Column::SalesAccountId.eq(account))
-            .add(party::table::Column::PurchaseAccountId.eq(account)),
+            .add(schema::party::Column::ReceivableAccountId.eq(account))
+            .add(schema::party::Column::PayableAccountId.eq(account))
+            .add(schema::party::Column::SalesAccountId.eq(account))
+            .add(schema::party::Column::PurchaseAccountId.eq(account)),
     );
     let codes = TaxCodes::load(&cx.db, business).await?;
     Ok(codes.name_account(account) || items.count(&cx.db).await? > 0 || parties.count(&cx.db).await? > 0)

@@ -7,8 +7,6 @@ use crate::access::Business;
 use crate::books::balances::{balances, sum};
 use crate::books::chart::Chart;
 use crate::books::periods::Module;
-use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, entries, entry_lines};
 use crate::currency::{self, CurrencyCode};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
@@ -16,18 +14,20 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate, Rounding};
-use crate::resource::account::AccountType;
 use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry,
     document_operations, document_rows,
 };
-use crate::resource::exchange_rate;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
+use rules::account::AccountType;
 use rules::postable::Postable;
 use rules::posting::{About as Detail, Line, Posting, Valued};
 use rules::refusal::Refusal;
+use schema::key::ResourceKey;
+use schema::tables::documents::{self, Column};
+use schema::tables::{DocumentKind, DocumentStatus, EntryKind, entries, entry_lines};
 use schemars::JsonSchema;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
@@ -157,7 +157,6 @@ impl Resource for Revaluations {
     const KEY: ResourceKey = ResourceKey::Revaluations;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Revaluations",
         one: "a revaluation",
         many: "revaluations",
         description: "What money and debts in other currencies are worth at the end of a period. The difference to what \
@@ -282,7 +281,7 @@ impl Document for Revaluations {
             if rates.contains_key(currency.as_str()) {
                 continue;
             }
-            match exchange_rate::on(cx, currency, head.date).await? {
+            match crate::books::rates::on(cx, currency, head.date).await? {
                 Some(rate) => {
                     rates.insert(currency, rate);
                 }

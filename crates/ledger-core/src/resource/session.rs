@@ -1,6 +1,5 @@
 //! One's own sessions: where one is logged in, and how to end that. It needs nobody's leave.
 
-use crate::access::Action;
 use crate::auth::session::{self as kept, Which};
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -12,7 +11,9 @@ use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::Verb;
 use crate::resource::profile::check_logged_in;
 use crate::resource::rows::read_only;
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::resource::{About, Record, Resource, Scope};
+use schema::key::ResourceKey;
+use schema::rights::Action;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -144,7 +145,6 @@ impl Resource for Sessions {
     const KEY: ResourceKey = ResourceKey::Sessions;
     const SCOPE: Scope = Scope::Installation;
     const ABOUT: About = About {
-        title: "Your sessions",
         one: "a session",
         many: "sessions",
         description: "Where you are logged in. Each log-in makes a session, and its token is good until the session ends: \

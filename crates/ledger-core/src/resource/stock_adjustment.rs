@@ -5,31 +5,32 @@ use crate::books::balances::sum;
 use crate::books::chart::Chart;
 use crate::books::periods::Module;
 use crate::books::stock::{self, Wanted as Movement};
-use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{
-    DocumentKind, DocumentStatus, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves,
-};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
-use crate::resource::address::text;
 use crate::resource::document::identity;
 use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, TradedLine,
     document_operations, document_rows,
 };
-use crate::resource::item::{self, CostMethod, ItemType};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{RecordKeeping, kept};
-use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::{Held, References};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
 use rules::posting::{Line, Posting, Subject, Unposted, Valued};
 use rules::purpose::Purpose as For;
+use schema::address::text;
+use schema::item::{CostMethod, ItemType};
+use schema::key::ResourceKey;
+use schema::payment_term::MasterStatus;
+use schema::tables::documents::{self, Column};
+use schema::tables::{
+    DocumentKind, DocumentStatus, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves,
+};
 use schemars::JsonSchema;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
@@ -211,7 +212,6 @@ impl Resource for StockAdjustments {
     const KEY: ResourceKey = ResourceKey::StockAdjustments;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Stock adjustments",
         one: "a stock adjustment",
         many: "stock adjustments",
         description: "What was found, lost, broken or counted. What goes out is valued as a sale would be; what comes in \
@@ -533,7 +533,7 @@ impl Document for StockAdjustments {
 
 fn judge(
     asked: &AdjustmentAsked,
-    items: &HashMap<RecordId, Arc<item::table::Model>>,
+    items: &HashMap<RecordId, Arc<schema::item::Model>>,
     purpose: Purpose,
     references: &mut References,
 ) {

@@ -3,35 +3,33 @@
 //! Rates are versioned by date: a new rate is added from a day on, and what was used is never rewritten.
 
 use crate::access::Business;
-use crate::books::chart::Chart;
-use crate::books::tables::{document_lines, tax_facts};
-use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
-use crate::ids::{BusinessId, RecordId, UserId};
+use crate::ids::RecordId;
 use crate::money::Percent;
 use crate::resource::account::keepers::{Claim, check_claims, settle};
-use crate::resource::account::{AccountClass, Keeper};
-use crate::resource::address::{search_text, text};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
-use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope, document, item, party};
+use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
+use rules::keeper::Keeper;
+use schema::address::{search_text, text};
+use schema::key::ResourceKey;
+use schema::payment_term::MasterStatus;
+use schema::tables::{document_lines, tax_facts};
 
 use rules::purpose::Purpose;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashSet;
 
 use rules::tax::TaxBoxes;
-use rules::tax::facts::{Code, TaxDuty};
 pub use rules::tax::{TaxComponent, TaxDirection, TaxKind, TaxRate};
 
 pub struct TaxCodeRecords;
@@ -156,48 +154,14 @@ impl AsRef<RecordKeeping> for TaxCodeView {
     }
 }
 
-pub(crate) mod table {
-    use super::{AsJson, BusinessId, Day, Instant, MasterStatus, RecordId, TaxComponent, TaxDirection, UserId};
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "tax_codes")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub code: String,
-        pub name: String,
-        pub name_key: String,
-        pub direction: TaxDirection,
-        pub category: Option<String>,
-        pub report_box: Option<String>,
-        pub components: AsJson<Vec<TaxComponent>>,
-        pub valid_from: Option<Day>,
-        pub valid_to: Option<Day>,
-        pub status: MasterStatus,
-        pub external_id: Option<String>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::tax_code as table;
+use schema::tax_code::effective_rate;
 use table::Column;
 
 impl Resource for TaxCodeRecords {
     const KEY: ResourceKey = ResourceKey::TaxCodes;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Tax codes",
         one: "a tax code",
         many: "tax codes",
         description: "What is added to a line: one component or several, each with its rate from a day on. Once a \
@@ -402,17 +366,6 @@ fn for_direction(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     Ok(Condition::all().add(Column::Direction.is_in(texts)))
 }
 
-/// All that is added to an amount: compound components count on those before.
-fn effective_rate(components: &[TaxComponent], day: Day) -> Percent {
-    let hundred = Percent::HUNDRED.decimal();
-    let mut sum = Percent::ZERO.decimal();
-    for component in components.iter().filter(|component| component.kind == TaxKind::Standard) {
-        let on = if component.is_compound { hundred + sum } else { hundred };
-        sum += component.rate_on(day).decimal() * on / hundred;
-    }
-    Percent::parse(&sum.round_dp(Percent::PLACES).to_string()).unwrap_or_default()
-}
-
 impl Master for TaxCodeRecords {
     keeping!();
     const UNIQUE: &'static [(&'static str, Column)] = &[("code", Column::Code), ("externalId", Column::ExternalId)];
@@ -486,19 +439,19 @@ impl Master for TaxCodeRecords {
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
         let business = row.business_id;
-        let items = item::table::Entity::find().filter(item::table::Column::BusinessId.eq(business)).filter(
+        let items = schema::item::Entity::find().filter(schema::item::Column::BusinessId.eq(business)).filter(
             Condition::any()
-                .add(item::table::Column::SalesTaxCodeId.eq(row.id))
-                .add(item::table::Column::PurchaseTaxCodeId.eq(row.id)),
+                .add(schema::item::Column::SalesTaxCodeId.eq(row.id))
+                .add(schema::item::Column::PurchaseTaxCodeId.eq(row.id)),
         );
-        let parties = party::table::Entity::find().filter(party::table::Column::BusinessId.eq(business)).filter(
+        let parties = schema::party::Entity::find().filter(schema::party::Column::BusinessId.eq(business)).filter(
             Condition::any()
-                .add(party::table::Column::SalesTaxCodeId.eq(row.id))
-                .add(party::table::Column::PurchaseTaxCodeId.eq(row.id)),
+                .add(schema::party::Column::SalesTaxCodeId.eq(row.id))
+                .add(schema::party::Column::PurchaseTaxCodeId.eq(row.id)),
         );
         if items.count(&cx.db).await? > 0
             || parties.count(&cx.db).await? > 0
-            || document::is_mentioned(cx, row.id).await?
+            || crate::books::mentions::is_mentioned(cx, row.id).await?
         {
             return Err(Error::conflict(
                 "in_use",
@@ -536,55 +489,4 @@ async fn last_use(cx: &Cx<'_>, id: RecordId) -> Result<Option<Day>> {
         .one(&cx.db)
         .await?;
     Ok(Ord::max(lines.flatten(), facts.flatten()))
-}
-
-impl table::Model {
-    /// What is added to an amount on a day, as a share of it.
-    pub(crate) fn share_on(&self, day: Day) -> rust_decimal::Decimal {
-        effective_rate(&self.components.0, day).decimal() / Percent::HUNDRED.decimal()
-    }
-}
-
-/// All tax codes of a company.
-#[derive(Debug, Default)]
-pub(crate) struct TaxCodes(Vec<table::Model>);
-
-impl TaxCodes {
-    pub(crate) async fn load(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Self> {
-        Ok(Self(table::Entity::find().filter(Column::BusinessId.eq(business)).all(connection).await?))
-    }
-
-    pub(crate) fn get(&self, id: RecordId) -> Option<&table::Model> {
-        self.0.iter().find(|code| code.id == id)
-    }
-
-    /// A code, as facts of tax are made of it.
-    pub(crate) fn code(&self, id: RecordId) -> Option<Code<'_>> {
-        self.get(id).map(|row| Code {
-            direction: row.direction,
-            category: row.category.as_deref(),
-            report_box: row.report_box.as_deref(),
-            components: &row.components.0,
-        })
-    }
-
-    pub(crate) fn name_account(&self, account: RecordId) -> bool {
-        let mut components = self.0.iter().flat_map(|code| &code.components.0);
-        components.any(|one| [one.payable_account_id, one.receivable_account_id].contains(&Some(account)))
-    }
-}
-
-/// What an account of tax keeps; nothing of one that keeps none.
-pub(crate) fn kept_as(chart: &Chart, id: RecordId) -> Option<TaxDuty> {
-    let account = chart.account(id).filter(|account| account.keeper == Keeper::Tax)?;
-    let roles = chart.roles();
-    let of_roles = [
-        (&roles.output_tax, TaxDuty::Owed),
-        (&roles.input_tax, TaxDuty::Claimed),
-        (&roles.withholding_payable, TaxDuty::WithheldByUs),
-        (&roles.withholding_receivable, TaxDuty::WithheldFromUs),
-    ];
-    let of_role = of_roles.into_iter().find(|(known, _)| known.id() == id).map(|(_, duty)| duty);
-    let of_class = if account.r#type.class() == AccountClass::Asset { TaxDuty::Claimed } else { TaxDuty::Owed };
-    Some(of_role.unwrap_or(of_class))
 }

@@ -5,7 +5,7 @@
 //! account for somebody else, nor knows their password. Owns: that a company keeps an owner, that nobody hands out more
 //! than they have, and that nothing of an account is told before its owner accepted.
 
-use crate::access::{Business, Seat, membership};
+use crate::access::{Business, Seat};
 use crate::auth::password::{Names, NewPassword};
 use crate::auth::user::{self as accounts, Column, Model, UserStatus};
 use crate::auth::{SentPassword, invitation, session, sign_in};
@@ -16,15 +16,18 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::quoting::quoted;
-use crate::resource::address::text;
 use crate::resource::api_key;
 use crate::resource::extra::{Extra, action};
 use crate::resource::invitation::InviteAgain;
 use crate::resource::list::{FilterValue, ListQuery, Page, Reads};
 use crate::resource::master::RecordKeeping;
-use crate::resource::permission::{self, table as permission_sets};
+use crate::resource::permission;
 use crate::resource::rows::{self, Filter, Rows};
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::resource::{About, Record, Resource, Scope};
+use schema::address::text;
+use schema::key::ResourceKey;
+use schema::membership;
+use schema::permission as permission_sets;
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Query, SelectStatement};
@@ -142,7 +145,6 @@ impl Resource for Users {
     const KEY: ResourceKey = ResourceKey::Users;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Users",
         one: "a user",
         many: "users",
         description: "The people of the company. To create one invites them: the answer shows a code, once, which you give \
@@ -351,7 +353,7 @@ async fn holds_ownership(cx: &Cx<'_>, business: BusinessId, set: RecordId) -> Re
 async fn check_owner_remains(cx: &Cx<'_>, business: BusinessId, except: UserId) -> Result<()> {
     let owner = permission_sets::Entity::find()
         .filter(permission_sets::Column::BusinessId.eq(business))
-        .filter(permission_sets::Column::Role.eq(crate::access::Role::Owner))
+        .filter(permission_sets::Column::Role.eq(schema::rights::Role::Owner))
         .one(&cx.db)
         .await?
         .ok_or_else(|| Error::internal("the company has no permission set owner"))?;
@@ -595,7 +597,7 @@ async fn manages_everywhere(cx: &Cx<'_>, row: &Model) -> Result<bool> {
     let mine = seats(cx, cx.user).await?;
     let theirs = seats(cx, row.id).await?;
     let manages = |business: &BusinessId| {
-        mine.get(business).filter(|mine| mine.rights.allows(ResourceKey::Users, crate::access::Action::Edit))
+        mine.get(business).filter(|mine| mine.rights.allows(ResourceKey::Users, schema::rights::Action::Edit))
     };
     let covers = |(business, theirs): (&BusinessId, &Seat)| manages(business).is_some_and(|mine| mine.covers(theirs));
     Ok(row.home_id.is_some_and(|home| manages(&home).is_some()) && theirs.iter().all(covers))
@@ -752,7 +754,7 @@ impl Rows for Users {
 /// The company in scope, and the others whose people the caller sees.
 async fn companies_seen(cx: &Cx<'_>) -> Result<HashSet<BusinessId>> {
     let own = cx.business_id()?;
-    let sees = |seat: &Seat| seat.rights.allows(ResourceKey::Users, crate::access::Action::View);
+    let sees = |seat: &Seat| seat.rights.allows(ResourceKey::Users, schema::rights::Action::View);
     let seats = seats(cx, cx.user).await?.into_iter();
     let seen = seats.filter(|(_, seat)| sees(seat)).map(|(business, _)| business).chain([own]);
     // A key of one company sees no other.

@@ -1,6 +1,5 @@
 //! The proof of the books, as it is read.
 
-use crate::access::Action;
 use crate::books::verify::{self, Verdict};
 use crate::cx::Cx;
 use crate::error::{Error, Result};
@@ -9,32 +8,17 @@ use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading, Weight
 use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::resource::{About, NoRecord, Resource, Scope};
+use schema::key::ResourceKey;
+use schema::rights::Action;
 use serde_json::json;
 
 pub struct Verification;
-
-/// Nobody lists verdicts: each is made when it is asked for.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct NoRecord {}
-
-impl Record for NoRecord {
-    fn id(&self) -> RecordId {
-        RecordId::default()
-    }
-
-    fn version(&self) -> i64 {
-        1
-    }
-}
 
 impl Resource for Verification {
     const KEY: ResourceKey = ResourceKey::Verification;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Verification",
         one: "a verification",
         many: "verifications",
         description: "The proof of the books: everything is recomputed from the ledger's lines and compared with what \

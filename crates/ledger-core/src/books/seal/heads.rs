@@ -6,9 +6,9 @@
 use super::sums::Sums;
 use super::{Seals, same};
 use crate::books::audit;
-use crate::books::tables::books;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
+use schema::tables::books;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};

@@ -19,7 +19,7 @@ pub use heads::SignedHead;
 
 use crate::error::{Error, Result};
 use crate::keys::{Keys, Purpose};
-use crate::ledger::hex;
+use crate::texts::hex;
 use ring::hmac;
 use std::sync::{Arc, OnceLock};
 

@@ -4,18 +4,14 @@
 //! red. So does a column that is neither under the seal nor excused.
 
 use super::{Seals, noted, same};
-use crate::access::membership;
 use crate::auth::{invitation, recovery, session, sign_in, user};
-use crate::books::tables::{
+use crate::error::{Error, Result};
+use crate::ids::BusinessId;
+use schema::membership;
+use schema::tables::{
     allocations, document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves,
     open_items, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves, stock_snapshots,
     tax_beginnings, tax_facts,
-};
-use crate::error::{Error, Result};
-use crate::ids::BusinessId;
-use crate::resource::{
-    account, api_key, business, exchange_rate, fiscal_year, item, lock, number_series, party, payment_term, permission,
-    tax_code,
 };
 use sea_orm::sea_query::{Alias, ColumnType, Expr, Query, SelectStatement};
 use sea_orm::{
@@ -77,7 +73,7 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         Table::of::<recovery::Entity>(None, &[]),
         // When one was last seen is noted now and then, and is nobody's right.
         Table::of::<session::Entity>(None, &[session::Column::SeenAt]),
-        Table::of::<business::table::Entity>(Some(business::table::Column::Id), &[]),
+        Table::of::<schema::business::Entity>(Some(schema::business::Column::Id), &[]),
         Table::of::<open_items::Entity>(
             Some(open_items::Column::BusinessId),
             // They follow from the moves.
@@ -88,18 +84,18 @@ pub(crate) static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
     ];
     tables.extend(of_companies![
         membership,
-        permission::table,
-        api_key::table,
-        party::table,
-        account::table,
-        item::table,
-        tax_code::table,
-        payment_term::table,
-        number_series::table,
+        schema::permission,
+        schema::api_key,
+        schema::party,
+        schema::account,
+        schema::item,
+        schema::tax_code,
+        schema::payment_term,
+        schema::number_series,
         number_counters,
-        fiscal_year::table,
-        lock::table,
-        exchange_rate::table,
+        schema::fiscal_year,
+        schema::lock,
+        schema::exchange_rate,
         documents,
         document_lines,
         allocations,
@@ -297,7 +293,7 @@ fn text(value: &Value) -> Option<Cow<'_, str>> {
 
 /// What tells one writing of a row from another: the same row, written again, has another seal.
 pub(crate) fn salt() -> Result<String> {
-    let mut salt = crate::ledger::hex(&crate::ids::random_bytes::<{ SALT / 2 }>()?);
+    let mut salt = crate::texts::hex(&crate::ids::random_bytes::<{ SALT / 2 }>()?);
     salt.truncate(SALT);
     Ok(salt)
 }

@@ -25,7 +25,7 @@ const PORTION: usize = 64;
 pub(crate) async fn begin(connection: &impl ConnectionTrait) -> Result<String> {
     let engine = connection.get_database_backend();
     if engine == DbBackend::Postgres {
-        let batch = crate::ledger::hex(&crate::ids::random_bytes::<16>()?);
+        let batch = crate::texts::hex(&crate::ids::random_bytes::<16>()?);
         let name = Statement::from_sql_and_values(
             engine,
             "SELECT set_config('duet.batch', $1, true)",

@@ -7,7 +7,6 @@ use crate::books::desk::NewEntry;
 use crate::books::limits::Moves;
 use crate::books::periods::Module;
 use crate::books::progress;
-use crate::books::tables::{EntryKind, documents, stock_facts};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -16,6 +15,7 @@ use crate::money::{Money, Quantity};
 use rules::posting::{Line, Posting, Subject, Unbalanced, Valued};
 use rules::refusal::Refusal;
 use rules::stock::add;
+use schema::tables::{EntryKind, documents, stock_facts};
 use std::collections::BTreeMap;
 
 /// What goods that wait for their invoice are carried at: by how much that moves, line by line and day by day.

@@ -1,19 +1,19 @@
 //! What a write changes of an item's stock: the difference of the function before and after, day by day.
 
 use super::facts::{Known, fact_of, failed, is_whole, last_snapshot, pools, since, state_in, terms_of};
-use super::{Gone, Item, Wanted, state_of, too_large};
+use super::{Gone, Item, Wanted, book, booked, state_of, too_large};
 use crate::books::BEFORE_THE_FIRST;
 use crate::books::desk::Standing;
-use crate::books::tables::{FactKind, FactSide, stock, stock_facts, stock_snapshots};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use crate::resource::business::StockPolicy;
-use crate::resource::item::NegativeStock;
 use crate::stored::AsJson;
 use rules::stock::{Effect, Fact, Failed, History, Layer, Start, State, Terms, first_shortage, history};
+use schema::business::StockPolicy;
+use schema::item::NegativeStock;
+use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_snapshots};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::Sums as _;
@@ -284,7 +284,7 @@ impl Writing<'_> {
         let old = both.known.rows.len();
         for (place, fact) in new.iter_mut().enumerate() {
             let booked = both.after.effect(old + place, fact.date).map_err(too_large)?;
-            fact.book(booked);
+            book(fact, booked);
         }
         let row = |at: usize| both.known.rows.get(at).unwrap_or_else(|| &new[at - old]);
         let mut rest: BTreeMap<(usize, Day), Effect> = BTreeMap::new();
@@ -304,12 +304,12 @@ impl Writing<'_> {
         }
         // What documents post themselves: the new version its own, the reversal what was booked.
         for (place, fact) in new.iter().enumerate() {
-            add(old + place, fact.date, Effect::default().minus(fact.booked()).map_err(too_large)?)?;
+            add(old + place, fact.date, Effect::default().minus(booked(fact)).map_err(too_large)?)?;
         }
         for gone in &gone {
             let at = both.known.rows.iter().position(|row| row.id == gone.fact.id);
             let at = at.ok_or_else(|| Error::internal("what is taken out of the stock is not in it"))?;
-            add(at, gone.day, gone.fact.booked())?;
+            add(at, gone.day, booked(&gone.fact))?;
         }
         let changed: HashSet<usize> = rest.iter().filter(|(_, by)| !by.is_nothing()).map(|((at, _), _)| *at).collect();
         let left_out: HashSet<RecordId> = gone.iter().map(|gone| gone.fact.id).collect();

@@ -1,14 +1,14 @@
 //! Facts as they are kept: from the rows to what the function takes, beginning no earlier than it must.
 
 use super::{Item, first_cost, too_large};
-use crate::books::tables::{FactKind, FactSide, stock, stock_facts, stock_lines, stock_snapshots};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, UnitPrice};
-use crate::resource::item::CostMethod;
 use rules::stock::{Fact, Failed, Kind, Method, Pools, Side, Start, State, Terms, pools_of};
+use schema::item::CostMethod;
+use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_lines, stock_snapshots};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{HashMap, HashSet};
 

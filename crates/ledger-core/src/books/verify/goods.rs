@@ -4,20 +4,20 @@ use super::replay::{Fact, How, Known, days};
 use super::{Check, Findings, Wide, shown};
 use crate::books::balances::sum;
 use crate::books::stock::first_cost;
-use crate::books::tables::{
-    DocumentKind, FactKind, entry_lines, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
-    stock_snapshots,
-};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use crate::resource::business::{StockPolicy, table as businesses};
-use crate::resource::fiscal_year::{FiscalYearStatus, table as years};
-use crate::resource::item::{self, NegativeStock};
-use crate::resource::lock::table as locks;
+use schema::business::{self as businesses, StockPolicy};
+use schema::fiscal_year::{self as years, FiscalYearStatus};
+use schema::item::NegativeStock;
+use schema::lock as locks;
+use schema::tables::{
+    DocumentKind, FactKind, entry_lines, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
+    stock_snapshots,
+};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -92,7 +92,10 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     let mut goods = Goods::default();
     for id in ids.into_iter().collect::<BTreeSet<_>>() {
         cx.pause().await?;
-        let Some(item) = item::load(&cx.db, business, &HashSet::from([id])).await?.into_iter().next() else { continue };
+        let Some(item) = crate::books::items::load(&cx.db, business, &HashSet::from([id])).await?.into_iter().next()
+        else {
+            continue;
+        };
         goods.hold(cx, &item, closed).await?;
     }
     goods.hold_waiting(cx, closed).await?;
@@ -135,7 +138,7 @@ async fn facts_of(cx: &Cx<'_>, item: RecordId) -> Result<Vec<Fact>> {
 }
 
 /// How an item is valued, as its own record and the company's say.
-fn how(cx: &Cx<'_>, item: &item::table::Model) -> Result<How> {
+fn how(cx: &Cx<'_>, item: &schema::item::Model) -> Result<How> {
     let business = cx.business()?;
     let first = match first_cost(item) {
         Some(cost) => Wide::from(cost.units()),
@@ -150,7 +153,7 @@ fn how(cx: &Cx<'_>, item: &item::table::Model) -> Result<How> {
 }
 
 impl Goods {
-    async fn hold(&mut self, cx: &Cx<'_>, item: &item::table::Model, closed: Option<Day>) -> Result<()> {
+    async fn hold(&mut self, cx: &Cx<'_>, item: &schema::item::Model, closed: Option<Day>) -> Result<()> {
         let business = cx.business_id()?;
         let (how, facts) = (how(cx, item)?, facts_of(cx, item.id).await?);
         let snapshots = stock_snapshots::Entity::find()
@@ -291,7 +294,13 @@ impl Goods {
     }
 
     /// No day is short, but as it was when the rule was made: what was recorded since then made none worse.
-    async fn hold_shortages(&mut self, cx: &Cx<'_>, item: &item::table::Model, how: How, facts: &[Fact]) -> Result<()> {
+    async fn hold_shortages(
+        &mut self,
+        cx: &Cx<'_>,
+        item: &schema::item::Model,
+        how: How,
+        facts: &[Fact],
+    ) -> Result<()> {
         let forbidden = match item.negative_stock {
             NegativeStock::Allow => false,
             NegativeStock::Forbid => true,

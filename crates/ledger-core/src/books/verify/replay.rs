@@ -1,11 +1,11 @@
 //! What facts of stock come to, reckoned anew and by itself: every day from the first fact on, in whole numbers, one
 //! movement after the other. It knows neither what was posted nor how it was worked out, and shares no line with that.
 
-use crate::books::tables::{FactKind, FactSide, stock_facts};
 use crate::day::Day;
 use crate::ids::RecordId;
 use crate::money::Rounding;
-use crate::resource::item::CostMethod;
+use schema::item::CostMethod;
+use schema::tables::{FactKind, FactSide, stock_facts};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::sums::Sums as _;
 

@@ -3,11 +3,11 @@
 use super::{Check, Findings};
 use crate::books::seal::sums::{Sum, Sums};
 use crate::books::seal::{heads, proof, writing};
-use crate::books::tables::books;
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::installation::{self, Sealed};
-use crate::resource::business::table as businesses;
+use schema::business as businesses;
+use schema::tables::books;
 use sea_orm::EntityTrait;
 use std::collections::HashSet;
 

@@ -3,20 +3,21 @@
 //! Sums are made by the database, by account and day or by item, so that memory does not grow with the books.
 
 use super::{Check, Findings, Walk, Wide, shown};
-use crate::books::aliases::{Aliases, Named};
 use crate::books::balances::sum;
-use crate::books::tables::{
-    EntryRef, allocations, document_counts, documents, open_item_moves, open_items, progress_moves, stock, stock_lines,
-    stock_moves,
-};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use crate::resource::account::{Keeper, table as accounts};
-use crate::resource::party::table as parties;
 use crate::stored::AsJson;
+use rules::keeper::Keeper;
+use schema::account as accounts;
+use schema::aliases::{Aliases, Named};
+use schema::party as parties;
+use schema::tables::{
+    EntryRef, allocations, document_counts, documents, open_item_moves, open_items, progress_moves, stock, stock_lines,
+    stock_moves,
+};
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};

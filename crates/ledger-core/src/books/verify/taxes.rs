@@ -7,16 +7,17 @@ mod cash;
 
 use super::{Check, Findings, PORTION, Wide, shown};
 use crate::books::BEFORE_THE_FIRST;
-use crate::books::tables::{
-    DocumentKind, DocumentStatus, document_lines, documents, entry_lines, tax_beginnings, tax_facts,
-};
 use crate::currency;
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::resource::account::{AccountClass, Keeper, table as accounts};
-use crate::resource::tax_code::{TaxKind, table as codes};
+use rules::account::AccountClass;
+use rules::keeper::Keeper;
+use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin};
+use schema::account as accounts;
+use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, entry_lines, tax_beginnings, tax_facts};
+use schema::tax_code as codes;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::{Lists as _, SummedUp as _, Sums as _};

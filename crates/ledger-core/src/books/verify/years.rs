@@ -4,8 +4,9 @@ use super::{Check, Findings, Walk, Wide, shown};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::resource::account::{AccountClass, table as accounts};
-use crate::resource::fiscal_year::{FiscalYearStatus, table as years};
+use rules::account::AccountClass;
+use schema::account as accounts;
+use schema::fiscal_year::{self as years, FiscalYearStatus};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap};
 

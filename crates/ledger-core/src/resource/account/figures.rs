@@ -1,10 +1,8 @@
 //! What accounts come to, one by one and as a tree.
 
-use super::table::{self, Column};
-use super::{AccountNode, AccountTree, AccountView, Accounts, Keeper, NormalBalance};
+use super::{AccountNode, AccountTree, AccountView, Accounts};
 use crate::books::balances::{Balance, Balances, balances};
 use crate::books::chart::SystemRole;
-use crate::books::tables::account_months;
 use crate::currency;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
@@ -14,6 +12,10 @@ use crate::resource::business;
 use crate::resource::extra::Produced;
 use crate::resource::master::kept;
 use crate::resource::rows::Rows;
+use rules::account::NormalBalance;
+use rules::keeper::Keeper;
+use schema::account::{self as table, Column};
+use schema::tables::account_months;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::sums::Lists as _;

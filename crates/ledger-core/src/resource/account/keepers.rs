@@ -1,17 +1,18 @@
 //! Which sub-ledger keeps an account, as its row has it: type, role and the components of taxes say so, and the first
 //! entry fixes it.
 
-use super::table::{self, Column};
-use super::{AccountType, rules};
+use super::rules;
 use crate::books::chart::{Account, Chart, SystemRole};
-use crate::books::tables::account_months;
+use crate::books::tax_codes::TaxCodes;
 use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
-use crate::resource::tax_code::TaxCodes;
-use crate::resource::{business, item};
+use crate::resource::business;
+use ::rules::account::AccountType;
 use ::rules::keeper::Keeper;
 use ::rules::purpose::Purpose;
+use schema::account::{self as table, Column};
+use schema::tables::account_months;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QuerySelect, Set,
 };
@@ -43,9 +44,9 @@ pub(super) async fn wanted(
 }
 
 async fn is_named_by_items(cx: &Cx<'_>, row: &table::Model) -> Result<bool> {
-    let named = item::table::Entity::find()
-        .filter(item::table::Column::BusinessId.eq(row.business_id))
-        .filter(item::table::Column::InventoryAccountId.eq(row.id));
+    let named = schema::item::Entity::find()
+        .filter(schema::item::Column::BusinessId.eq(row.business_id))
+        .filter(schema::item::Column::InventoryAccountId.eq(row.id));
     Ok(named.count(&cx.db).await? > 0)
 }
 

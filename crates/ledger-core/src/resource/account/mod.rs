@@ -9,21 +9,22 @@ mod rules;
 
 use crate::access::Business;
 use crate::books::chart::{Blueprint, SystemRole};
-use crate::clock::Instant;
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
-use crate::ids::{BusinessId, RecordId, UserId};
+use crate::ids::{BusinessId, RecordId};
 use crate::money::Amount;
-use crate::resource::address::{self, text};
-use crate::resource::bank::{self, BankDetails, BankDetailsInput};
+use crate::resource::bank::{self, BankDetailsInput};
 use crate::resource::extra::{Does, Extra, On, Reading};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, master_operations};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope, business, document, reference};
+use crate::resource::{About, Resource, Scope, business, reference};
 use crate::stored::AsJson;
+use schema::address::{self, text};
+use schema::bank::BankDetails;
+use schema::key::ResourceKey;
 
 use figures::{Figures, tree};
 use rules::{Wanted, check_parent, check_use, is_used};
@@ -136,64 +137,13 @@ impl AsRef<RecordKeeping> for AccountView {
     }
 }
 
-pub(crate) mod table {
-    use super::{
-        AccountClass, AccountStatus, AccountType, AsJson, BankDetails, BusinessId, CashFlowSection, Instant, Keeper,
-        RecordId, UserId,
-    };
-    use sea_orm::entity::prelude::*;
-
-    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
-    #[sea_orm(table_name = "accounts")]
-    pub struct Model {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub code: String,
-        pub name: String,
-        pub name_key: String,
-        pub r#type: AccountType,
-        pub class: AccountClass,
-        pub parent_id: Option<RecordId>,
-        pub is_group: bool,
-        pub currency: Option<String>,
-        pub description: Option<String>,
-        pub cash_flow_section: Option<CashFlowSection>,
-        pub allow_manual_posting: bool,
-        pub keeper: Keeper,
-        pub bank_details: Option<AsJson<BankDetails>>,
-        pub status: AccountStatus,
-        pub external_id: Option<String>,
-        pub tags: AsJson<Vec<String>>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-
-    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-    pub enum Relation {}
-
-    impl ActiveModelBehavior for ActiveModel {}
-}
+pub(crate) use schema::account as table;
 use table::Column;
-
-impl table::Model {
-    /// Where its movements stand in the cash flow: where it says, else where accounts of its type do.
-    pub(crate) fn cash_flow(&self) -> CashFlowSection {
-        let own = self.cash_flow_section.filter(|own| (*own == CashFlowSection::Cash) == self.r#type.holds_money());
-        own.unwrap_or(self.r#type.cash_flow_section())
-    }
-}
 
 impl Resource for Accounts {
     const KEY: ResourceKey = ResourceKey::Accounts;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Chart of accounts",
         one: "an account",
         many: "accounts",
         description: "The accounts that everything is posted to, each with what it comes to: live, at the end of any \
@@ -211,7 +161,7 @@ impl Resource for Accounts {
             name: "Tree",
             segment: "tree",
             on: On::Collection,
-            action: crate::access::Action::View,
+            action: schema::rights::Action::View,
             answers: None,
             summary: "Get the chart of accounts as a tree",
             description: "All accounts below their groups, in order of `code`.",
@@ -404,7 +354,7 @@ impl Master for Accounts {
         if is_used(cx, row.id).await? {
             return in_use("has entries");
         }
-        if document::is_named(cx, row.id).await? {
+        if crate::books::mentions::is_named(cx, row.id).await? {
             return in_use("is named by documents");
         }
         if reference::names_account(cx, row.id).await? {

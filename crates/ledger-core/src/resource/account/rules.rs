@@ -1,14 +1,14 @@
 //! What an account may become, given the rest of the chart and what was posted to it.
 
-use super::table::{self, Column};
-use super::{AccountClass, AccountStatus, AccountType};
 use crate::books::balances::{Balance, balances};
 use crate::books::chart::Blueprint;
-use crate::books::tables::account_months;
 use crate::cx::{Cx, Point};
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::business;
+use rules::account::{AccountClass, AccountStatus, AccountType};
+use schema::account::{self as table, Column};
+use schema::tables::account_months;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 
 /// What a body wants an account to be, as far as it depends on the rest of the books.

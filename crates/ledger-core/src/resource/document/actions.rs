@@ -2,16 +2,16 @@
 
 use super::write::{create, invalid_state, load, load_source, replace_draft, void};
 use super::{Document, Draft, Head, Purpose};
-use crate::access::Action;
-use crate::books::tables::DocumentStatus;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
 use crate::field::{Faults, Maybe, Text};
 use crate::ids::RecordId;
-use crate::ledger::ReplyKind;
-use crate::resource::address::text;
 use crate::resource::extra::{Act, Extra, NoWords, action};
+use crate::resource::operation::ReplyKind;
+use schema::address::text;
+use schema::rights::Action;
+use schema::tables::DocumentStatus;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,17 +1,17 @@
 //! The head that every document has: date, number, status, words.
 
-use crate::access::Action;
-use crate::books::tables::DocumentStatus;
-use crate::books::tables::documents as table;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::resource::ResourceKey;
-use crate::resource::address::{self, text};
 use crate::wire_enum;
+use schema::address::{self, text};
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::DocumentStatus;
+use schema::tables::documents as table;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,64 +1,15 @@
 //! Judging: nothing of a document is written that was not held against the books.
 //!
-//! Owns: [`Judged`], what a kind made of a draft, and [`Written`], the text that is kept of it. A row takes no other text,
+//! Owns: [`Judged`], what a kind made of a draft, of which [`Written`] is the text that is kept. A row takes no other text,
 //! and only a judgement makes one, so that no way of changing a document can pass by the references in it.
 
 use super::{Content, Document, Head, Kept, Purpose, Settled};
 use crate::books::limits;
 use crate::books::periods::Module;
-use crate::books::tables::DocumentStatus;
 use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
-use crate::ids::RecordId;
-use serde::Serialize;
-use std::collections::BTreeSet;
-use std::ops::Deref;
-use words::packed::{pack, unpack};
-use words::stored_as_text;
-
-/// A document's own fields, as they are kept: judged, or read from where they were kept before. Those of a draft stand as
-/// they are, so that whoever is named in one is found; those of others are packed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    json: String,
-    packed: bool,
-}
-
-stored_as_text!(Written, Written::stored, Written::read);
-
-/// What is in front of an item, a tax code and a payment term where a document names one.
-const NAMES: &[&str] = &["\"item\":\"", "\"code\":\"", "\"payment_term\":\""];
-
-impl Written {
-    fn of(content: &impl Serialize, status: DocumentStatus) -> Result<Self> {
-        let json = serde_json::to_string(content).map_err(Error::internal)?;
-        Ok(Self { json, packed: status != DocumentStatus::Draft })
-    }
-
-    fn stored(self) -> String {
-        if self.packed { pack(&self.json) } else { self.json }
-    }
-
-    fn read(stored: String) -> Option<Self> {
-        let packed = stored.starts_with('~');
-        unpack(stored).map(|json| Self { json, packed })
-    }
-
-    /// The items, tax codes and payment terms that it names.
-    pub(crate) fn named(&self) -> BTreeSet<RecordId> {
-        let after = |name: &&'static str| self.json.match_indices(*name).map(|(at, name)| at + name.len());
-        let named = NAMES.iter().flat_map(after).filter_map(|at| RecordId::parse(self.json.get(at..at + 36)?));
-        named.collect()
-    }
-}
-
-impl Deref for Written {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.json
-    }
-}
+use schema::tables::DocumentStatus;
+use schema::written::Written;
 
 /// What is about to be written of a document.
 pub(super) struct Judged<D: Document> {

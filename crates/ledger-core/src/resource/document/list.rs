@@ -1,15 +1,15 @@
 //! How documents are listed, and who names what.
 
 use super::Document;
-use crate::books::tables::documents::{self as table, Column};
-use crate::books::tables::{DocumentStatus, document_counts, entries, entry_lines, mentions};
+use crate::books::mentions::named_by_draft;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
-use crate::ids::RecordId;
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::rows::Filter;
-use sea_orm::sea_query::{Expr, ExprTrait, LikeExpr, Query};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
+use schema::tables::documents::Column;
+use schema::tables::{DocumentStatus, document_counts, entries, entry_lines};
+use sea_orm::sea_query::{Expr, ExprTrait, Query};
+use sea_orm::{ColumnTrait, Condition, EntityTrait};
 
 /// The filters that every kind of document has.
 pub(crate) fn filters() -> Vec<Filter<Column>> {
@@ -74,31 +74,9 @@ pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     Ok(named.fold(Condition::any().add(Column::Id.in_subquery(moving)), Condition::add))
 }
 
-/// What a posted document names its entries move. A draft's own fields are JSON, in which an identifier stands as it
-/// is written.
-fn named_by_draft(id: RecordId) -> Condition {
-    Condition::all()
-        .add(Column::Status.eq(DocumentStatus::Draft))
-        .add(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
-}
-
 /// How many documents of a kind there are.
 pub(crate) async fn total<D: Document>(cx: &Cx<'_>) -> Result<Option<u64>> {
     let row = document_counts::Entity::find_by_id((cx.business_id()?, D::KIND.to_string())).one(&cx.db).await?;
     let count = row.map(|row| u64::try_from(row.count)).transpose();
     Ok(Some(count.map_err(|_| Error::internal("fewer than no documents"))?.into_iter().sum()))
-}
-
-/// Whether a draft names an item, a tax code or a payment term, or a document in the books ever did.
-pub(crate) async fn is_mentioned(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
-    cx.flush().await?;
-    let ever = mentions::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
-    Ok(ever.is_some() || is_named(cx, id).await?)
-}
-
-/// Whether any draft names a record.
-pub(crate) async fn is_named(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
-    let documents =
-        table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).filter(named_by_draft(id)).limit(1);
-    Ok(documents.one(&cx.db).await?.is_some())
 }

@@ -14,13 +14,11 @@ mod lines;
 mod list;
 mod write;
 
+use crate::books::Leaving;
 use crate::books::open_items::NewOpen;
 use crate::books::periods::Module;
 use crate::books::progress;
 use crate::books::stock;
-pub(crate) use crate::books::tables::documents::Model as Row;
-use crate::books::tables::documents::{self as table};
-use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, Stage};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -30,16 +28,17 @@ use crate::resource::Resource;
 use crate::resource::rows::Rows;
 pub(crate) use actions::{VoidInput, VoidWords, check_void, extras, run_void};
 pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
-pub use judging::Written;
 pub(crate) use lines::{Identified, identified, identify};
-pub(crate) use list::{SORTED_BY, SORTS, filters, is_mentioned, is_named, naming, reach, total};
+pub(crate) use list::{SORTED_BY, SORTS, filters, naming, reach, total};
 use rules::posting::{Posting, Unbalanced};
+use schema::tables::documents as table;
+pub(crate) use schema::tables::documents::Model as Row;
+use schema::tables::{DocumentKind, DocumentStatus, EntryKind, Stage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 pub(crate) use write::{
-    CLOSED, check_source, create, delete, found, invalid_state, load, load_source, note_change, posted_line, renew,
-    reword, update, void,
+    check_source, create, delete, found, invalid_state, load, load_source, note_change, renew, reword, update, void,
 };
 
 /// What a document is settled for.
@@ -255,14 +254,6 @@ pub(crate) struct Edition<'v, D: Document + ?Sized> {
     pub(crate) figures: &'v <D as Document>::Figures,
 }
 
-/// How a document leaves the books.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Leaving {
-    ForGood,
-    /// A new version takes its place.
-    Replaced,
-}
-
 /// The identity that each line was given when its document was drafted.
 pub(crate) fn identity(line: Option<RecordId>) -> Result<RecordId> {
     line.ok_or_else(|| Error::internal("a line has no identity"))
@@ -362,12 +353,12 @@ pub(crate) use document_operations;
 /// The rows of a document, as all kinds list and read them.
 macro_rules! document_rows {
     () => {
-        type Entity = crate::books::tables::documents::Entity;
+        type Entity = schema::tables::documents::Entity;
 
-        const ID: crate::books::tables::documents::Column = crate::books::tables::documents::Column::Id;
-        const CHANGED: crate::books::tables::documents::Column = crate::books::tables::documents::Column::UpdatedAt;
-        const SEARCH: crate::books::tables::documents::Column = crate::books::tables::documents::Column::Search;
-        const SORTS: &'static [crate::books::tables::documents::Column] = crate::resource::document::SORTED_BY;
+        const ID: schema::tables::documents::Column = schema::tables::documents::Column::Id;
+        const CHANGED: schema::tables::documents::Column = schema::tables::documents::Column::UpdatedAt;
+        const SEARCH: schema::tables::documents::Column = schema::tables::documents::Column::Search;
+        const SORTS: &'static [schema::tables::documents::Column] = crate::resource::document::SORTED_BY;
 
         async fn known_total(cx: &crate::cx::Cx<'_>) -> crate::error::Result<Option<u64>> {
             crate::resource::document::total::<Self>(cx).await
@@ -379,7 +370,7 @@ macro_rules! document_rows {
 
         async fn views(
             cx: &crate::cx::Cx<'_>,
-            rows: Vec<crate::books::tables::documents::Model>,
+            rows: Vec<schema::tables::documents::Model>,
         ) -> crate::error::Result<Vec<Self::View>> {
             crate::resource::document::views::<Self>(cx, rows).await
         }

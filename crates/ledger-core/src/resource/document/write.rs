@@ -6,11 +6,10 @@
 use super::judging::{Judged, check_tax_date, judge, judge_words, judged_anew};
 use super::list::reach;
 use super::{
-    Before, Change as OwnChange, Document, Draft, Edition, Head, Kept, Leaving, Purpose, Settled, SettledEntry,
-    content_of, meant, view,
+    Before, Change as OwnChange, Document, Draft, Edition, Head, Kept, Purpose, Settled, SettledEntry, content_of,
+    meant, view,
 };
-use crate::access::Action;
-use crate::books::aliases::{Aliases, Named};
+use crate::books::Leaving;
 use crate::books::audit::{AuditAction, Change};
 use crate::books::desk::{NewEntry, Standing};
 use crate::books::limits::{self, Moves};
@@ -19,30 +18,27 @@ use crate::books::open_items::{NewOpen, begin, close, settled_from};
 use crate::books::periods::Module;
 use crate::books::progress;
 use crate::books::stock;
-use crate::books::tables::documents::{self as table, Column};
-use crate::books::tables::{
-    DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entries, entry_lines, open_items,
-};
 use crate::books::tax_facts;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::quoting::quoted;
-use crate::resource::ResourceKey;
-use crate::resource::address;
-use crate::resource::business::{DefaultDocumentStatus, PostedEditPolicy};
 use crate::resource::operation::shown;
 use crate::resource::rows;
 use crate::stored::AsJson;
-use rules::posting::{About, Line, Subject, TaxTag, Valued};
+use schema::address;
+use schema::aliases::{Aliases, Named};
+use schema::business::{DefaultDocumentStatus, PostedEditPolicy};
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::CLOSED;
+use schema::tables::documents::{self as table, Column};
+use schema::tables::{DocumentKind, DocumentStatus, EntryKind, EntryRef, Stage, document_lines, entries, open_items};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
-
-/// What the row of an order that was closed says.
-pub(crate) const CLOSED: &str = "closed";
 
 pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) -> Result<D::View> {
     let head = &draft.head;
@@ -749,25 +745,6 @@ async fn reverse_all<D: Document>(
         reversals.push(cx.post(new).await?);
     }
     Ok(reversals)
-}
-
-pub(crate) fn posted_line(line: &entry_lines::Model) -> Line {
-    let about = About {
-        party: line.party_id.map(Named::as_written),
-        description: line.description.clone(),
-        due_date: line.due_date,
-        subject: Subject {
-            item: line.item_id,
-            quantity: line.quantity,
-            tax: line.tax_code_id.map(|code| TaxTag {
-                code,
-                component: line.tax_component.clone(),
-                base: line.tax_base,
-            }),
-        },
-    };
-    let amount = Valued { base: line.amount, currency: line.currency.clone(), own: line.currency_amount };
-    Line::posted(line.account_id, amount, about)
 }
 
 /// The parts of the books that a document in them belongs to: its own, and stock where it moves any.

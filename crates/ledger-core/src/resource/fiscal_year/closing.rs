@@ -3,24 +3,25 @@
 //! What the year earned is brought to the retained earnings by a journal that the books make by themselves, on its last
 //! day. It lies between the year and the next: no report counts it among the movements of either.
 
-use super::table::{self, Column};
-use super::{FiscalYearStatus, FiscalYearView, FiscalYears};
-use crate::access::Action;
+use super::{FiscalYearView, FiscalYears};
 use crate::books::balances::balances;
-use crate::books::tables::documents;
-use crate::books::tables::{DocumentKind, DocumentStatus};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::resource::Resource;
-use crate::resource::account::AccountClass;
 use crate::resource::document::{self, Draft, Head};
 use crate::resource::extra::{Act, Extra, NoWords, action};
 use crate::resource::journal::{JournalAsked, JournalKind, Journals};
 use crate::resource::master::{self, Columns};
 use crate::resource::rows::Rows;
+use rules::account::AccountClass;
+use schema::fiscal_year::FiscalYearStatus;
+use schema::fiscal_year::{self as table, Column};
+use schema::rights::Action;
+use schema::tables::documents;
+use schema::tables::{DocumentKind, DocumentStatus};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Value};
 use std::collections::BTreeMap;
 

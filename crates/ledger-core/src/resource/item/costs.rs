@@ -4,9 +4,7 @@
 //! stock on its day. What an item says of a later day is posted by a stock adjustment of its own, so that the stock is
 //! worth it from that day on, and the books say by which document.
 
-use super::{Columns, ItemView, Items, table};
-use crate::access::Action;
-use crate::books::tables::{FactKind, stock_facts};
+use super::{Columns, ItemView, Items};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
@@ -14,9 +12,13 @@ use crate::field::{Each, Faults, Field, Maybe};
 use crate::ids::RecordId;
 use crate::money::UnitPrice;
 use crate::resource::document::{self, load};
-use crate::resource::item::CostMethod;
 use crate::resource::stock_adjustment::StockAdjustments;
-use crate::resource::{ResourceKey, master, rows};
+use crate::resource::{master, rows};
+use schema::item as table;
+use schema::item::CostMethod;
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::{FactKind, stock_facts};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::{Deserialize, Serialize};

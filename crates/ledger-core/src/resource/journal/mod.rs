@@ -7,11 +7,10 @@ mod posting;
 mod taxes;
 
 use crate::access::Business;
+use crate::books::Leaving;
 use crate::books::chart::Chart;
 use crate::books::open_items::NewOpen;
 use crate::books::periods::Module;
-use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, DocumentStatus};
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -19,21 +18,24 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
-use crate::resource::address::text;
 use crate::resource::document::{
-    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Leaving, Purpose, Settled, document_operations,
+    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
     document_rows,
 };
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::reference::Held;
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope, exchange_rate, fiscal_year};
+use crate::resource::{About, Resource, Scope, fiscal_year};
 use crate::wire_enum;
 use posting::{Fault, decimals, entries_of, judge_line, lines_of, rates, sums};
 use rules::keeper::Keeper;
 use rules::posting::Line;
 use rules::tax::facts::TaxSide;
+use schema::address::text;
+use schema::key::ResourceKey;
+use schema::tables::documents::{self, Column};
+use schema::tables::{DocumentKind, DocumentStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -295,7 +297,6 @@ impl Resource for Journals {
     const KEY: ResourceKey = ResourceKey::Journals;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Journals",
         one: "a journal",
         many: "journals",
         description: "Postings that somebody writes by hand: debits and credits of equal sums. A posted journal is \
@@ -560,13 +561,13 @@ impl Document for Journals {
     async fn complete(cx: &Cx<'_>, head: &Head, mut asked: JournalAsked) -> Result<JournalAsked> {
         let base = &cx.business()?.base_currency;
         if let (Some(currency), None) = (&asked.currency, asked.exchange_rate) {
-            asked.exchange_rate = exchange_rate::on(cx, currency, head.date).await?;
+            asked.exchange_rate = crate::books::rates::on(cx, currency, head.date).await?;
         }
         for line in &mut asked.lines {
             if let (Some(currency), None) = (&line.currency, line.exchange_rate)
                 && currency != base
             {
-                line.exchange_rate = exchange_rate::on(cx, currency, head.date).await?;
+                line.exchange_rate = crate::books::rates::on(cx, currency, head.date).await?;
             }
         }
         Ok(asked)

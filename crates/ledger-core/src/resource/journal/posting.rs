@@ -3,18 +3,17 @@
 use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
 use crate::access::Business;
 use crate::books::chart::Chart;
-use crate::books::tables::EntryKind;
 use crate::currency;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::document::{Head, Purpose, SettledEntry};
-use crate::resource::party;
 use rules::keeper::Keeper;
 use rules::postable::Postable;
 use rules::posting::{About, Line, Posting, Unbalanced, Valued};
 use rules::purpose::Purpose as For;
 use rules::refusal::Refusal;
+use schema::tables::EntryKind;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,7 +36,7 @@ pub(super) fn judge_line(
     chart: &Chart,
     asked: &JournalAsked,
     line: &JournalLineAsked,
-    known: &HashMap<RecordId, Arc<party::table::Model>>,
+    known: &HashMap<RecordId, Arc<schema::party::Model>>,
     purpose: Purpose,
 ) {
     let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency);

@@ -7,16 +7,16 @@ use super::posting::{Fault, decimals};
 use super::{JournalAsked, JournalKind, JournalLineAsked};
 use crate::access::Business;
 use crate::books::chart::Chart;
+use crate::books::tax_codes::{TaxCodes, kept_as};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate};
-use crate::resource::party;
-use crate::resource::payment_term::MasterStatus;
-use crate::resource::tax_code::{TaxCodes, TaxDirection, TaxKind, kept_as};
 use crate::resource::trade::country_of;
 use rules::posting::{Line, Subject, TaxTag};
 use rules::tax::facts::{Common, OfJournal, TaxDuty, TaxOrigin, TaxSide, carry};
 use rules::tax::home::Exchange;
+use rules::tax::{TaxDirection, TaxKind};
+use schema::payment_term::MasterStatus;
 use std::collections::HashMap;
 use std::sync::Arc;
 use words::day::Day;
@@ -92,7 +92,7 @@ pub(super) struct Told<'t> {
     pub(super) business: &'t Business,
     pub(super) chart: &'t Chart,
     pub(super) taxes: &'t TaxCodes,
-    pub(super) known: &'t HashMap<RecordId, Arc<party::table::Model>>,
+    pub(super) known: &'t HashMap<RecordId, Arc<schema::party::Model>>,
     pub(super) asked: &'t JournalAsked,
     pub(super) rates: &'t [Rate],
 }

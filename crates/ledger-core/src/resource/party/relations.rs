@@ -1,11 +1,7 @@
 //! What stands between a company and a party: open items, what is overdue, and two parties that turn out to be one.
 
-use super::table::{self, Column};
-use super::{Parties, PartyStatus, PartyView};
-use crate::access::Action;
-use crate::books::aliases::Aliases;
+use super::{Parties, PartyView};
 use crate::books::audit::AuditAction;
-use crate::books::tables::{DocumentKind, documents, open_items};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
@@ -16,7 +12,12 @@ use crate::resource::extra::{Act, Does, Extra, On, Produced, Reading, action};
 use crate::resource::list::{ListQuery, Page};
 use crate::resource::master::note;
 use crate::resource::rows::{self, Rows};
-use crate::resource::settlement::allocating::Settled;
+use schema::aliases::Aliases;
+use schema::party::PartyStatus;
+use schema::party::{self as table, Column};
+use schema::rights::Action;
+use schema::settled::Settled;
+use schema::tables::{DocumentKind, documents, open_items};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,7 @@
 //! What is asked of a report: which days, beside which others, and what to leave out.
 
 use super::statements::Chart;
-use crate::books::aliases::Aliases;
 use crate::books::sums::Span;
-use crate::books::tables::DocumentKind;
 use crate::clock::Instant;
 use crate::currency;
 use crate::cx::{Cx, Point};
@@ -13,6 +11,8 @@ use crate::ids::RecordId;
 use crate::resource::list::{FilterValue, ListQuery, Parameter, Reads};
 use crate::wire_enum;
 pub(super) use rules::tax::TaxBasis;
+use schema::aliases::Aliases;
+use schema::tables::DocumentKind;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;

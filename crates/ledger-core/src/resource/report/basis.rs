@@ -8,15 +8,17 @@ use super::asked::Asked;
 use super::settled::{Figures, History, KINDS, Part, Settlement, coin, due, too_large};
 use super::statements::{Balances, Chart, is_earned};
 use crate::books::balances::{last_known, sum};
-use crate::books::tables::{EntryKind, entries, entry_lines, open_item_moves, tax_facts};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
-use crate::resource::account::{AccountClass, AccountType, Keeper, table as accounts};
-use crate::resource::tax_code::TaxKind;
+use rules::account::{AccountClass, AccountType};
+use rules::keeper::Keeper;
+use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin};
+use schema::account as accounts;
+use schema::tables::{EntryKind, entries, entry_lines, open_item_moves, tax_facts};
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait,

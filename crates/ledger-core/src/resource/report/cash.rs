@@ -8,12 +8,12 @@ use super::sheet::{Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end, at_end_of, is_earned};
 use crate::books::chart::SystemRole;
 use crate::books::sums::{Sums, sums};
-use crate::books::tables::{DocumentKind, entries, entry_lines};
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::resource::account::AccountClass;
 use crate::resource::list::Parameter;
+use rules::account::AccountClass;
+use schema::tables::{DocumentKind, entries, entry_lines};
 use sea_orm::{ColumnTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use words::sums::Sums as _;
@@ -216,7 +216,7 @@ mod tests {
     use super::super::samples::{account, asked, failed, id, written};
     use super::*;
     use crate::books::sums::Moved;
-    use crate::resource::account::AccountType;
+    use rules::account::AccountType;
 
     fn chart() -> Chart {
         use AccountType::{Bank, Equity, Expense, FixedAsset, Income, Receivable};

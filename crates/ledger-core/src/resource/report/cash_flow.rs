@@ -14,9 +14,10 @@ use super::statements::{Chart, account_row, at_end, is_earned};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::resource::account::{CashFlowSection, table as accounts};
 use crate::resource::list::Parameter;
 use flows::{Activity, Flows};
+use rules::account::CashFlowSection;
+use schema::account as accounts;
 use std::collections::{BTreeMap, HashMap};
 
 pub(super) struct CashFlow;

@@ -7,17 +7,18 @@ use super::asked::{
 };
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Own, Row, RowType, Sheet};
-use crate::books::aliases::Named;
 use crate::books::balances::{balances, sum};
-use crate::books::tables::{DocumentKind, progress_moves, stock_moves};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, UnitPrice};
-use crate::resource::account::{AccountType, table as accounts};
-use crate::resource::item::table as items;
 use crate::resource::list::Parameter;
+use rules::account::AccountType;
+use schema::account as accounts;
+use schema::aliases::Named;
+use schema::item as items;
+use schema::tables::{DocumentKind, progress_moves, stock_moves};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -551,15 +552,12 @@ impl<S: Waits> Report for Waiting<S> {
             .select_only()
             .column_as(Moves::LineId, "line")
             .column_as(Moves::DocumentId, "document")
-            .column_as(crate::books::tables::documents::Column::PartyId, "party")
+            .column_as(schema::tables::documents::Column::PartyId, "party")
             .join(
                 sea_orm::JoinType::InnerJoin,
-                progress_moves::Entity::belongs_to(crate::books::tables::documents::Entity)
+                progress_moves::Entity::belongs_to(schema::tables::documents::Entity)
                     .from((Moves::BusinessId, Moves::DocumentId))
-                    .to((
-                        crate::books::tables::documents::Column::BusinessId,
-                        crate::books::tables::documents::Column::Id,
-                    ))
+                    .to((schema::tables::documents::Column::BusinessId, schema::tables::documents::Column::Id))
                     .into(),
             )
             .filter(Moves::BusinessId.eq(business))

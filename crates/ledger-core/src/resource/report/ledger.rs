@@ -7,18 +7,18 @@ use super::form::{Example, Form, Holds};
 use super::lines::{after, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end, at_end_of, carry_on};
-use crate::books::aliases::{Aliases, Named};
 use crate::books::apart::between_years;
 use crate::books::balances::{last_known, sum};
 use crate::books::portions::{lines_of, of_entries, that_fit};
 use crate::books::sums::{Span, sums};
-use crate::books::tables::{DocumentKind, entries, entry_lines};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::resource::account::table as accounts;
 use crate::resource::list::Parameter;
+use schema::account as accounts;
+use schema::aliases::{Aliases, Named};
+use schema::tables::{DocumentKind, entries, entry_lines};
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, PaginatorTrait, QueryFilter, QueryOrder,
@@ -579,11 +579,11 @@ async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>, fixed
 mod tests {
     use super::super::samples::{account, asked, failed, id, named, written};
     use super::*;
-    use crate::books::tables::EntryKind;
     use crate::clock::Instant;
     use crate::ids::{BusinessId, UserId};
     use crate::money::Money;
-    use crate::resource::account::AccountType;
+    use rules::account::AccountType;
+    use schema::tables::EntryKind;
 
     #[test]
     fn a_page_goes_on_where_the_one_before_it_ended() {

@@ -4,9 +4,9 @@ use super::asked::{Asked, Mark};
 use crate::books::apart::numbers_of;
 use crate::books::balances::{last_known, sum};
 use crate::books::sums::Span;
-use crate::books::tables::{DocumentKind, EntryKind, entries, entry_lines};
 use crate::cx::Cx;
 use crate::error::Result;
+use schema::tables::{DocumentKind, EntryKind, entries, entry_lines};
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
 

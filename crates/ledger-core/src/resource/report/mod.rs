@@ -23,25 +23,26 @@ mod statements;
 mod tax;
 mod trade;
 
-use crate::access::Action;
 use crate::aside;
 use crate::books::BEFORE_THE_FIRST;
 use crate::books::balances::last_known;
-use crate::books::tables::books;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::feed::Portions;
 use crate::ids::{BusinessId, RecordId};
+use crate::resource::NoRecord;
 use crate::resource::extra::{Csv, Does, Extra, NoWords, On, Produced, Reading, Weight};
 use crate::resource::list::{ListQuery, Page, Pagination, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
-use crate::resource::verification::NoRecord;
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
 use asked::{Asked, Basis, Window};
 use form::{Form, SchemaOf};
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::books;
 use schemars::JsonSchema;
 use sea_orm::EntityTrait;
 use serde::Serialize;
@@ -319,7 +320,6 @@ impl Resource for Reports {
     const KEY: ResourceKey = ResourceKey::Reports;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Reports",
         one: "a report",
         many: "reports",
         description: "What the books come to. Each report is made in one snapshot of the ledger and says which entry is \

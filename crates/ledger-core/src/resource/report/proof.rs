@@ -6,14 +6,15 @@ use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Row, RowType, Sheet};
 use crate::books::BEFORE_THE_FIRST;
 use crate::books::audit;
-use crate::books::tables::{audit_log, books};
+use crate::books::gaps::{PeriodGaps, gaps_of};
 use crate::cx::Cx;
 use crate::error::Result;
-use crate::resource::ResourceKey;
-use crate::resource::audit_log::records;
+use crate::resource::changes::records;
 use crate::resource::extra::Weight;
 use crate::resource::list::Parameter;
-use crate::resource::number_series::{PeriodGaps, gaps_of, table as series};
+use schema::key::ResourceKey;
+use schema::number_series as series;
+use schema::tables::{audit_log, books};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::BTreeMap;
 
@@ -218,10 +219,10 @@ impl Report for AuditTrail {
 mod tests {
     use super::super::samples::{asked, failed, id, written};
     use super::*;
-    use crate::books::tables::DocumentKind;
     use crate::clock::Instant;
     use crate::ids::{BusinessId, UserId};
-    use crate::resource::number_series::{Chronology, ResetOn, SeriesStatus};
+    use schema::number_series::{Chronology, ResetOn, SeriesStatus};
+    use schema::tables::DocumentKind;
 
     #[test]
     fn a_broken_chain_and_a_missing_record_are_said() {

@@ -8,8 +8,9 @@ use crate::books::sums::Span;
 use crate::clock::Instant;
 use crate::cx::Point;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::account::{AccountStatus, AccountType, table as accounts};
 use crate::stored::AsJson;
+use rules::account::{AccountStatus, AccountType};
+use schema::account as accounts;
 use std::collections::HashMap;
 
 pub(super) fn id(number: u128) -> RecordId {

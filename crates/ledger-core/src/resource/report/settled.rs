@@ -3,13 +3,13 @@
 //! A share is taken of what is left, settlement by settlement in the order of days, and the last one takes the rest.
 
 use crate::books::balances::last_known;
-use crate::books::tables::{DocumentKind, allocations, open_item_moves, tax_facts};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
 use rules::tax::facts::TaxOrigin;
+use schema::tables::{DocumentKind, allocations, open_item_moves, tax_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::exact::{Coin, Exact, TooLarge};

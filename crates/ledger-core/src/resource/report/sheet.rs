@@ -1,10 +1,10 @@
 //! The one shape of every report: columns, rows of values, totals, and the identities that it satisfies.
 
 use super::asked::Mark;
-use crate::books::tables::DocumentKind;
 use crate::day::Day;
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
+use schema::tables::DocumentKind;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;

@@ -6,14 +6,14 @@ use super::asked::{Asked, CURRENCY, FORMAT, FROM, FROM_DATE, KNOWN_AT, THE_PARTY
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Row, RowType, Sheet};
 use crate::books::balances::{last_known, sum};
-use crate::books::tables::{DocumentKind, entries, entry_lines, open_item_moves};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::resource::account::AccountType;
 use crate::resource::list::Parameter;
-use crate::resource::party::table as parties;
+use rules::account::AccountType;
+use schema::party as parties;
+use schema::tables::{DocumentKind, entries, entry_lines, open_item_moves};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;

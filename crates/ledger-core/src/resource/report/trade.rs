@@ -8,18 +8,19 @@ use super::goods::item_names;
 use super::lines::{amount, of_documents, of_span, within, without};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use super::statements::span_column;
-use crate::books::aliases::{Aliases, Named};
 use crate::books::progress::less;
 use crate::books::sums::{Span, sums};
-use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, documents, entries, entry_lines, progress};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Percent, Quantity};
-use crate::resource::account::{AccountType, table as accounts};
 use crate::resource::list::Parameter;
+use rules::account::AccountType;
 use rust_decimal::Decimal;
+use schema::account as accounts;
+use schema::aliases::{Aliases, Named};
+use schema::tables::{DocumentKind, DocumentStatus, EntryKind, documents, entries, entry_lines, progress};
 use sea_orm::{
     ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
 };
@@ -409,10 +410,7 @@ impl Report for OpenOrders {
             .filter(documents::Column::BusinessId.eq(business))
             .filter(documents::Column::Kind.is_in(asked.orders.kinds()))
             .filter(documents::Column::Status.eq(DocumentStatus::Posted))
-            .filter(
-                documents::Column::Stage
-                    .is_in([crate::books::tables::Stage::Open, crate::books::tables::Stage::Partial]),
-            );
+            .filter(documents::Column::Stage.is_in([schema::tables::Stage::Open, schema::tables::Stage::Partial]));
         if let Some(party) = asked.party {
             orders = orders.filter(aliases.is(documents::Column::PartyId, party));
         }

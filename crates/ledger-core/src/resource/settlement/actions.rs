@@ -1,16 +1,16 @@
 //! Settling with a document: allocating what is left of it, and taking that back.
 
 use super::allocating::{AllocationAsked, AllocationInput, Touch, allocate, check, of_documents, remove};
-use crate::access::Action;
-use crate::books::tables::DocumentStatus;
 use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::field::Faults;
 use crate::ids::RecordId;
-use crate::ledger::ReplyKind;
 use crate::resource::document::{Document, invalid_state, load};
 use crate::resource::extra::{Act, ActMethod, NoWords};
+use crate::resource::operation::ReplyKind;
 use crate::resource::rows;
+use schema::rights::Action;
+use schema::tables::DocumentStatus;
 use serde_json::{Value, json};
 use std::marker::PhantomData;
 

@@ -7,15 +7,12 @@
 
 use super::relief::{Accounts, Coin, Taken, relieve};
 use super::taxes::Told;
-use crate::access::Action;
-use crate::books::aliases::Aliases;
 use crate::books::audit::{AuditAction, Change as AuditChange};
 use crate::books::chart::Chart;
 use crate::books::desk::NewEntry;
 use crate::books::limits::Moves;
 use crate::books::open_items::{find, shift};
 use crate::books::periods::Module;
-use crate::books::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
 use crate::books::tax_facts;
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -24,53 +21,20 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money};
-use crate::resource::ResourceKey;
 use crate::resource::document::note_change;
 use crate::resource::master::RecordKeeping;
 use crate::stored::AsJson;
-use crate::wire_enum;
 use rules::posting::Posting;
 use rules::purpose::Purpose;
 use rules::refusal::Refusal;
+use schema::aliases::Aliases;
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::settled::Settled;
+use schema::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
-
-wire_enum! {
-    /// A document that settles or is settled.
-    pub enum Settled {
-        #[default]
-        SalesInvoice = "salesInvoice",
-        CreditNote = "creditNote",
-        PurchaseInvoice = "purchaseInvoice",
-        DebitNote = "debitNote",
-        Receipt = "receipt",
-        Payment = "payment",
-        /// A line of a journal on a control account.
-        JournalLine = "journalLine",
-    }
-}
-
-impl From<DocumentKind> for Settled {
-    fn from(kind: DocumentKind) -> Self {
-        match kind {
-            DocumentKind::SalesInvoice => Self::SalesInvoice,
-            DocumentKind::CreditNote => Self::CreditNote,
-            DocumentKind::PurchaseInvoice => Self::PurchaseInvoice,
-            DocumentKind::DebitNote => Self::DebitNote,
-            DocumentKind::Receipt => Self::Receipt,
-            DocumentKind::Payment => Self::Payment,
-            DocumentKind::Journal
-            | DocumentKind::ContraEntry
-            | DocumentKind::StockAdjustment
-            | DocumentKind::Revaluation
-            | DocumentKind::SalesOrder
-            | DocumentKind::PurchaseOrder
-            | DocumentKind::DeliveryNote
-            | DocumentKind::ReceiptNote => Self::JournalLine,
-        }
-    }
-}
 
 const fn module_of(kind: DocumentKind) -> Module {
     match kind {

@@ -1,8 +1,7 @@
 //! Allocations by themselves: every one that is in force, to look through, make and remove.
 
-use super::allocating::{AllocationAsked, AllocationInput, AllocationRecord, Settled, Touch, allocate, check, remove};
+use super::allocating::{AllocationAsked, AllocationInput, AllocationRecord, Touch, allocate, check, remove};
 use crate::access::Business;
-use crate::books::tables::allocations::{self as table, Column};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
@@ -12,7 +11,10 @@ use crate::money::Money;
 use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows};
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
+use schema::key::ResourceKey;
+use schema::settled::Settled;
+use schema::tables::allocations::{self as table, Column};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition};
 use serde::Deserialize;
@@ -56,7 +58,6 @@ impl Resource for Allocations {
     const KEY: ResourceKey = ResourceKey::Allocations;
     const SCOPE: Scope = Scope::Business;
     const ABOUT: About = About {
-        title: "Allocations",
         one: "an allocation",
         many: "allocations",
         description: "What settles what: receipts and credit notes settle sales invoices, payments and debit notes \

@@ -4,17 +4,18 @@ use super::posting::Tells;
 use super::{DirectLineAsked, MoneyAsked};
 use crate::access::Business;
 use crate::books::chart::Chart;
+use crate::books::tax_codes::{TaxCodes, kept_as};
 use crate::currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::money::{Money, Quantity};
-use crate::resource::account::AccountClass;
-use crate::resource::tax_code::{TaxCodes, TaxDirection, TaxKind, kept_as};
+use rules::account::AccountClass;
 use rules::tax::engine::{Taxable, Taxed, Terms, tax};
 use rules::tax::exact::Coin;
 use rules::tax::facts::TaxSide;
 use rules::tax::figures::{LineFigures, Refused};
 use rules::tax::home::Exchange;
+use rules::tax::{TaxDirection, TaxKind};
 
 pub(super) fn too_large() -> Error {
     Error::field("lines", "come to more than can be kept")

@@ -11,12 +11,12 @@ mod posting;
 mod relief;
 mod taxes;
 
-use crate::access::{Action, Business};
+use crate::access::Business;
+use crate::books::Leaving;
 use crate::books::chart::{Account, Chart, SystemRole};
 use crate::books::open_items::{self, NewOpen};
 use crate::books::periods::Module;
-use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, open_items as open_items_table};
+use crate::books::tax_codes::kept_as;
 use crate::currency::{self, CurrencyCode};
 use crate::cx::Cx;
 use crate::day::Day;
@@ -24,33 +24,35 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Stated, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, Rate};
-use crate::resource::account::AccountType;
-use crate::resource::address::text;
 use crate::resource::document::{
-    self, Abilities, Before, Change, Content, Document, Draft, Head, HeadInput, HeadView, Leaving, Purpose, Settled,
+    self, Abilities, Before, Change, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled,
     SettledEntry, TradedLine, document_operations, document_rows,
 };
 use crate::resource::document::{identity, unbalanced};
-use crate::resource::exchange_rate;
 use crate::resource::extra::action;
 use crate::resource::master::{RecordKeeping, kept};
-use crate::resource::party;
 use crate::resource::reference::{Held, References};
 use crate::resource::rows::{Filter, Rows};
-use crate::resource::tax_code::{TaxDirection, kept_as};
 use crate::resource::trade::country_of;
 use crate::resource::trade::line::TaxChoice;
-use crate::resource::{About, Resource, ResourceKey, Scope};
+use crate::resource::{About, Resource, Scope};
 use crate::wire_enum;
 use actions::{Allocate, Deallocate};
 use allocating::{AllocationAsked, AllocationInput, AllocationView, Touch};
 use direct::{figures, for_party, tells, too_large, withheld};
 use posting::Tells;
+use rules::account::AccountType;
 use rules::posting::Posting;
 use rules::purpose::{Purpose as For, Side};
+use rules::tax::TaxDirection;
 use rules::tax::facts::{Common, TaxOrigin};
 use rules::tax::figures::LineFigures;
 use rules::tax::home::{Exchange, Withholding};
+use schema::address::text;
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::documents::{self, Column};
+use schema::tables::{DocumentKind, DocumentStatus, EntryKind, open_items as open_items_table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -490,7 +492,6 @@ impl MoneyKind for Receipt {
     const KEY: ResourceKey = ResourceKey::Receipts;
     const KIND: DocumentKind = DocumentKind::Receipt;
     const ABOUT: About = About {
-        title: "Receipts",
         one: "a receipt",
         many: "receipts",
         description: "Money that comes in: from customers, whose invoices it settles at once or later, from suppliers \
@@ -523,7 +524,6 @@ impl MoneyKind for Payment {
     const KEY: ResourceKey = ResourceKey::Payments;
     const KIND: DocumentKind = DocumentKind::Payment;
     const ABOUT: About = About {
-        title: "Payments",
         one: "a payment",
         many: "payments",
         description: "Money that goes out: to suppliers, whose invoices it settles at once or later, to customers who \
@@ -595,7 +595,7 @@ impl<K: MoneyKind> Rows for Moved<K> {
 #[derive(Debug, Clone, Default)]
 pub struct Standing {
     open: Option<open_items_table::Model>,
-    allocations: Vec<crate::books::tables::allocations::Model>,
+    allocations: Vec<schema::tables::allocations::Model>,
 }
 
 impl<K: MoneyKind> Document for Moved<K> {
@@ -793,7 +793,7 @@ async fn complete(cx: &Cx<'_>, comes_in: bool, head: &Head, mut asked: MoneyAske
     if currency == business.base_currency {
         asked.exchange_rate = asked.exchange_rate.filter(|rate| *rate != Rate::ONE);
     } else if asked.exchange_rate.is_none() {
-        asked.exchange_rate = exchange_rate::on(cx, &currency, head.date).await?;
+        asked.exchange_rate = crate::books::rates::on(cx, &currency, head.date).await?;
     }
     asked.currency = Some(currency);
     if asked.control_account.is_none() && asked.party.is_some() {
@@ -833,7 +833,7 @@ async fn control_account(cx: &Cx<'_>, chart: &Chart, comes_in: bool, asked: &Mon
     }
 }
 
-async fn party_of(cx: &Cx<'_>, id: Option<RecordId>) -> Result<Option<Arc<party::table::Model>>> {
+async fn party_of(cx: &Cx<'_>, id: Option<RecordId>) -> Result<Option<Arc<schema::party::Model>>> {
     let Some(id) = id else { return Ok(None) };
     Ok(cx.parties(&HashSet::from([id])).await?.remove(&id))
 }

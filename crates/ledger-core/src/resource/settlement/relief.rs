@@ -4,11 +4,11 @@
 //! behind. What the two sides were carried at differently is a gain or a loss.
 
 use crate::books::chart::Chart;
-use crate::books::tables::open_items;
 use crate::money::{Money, Rounding};
 use rules::postable::{Free, Postable, TaxAccount};
 use rules::posting::{About, Line, Unposted, Valued};
 use rules::tax::figures::{TooLarge, minus, plus};
+use schema::tables::open_items;
 
 /// How amounts in the company's currency are rounded.
 pub(super) struct Coin<'c> {
@@ -140,11 +140,11 @@ pub(super) fn relieve(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::books::aliases::Named;
-    use crate::books::tables::DocumentKind;
     use crate::ids::{BusinessId, RecordId};
     use rules::posting::Posting;
     use rules::purpose::Purpose;
+    use schema::aliases::Named;
+    use schema::tables::DocumentKind;
     use std::collections::BTreeMap;
 
     fn account(code: u128) -> RecordId {

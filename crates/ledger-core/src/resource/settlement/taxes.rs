@@ -2,7 +2,6 @@
 
 use super::relief::{OffLine, Relief, Taken};
 use crate::books::chart::Chart;
-use crate::books::tables::open_items;
 use crate::books::tax_facts::{left_of, shown_by, take_off};
 use crate::cx::Cx;
 use crate::day::Day;
@@ -12,6 +11,7 @@ use rules::posting::Line;
 use rules::tax::exact::Coin;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use rules::tax::settlement::{Off, Settling, bare, kept_back, reduced};
+use schema::tables::open_items;
 
 /// What is settled, and what is taken off beside the money.
 pub(super) struct Told<'t> {

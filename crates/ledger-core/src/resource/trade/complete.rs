@@ -6,18 +6,16 @@ use super::line::{TaxChoice, TradeLineAsked};
 use super::settle::{Party, items_of, party_of};
 use super::{Direction, NoteKind, TradeAsked};
 use crate::books::chart::{Chart, SystemRole};
-use crate::books::tables::stock;
+use crate::books::tax_codes::TaxCodes;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Rate, UnitPrice};
 use crate::resource::document::Head;
-use crate::resource::exchange_rate;
-use crate::resource::item::{self, ItemType};
-use crate::resource::party;
-use crate::resource::tax_code::TaxCodes;
 use rust_decimal::{Decimal, RoundingStrategy};
+use schema::item::ItemType;
+use schema::tables::stock;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::HashMap;
 
@@ -47,7 +45,7 @@ pub(super) async fn complete(
         // The company's own currency is worth 1 and needs no saying.
         asked.exchange_rate = asked.exchange_rate.filter(|rate| *rate != Rate::ONE);
     } else if asked.exchange_rate.is_none() {
-        let of_day = exchange_rate::on(cx, &currency, head.date).await?;
+        let of_day = crate::books::rates::on(cx, &currency, head.date).await?;
         asked.exchange_rate = of_day.or_else(|| follow::rate(&asked, &sources, &currency));
     }
     asked.currency = Some(currency);
@@ -163,8 +161,8 @@ async fn complete_from_party(
 fn complete_line(
     (direction, moves_stock): (Direction, bool),
     line: &mut TradeLineAsked,
-    item: Option<&item::table::Model>,
-    party: Option<&party::table::Model>,
+    item: Option<&schema::item::Model>,
+    party: Option<&schema::party::Model>,
     (chart, taxes): (&Chart, &TaxCodes),
     (date, rate, inclusive): (Day, Rate, bool),
 ) {

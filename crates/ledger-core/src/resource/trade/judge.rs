@@ -5,7 +5,6 @@ use super::line::TradeLineAsked;
 use super::settle::{Items, Party};
 use super::{Direction, TradeAsked};
 use crate::access::Business;
-use crate::books::tables::{DocumentKind, DocumentStatus, documents, party_balances};
 use crate::currency;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -13,15 +12,16 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate};
 use crate::quoting::quoted;
-use crate::resource::account::AccountType;
-use crate::resource::business::CreditLimitPolicy;
 use crate::resource::document::{Head, Purpose};
-use crate::resource::item::ItemType;
-use crate::resource::party::{self, PartyBlock, PartyStatus};
-use crate::resource::payment_term::MasterStatus;
 use crate::resource::reference::References;
+use rules::account::AccountType;
 use rules::purpose::{Purpose as For, Side};
 use rules::tax::figures::Discount;
+use schema::business::CreditLimitPolicy;
+use schema::item::ItemType;
+use schema::party::{PartyBlock, PartyStatus};
+use schema::payment_term::MasterStatus;
+use schema::tables::{DocumentKind, DocumentStatus, documents, party_balances};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 
 pub(super) fn judge_head(
@@ -29,7 +29,7 @@ pub(super) fn judge_head(
     direction: Direction,
     head: &Head,
     asked: &TradeAsked,
-    party: Option<&party::table::Model>,
+    party: Option<&schema::party::Model>,
     purpose: Purpose,
     references: &mut References,
 ) {
@@ -87,7 +87,7 @@ pub(super) fn judge_head(
     }
 }
 
-fn is_blocked(direction: Direction, party: &party::table::Model) -> bool {
+fn is_blocked(direction: Direction, party: &schema::party::Model) -> bool {
     let own = if direction.is_sale() { PartyBlock::Sales } else { PartyBlock::Purchases };
     party.status != PartyStatus::Active || party.blocked == PartyBlock::All || party.blocked == own
 }

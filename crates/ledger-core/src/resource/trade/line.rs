@@ -5,11 +5,11 @@ use crate::books::progress;
 use crate::field::{Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
-use crate::resource::address::text;
-use crate::resource::tax_code::TaxKind;
 use crate::wire_enum;
 use rules::left::Share;
+use rules::tax::TaxKind;
 use rules::tax::figures::{Discount, LineFigures};
+use schema::address::text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,22 +1,24 @@
 //! What moves without a document's doing: what is open of it, what was allocated, what its goods cost.
 
 use super::{Direction, origin};
+use crate::books::Leaving;
 use crate::books::progress::{self, less};
 use crate::books::stock;
-use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{
-    DocumentKind, DocumentStatus, Relation, Stage, StockKind, allocations, document_lines, document_links, open_items,
-    stock_lines,
-};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use crate::resource::document::{CLOSED, Leaving, invalid_state};
+use crate::resource::document::invalid_state;
 use crate::resource::list::FilterValue;
 use crate::resource::settlement::allocating;
 use crate::wire_enum;
+use schema::tables::CLOSED;
+use schema::tables::documents::{self, Column};
+use schema::tables::{
+    DocumentKind, DocumentStatus, Relation, Stage, StockKind, allocations, document_lines, document_links, open_items,
+    stock_lines,
+};
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Expr, ExprTrait, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};

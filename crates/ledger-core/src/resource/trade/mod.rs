@@ -27,19 +27,17 @@ mod settle;
 mod shares;
 
 use crate::access::Business;
+use crate::books::Leaving;
 use crate::books::periods::Module;
-use crate::books::tables::documents::{self, Column};
-use crate::books::tables::{DocumentKind, DocumentStatus, Stage};
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Rate};
-use crate::resource::address::Address;
 use crate::resource::document::{
-    self, Before, Change, Content, Document, Draft, Edition, Head, HeadInput, Leaving, Purpose, Settled,
-    document_operations, document_rows,
+    self, Before, Change, Content, Document, Draft, Edition, Head, HeadInput, Purpose, Settled, document_operations,
+    document_rows,
 };
 use crate::resource::extra::Extra;
 use crate::resource::list::Reads;
@@ -49,14 +47,18 @@ use crate::resource::settlement::{
     self,
     allocating::{self, AllocationAsked},
 };
-use crate::resource::tax_code::{TaxDirection, TaxKind};
-use crate::resource::{About, Record, Resource, ResourceKey, Scope};
+use crate::resource::{About, Record, Resource, Scope};
 use figures::{Discount, Totals};
 pub use kinds::{
     CreditNotes, DebitNotes, DeliveryNotes, PurchaseInvoices, PurchaseOrders, ReceiptNotes, SalesInvoices, SalesOrders,
 };
 use line::{LineKept, TradeLineAsked};
 pub use live::Standing;
+use rules::tax::{TaxDirection, TaxKind};
+use schema::address::Address;
+use schema::key::ResourceKey;
+use schema::tables::documents::{self, Column};
+use schema::tables::{DocumentKind, DocumentStatus, Stage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub(crate) use settle::{country_of, stated_too_far};

@@ -9,14 +9,14 @@ use super::{Direction, ReturnCost, TradeAsked, TradeFigures};
 use crate::access::Business;
 use crate::books::chart::{Chart, SystemRole};
 use crate::books::stock::{Accounts, Wanted};
-use crate::books::tables::{FactKind, FactSide};
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use crate::resource::business::CogsTiming;
 use crate::resource::document::identity;
-use crate::resource::item::{self, ItemType};
 use rules::tax::exact::Coin;
+use schema::business::CogsTiming;
+use schema::item::ItemType;
+use schema::tables::{FactKind, FactSide};
 use std::sync::Arc;
 
 /// Where goods wait for their invoice; nowhere if what is delivered costs at once.
@@ -29,7 +29,7 @@ pub(super) fn waiting_account(business: &Business, direction: Direction, chart: 
     Some(chart.roles().id(role))
 }
 
-pub(super) fn goods_of<'i>(items: &'i Items, line: &TradeLineAsked) -> Option<&'i Arc<item::table::Model>> {
+pub(super) fn goods_of<'i>(items: &'i Items, line: &TradeLineAsked) -> Option<&'i Arc<schema::item::Model>> {
     line.item.and_then(|id| items.get(&id)).filter(|item| item.r#type == ItemType::Stock)
 }
 
@@ -54,7 +54,7 @@ impl Moving<'_> {
         self.chart.roles().id(role)
     }
 
-    fn accounts(&self, item: &item::table::Model, waits: Option<RecordId>) -> Accounts {
+    fn accounts(&self, item: &schema::item::Model, waits: Option<RecordId>) -> Accounts {
         let inventory = item.inventory_account_id.unwrap_or_else(|| self.in_role(SystemRole::Inventory));
         let variance = self.in_role(SystemRole::PurchasePriceVariance);
         if !self.direction.is_sale() {

@@ -3,13 +3,13 @@
 use super::follow::{Source, Sources};
 use super::lefts::{Taker, Whole, credits_of, too_large, whole_lines};
 use super::{Direction, Trade, TradeAsked, TradeFigures, TradeKind};
-use crate::books::tables::{document_lines, documents};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::document::Edition;
 use rules::left::{Left, Share};
+use schema::tables::{document_lines, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::exact::TooLarge;

@@ -2,18 +2,18 @@
 
 use super::{Direction, TradeAsked};
 use crate::books::chart::Chart;
-use crate::books::tables::{FactKind, stock_facts};
 use crate::ids::RecordId;
 use crate::money::Money;
-use crate::resource::tax_code::TaxKind;
 use rules::postable::Postable;
 use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
 use rules::purpose::{Purpose, Side};
 use rules::refusal::Refusal;
+use rules::tax::TaxKind;
 use rules::tax::facts::{LineOfTax, TaxFact};
 use rules::tax::figures::{LineFigures, TooLarge, Totals, minus, plus, sum};
 pub(super) use rules::tax::home::Exchange;
 use rules::tax::home::{InHome, Withholding, claimed};
+use schema::tables::{FactKind, stock_facts};
 use std::collections::BTreeMap;
 
 /// The accounts that a document posts to, where its lines do not say.
@@ -265,7 +265,6 @@ pub(super) fn goods_lines(
 mod tests {
     use super::super::line::{TaxChoice, TradeLineAsked};
     use super::*;
-    use crate::books::tables::FactSide;
     use crate::clock::Instant;
     use crate::day::Day;
     use crate::ids::BusinessId;
@@ -274,6 +273,7 @@ mod tests {
     use rules::tax::facts::{Code, Common, Computed, TaxOrigin, TaxSide};
     use rules::tax::figures::{Priced, Rules, compute};
     use rules::tax::{TaxBoxes, TaxComponent, TaxDirection, TaxRounding};
+    use schema::tables::FactSide;
     use std::collections::BTreeMap;
 
     /// An account by its code in the general chart.

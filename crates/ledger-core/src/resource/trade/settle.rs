@@ -14,28 +14,27 @@ use crate::books::chart::{Chart, SystemRole};
 use crate::books::open_items::NewOpen;
 use crate::books::progress::Plan;
 use crate::books::stock;
-use crate::books::tables::{EntryKind, stock_facts};
+use crate::books::tax_codes::TaxCodes;
 use crate::currency;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, UnitPrice};
-use crate::resource::document::{CLOSED, Head, Purpose, Settled, SettledEntry, TradedLine};
+use crate::resource::document::{Head, Purpose, Settled, SettledEntry, TradedLine};
 use crate::resource::document::{identity, unbalanced};
-use crate::resource::item::{self};
-use crate::resource::party::{self};
 use crate::resource::reference::References;
-use crate::resource::tax_code::TaxCodes;
 use rules::posting::{Line, Posting, Unposted};
 use rules::tax::facts::{Common, Computed, LineOfTax, TaxOrigin, TaxSide};
 use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
 use rules::tax::home::Withholding;
+use schema::tables::CLOSED;
+use schema::tables::{EntryKind, stock_facts};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub(super) type Party = Arc<party::table::Model>;
-pub(super) type Items = HashMap<RecordId, Arc<item::table::Model>>;
+pub(super) type Party = Arc<schema::party::Model>;
+pub(super) type Items = HashMap<RecordId, Arc<schema::item::Model>>;
 
 pub(super) async fn party_of(cx: &Cx<'_>, id: RecordId) -> Result<Option<Party>> {
     Ok(cx.parties(&HashSet::from([id])).await?.remove(&id))
@@ -367,7 +366,7 @@ fn accounts<'c>(chart: &'c Chart, direction: Direction, asked: &TradeAsked) -> A
 }
 
 /// The country that a party is in.
-pub(crate) fn country_of(party: &party::table::Model) -> Option<&str> {
+pub(crate) fn country_of(party: &schema::party::Model) -> Option<&str> {
     party.billing_address.as_ref().and_then(|address| address.0.country.as_deref())
 }
 

@@ -2,13 +2,14 @@
 
 use super::super::shares::{list, number};
 use super::super::{Findings, Wide, shown};
-use crate::books::tables::{DocumentKind, documents, tax_facts};
 use crate::currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::resource::tax_code::{TaxComponent, table as codes};
+use rules::tax::TaxComponent;
 use rules::tax::facts::TaxDuty;
+use schema::tables::{DocumentKind, documents, tax_facts};
+use schema::tax_code as codes;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 

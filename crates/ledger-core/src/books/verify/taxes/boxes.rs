@@ -1,10 +1,10 @@
 //! Boxes of a return: whether each fact has those that its code says.
 
 use super::super::{Findings, Wide, shown};
-use crate::books::tables::tax_facts;
 use crate::ids::RecordId;
-use crate::resource::tax_code::table as codes;
 use rules::tax::facts::{TaxDuty, TaxSide};
+use schema::tables::tax_facts;
+use schema::tax_code as codes;
 use std::collections::{HashMap, HashSet};
 
 /// What stands in boxes, what must, and where these are not the same.

@@ -3,15 +3,15 @@
 //! The report goes by what moved the open items. Here it is what documents come to, and what allocations say of them.
 
 use super::super::{Findings, Wide, shown};
-use crate::books::tables::{DocumentKind, allocations, documents, tax_facts};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Rounding;
 use crate::resource::report::CashDue;
-use crate::resource::tax_code::TaxKind;
+use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin};
+use schema::tables::{DocumentKind, allocations, documents, tax_facts};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -3,7 +3,7 @@
 use super::super::samples::{account, asked, failed, id, written};
 use super::flows::{Left, Said};
 use super::*;
-use crate::resource::account::AccountType;
+use rules::account::AccountType;
 
 fn chart() -> Chart {
     use AccountType::{Bank, Equity, Expense, FixedAsset, Income, Payable, Receivable};

@@ -3,12 +3,13 @@
 use super::super::asked::Asked;
 use super::cash;
 use crate::books::balances::{last_known, sum};
-use crate::books::tables::{entries, entry_lines, tax_beginnings, tax_facts};
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::resource::tax_code::{TaxKind, table as codes};
+use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
+use schema::tables::{entries, entry_lines, tax_beginnings, tax_facts};
+use schema::tax_code as codes;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
     ColumnTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QuerySelect, QueryTrait, Select,

@@ -153,7 +153,7 @@ impl Report for TaxSummary {
 mod tests {
     use super::super::super::samples::{asked, failed, id, named, written};
     use super::*;
-    use crate::resource::tax_code::TaxKind;
+    use rules::tax::TaxKind;
     use rules::tax::facts::TaxOrigin;
 
     fn sum(code: Option<u128>, component: Option<&str>, side: TaxSide, duty: TaxDuty, [base, tax]: [i64; 2]) -> Sum {

@@ -4,7 +4,6 @@ use super::super::line::{TradeLineInput, TradeLineView, check_discount, check_li
 use super::super::live::{self, NoteStatus};
 use super::super::{Charge, Direction, NoteKind, ReturnCost, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use super::{Checked, example_of, example_view_of};
-use crate::books::tables::{DocumentKind, DocumentStatus};
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -12,15 +11,17 @@ use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Rate};
-use crate::resource::address::{self, AddressInput, text};
+use crate::resource::About;
 use crate::resource::document::{self, Abilities, HeadInput, HeadView};
 use crate::resource::extra::{Extra, action};
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::Looks;
 use crate::resource::settlement::actions::{Allocate, Deallocate};
 use crate::resource::settlement::allocating::{self, AllocationInput};
-use crate::resource::{About, ResourceKey};
 use crate::wire_enum;
+use schema::address::{self, AddressInput, text};
+use schema::key::ResourceKey;
+use schema::tables::{DocumentKind, DocumentStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -172,7 +173,6 @@ fn note_head(cx: &Cx<'_>, key: ResourceKey, shown: &Shown) -> Result<HeadView<No
 impl TradeKind for CreditNote {
     const KEY: ResourceKey = ResourceKey::CreditNotes;
     const ABOUT: About = About {
-        title: "Credit notes",
         one: "a credit note",
         many: "credit notes",
         description: "What a customer gets back: goods, or part of the price. It settles invoices, or is paid out.",
@@ -241,7 +241,6 @@ impl TradeKind for CreditNote {
 impl TradeKind for DebitNote {
     const KEY: ResourceKey = ResourceKey::DebitNotes;
     const ABOUT: About = About {
-        title: "Debit notes",
         one: "a debit note",
         many: "debit notes",
         description: "What a supplier gives back: goods are returned, or the price is lowered. It settles purchase \

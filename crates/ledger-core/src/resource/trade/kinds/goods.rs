@@ -7,8 +7,6 @@ use super::super::line::{
 use super::super::live::{self, DeliveryStatus, Extent, ReceiptStatus};
 use super::super::{Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use super::{Checked, chain_example_view, example_of};
-use crate::books::tables::documents::Column;
-use crate::books::tables::{DocumentKind, DocumentStatus, Stage};
 use crate::clock::Instant;
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
@@ -17,15 +15,18 @@ use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Quantity, Rate};
-use crate::resource::address::{self, AddressInput, text};
+use crate::resource::About;
 use crate::resource::document::head::AllowedAction;
 use crate::resource::document::{self, Abilities, HeadInput, HeadView};
 use crate::resource::extra::Extra;
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Looks};
-use crate::resource::{About, ResourceKey};
 use crate::wire_enum;
+use schema::address::{self, AddressInput, text};
+use schema::key::ResourceKey;
+use schema::tables::documents::Column;
+use schema::tables::{DocumentKind, DocumentStatus, Stage};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition};
 use serde::{Deserialize, Serialize};
@@ -220,7 +221,6 @@ fn note_progress(quantity: u32) -> serde_json::Value {
 impl TradeKind for DeliveryNote {
     const KEY: ResourceKey = ResourceKey::DeliveryNotes;
     const ABOUT: About = About {
-        title: "Delivery notes",
         one: "a delivery note",
         many: "delivery notes",
         description: "What was delivered to a customer, or came back. Goods leave the stock at their cost, which waits \
@@ -312,7 +312,6 @@ impl TradeKind for DeliveryNote {
 impl TradeKind for ReceiptNote {
     const KEY: ResourceKey = ResourceKey::ReceiptNotes;
     const ABOUT: About = About {
-        title: "Receipt notes",
         one: "a receipt note",
         many: "receipt notes",
         description: "What a supplier delivered, or took back. Goods come into stock at what they are to cost, which \

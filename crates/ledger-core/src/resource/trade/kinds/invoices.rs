@@ -5,8 +5,6 @@ use super::super::line::{TradeLineInput, TradeLineView, check_discount, check_li
 use super::super::live::{self, InvoiceStatus};
 use super::super::{CashAsked, Charge, Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use super::{Checked, example_of, example_view_of};
-use crate::books::tables::documents::Column;
-use crate::books::tables::{DocumentKind, DocumentStatus};
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -14,14 +12,17 @@ use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Rate};
-use crate::resource::address::{self, AddressInput, text};
+use crate::resource::About;
 use crate::resource::document::{self, Abilities, HeadInput, HeadView};
 use crate::resource::extra::{Extra, action};
 use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Looks};
-use crate::resource::{About, ResourceKey};
 use crate::wire_enum;
+use schema::address::{self, AddressInput, text};
+use schema::key::ResourceKey;
+use schema::tables::documents::Column;
+use schema::tables::{DocumentKind, DocumentStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -160,7 +161,7 @@ pub struct InvoicePart {
 impl InvoicePart {
     fn of(cx: &Cx<'_>, shown: &Shown) -> Result<Self> {
         let own = |money| Amount { money, currency_decimals: shown.own_decimals };
-        let paid = |of: fn(&crate::books::tables::allocations::Model) -> Money, wanted: &[DocumentKind]| {
+        let paid = |of: fn(&schema::tables::allocations::Model) -> Money, wanted: &[DocumentKind]| {
             let by =
                 shown.standing.allocations.iter().filter(|one| wanted.is_empty() || wanted.contains(&one.source_kind));
             own(Money::from_units(by.map(|one| of(one).units()).sum()))
@@ -245,7 +246,6 @@ fn invoice_example_view(direction: Direction, more: serde_json::Value) -> serde_
 impl TradeKind for SalesInvoice {
     const KEY: ResourceKey = ResourceKey::SalesInvoices;
     const ABOUT: About = About {
-        title: "Sales invoices",
         one: "a sales invoice",
         many: "sales invoices",
         description: "What was sold. A posted invoice stands on the customer's account until it is paid, credited or \
@@ -325,7 +325,6 @@ impl TradeKind for SalesInvoice {
 impl TradeKind for PurchaseInvoice {
     const KEY: ResourceKey = ResourceKey::PurchaseInvoices;
     const ABOUT: About = About {
-        title: "Purchase invoices",
         one: "a purchase invoice",
         many: "purchase invoices",
         description: "What was bought. A posted invoice stands on the supplier's account until it is paid or debited; \

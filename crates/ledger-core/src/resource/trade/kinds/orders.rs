@@ -5,7 +5,6 @@ use super::super::line::{OrderLineView, TradeLineInput, TradeLineView, check_dis
 use super::super::live::{self, Extent, PurchaseOrderStatus, SalesOrderStatus, Standing};
 use super::super::{Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use super::{Checked, chain_example_view, example_of};
-use crate::books::tables::{DocumentKind, DocumentStatus, Stage};
 use crate::currency::CurrencyCode;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -13,14 +12,17 @@ use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Money, Percent, Rate};
-use crate::resource::address::{self, AddressInput, text};
+use crate::resource::About;
 use crate::resource::document::head::AllowedAction;
-use crate::resource::document::{self, Abilities, CLOSED, HeadInput, HeadView};
+use crate::resource::document::{self, Abilities, HeadInput, HeadView};
 use crate::resource::extra::Extra;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::Looks;
-use crate::resource::{About, ResourceKey};
 use crate::wire_enum;
+use schema::address::{self, AddressInput, text};
+use schema::key::ResourceKey;
+use schema::tables::CLOSED;
+use schema::tables::{DocumentKind, DocumentStatus, Stage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -186,7 +188,6 @@ fn order_example_view(direction: Direction, more: serde_json::Value) -> serde_js
 impl TradeKind for SalesOrder {
     const KEY: ResourceKey = ResourceKey::SalesOrders;
     const ABOUT: About = About {
-        title: "Sales orders",
         one: "a sales order",
         many: "sales orders",
         description: "What a customer wants. An order posts nothing; its goods count as committed until they are \
@@ -261,7 +262,6 @@ impl TradeKind for SalesOrder {
 impl TradeKind for PurchaseOrder {
     const KEY: ResourceKey = ResourceKey::PurchaseOrders;
     const ABOUT: About = About {
-        title: "Purchase orders",
         one: "a purchase order",
         many: "purchase orders",
         description: "What is wanted of a supplier. An order posts nothing; its goods count as on order until they are \

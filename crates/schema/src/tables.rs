@@ -1,6 +1,6 @@
 //! The tables that only the lane writes.
 
-use crate::books::aliases::Named;
+use crate::aliases::Named;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -227,7 +227,7 @@ table! {
         pub currency: String,
         pub total: Money,
         pub base_total: Money,
-        pub content: crate::resource::document::Written,
+        pub content: crate::written::Written,
         pub entries: AsJson<Vec<EntryRef>>,
         pub posted_at: Option<Instant>,
         pub void_date: Option<Day>,
@@ -757,3 +757,6 @@ table! {
         pub keyed: bool,
     }
 }
+
+/// What the row of an order that was closed says.
+pub const CLOSED: &str = "closed";

@@ -43,7 +43,7 @@ pub struct Address {
 }
 
 /// The address in a field, where one is given.
-pub(crate) fn check(faults: &mut Faults, name: &str, field: Maybe<AddressInput>) -> Option<Address> {
+pub fn check(faults: &mut Faults, name: &str, field: Maybe<AddressInput>) -> Option<Address> {
     let input = faults.optional(name, field)?;
     Some(faults.inside(name, input, |faults, input| Address {
         line1: text(faults, "line1", input.line1),
@@ -55,12 +55,12 @@ pub(crate) fn check(faults: &mut Faults, name: &str, field: Maybe<AddressInput>)
     }))
 }
 
-pub(crate) fn text<const MAX: usize>(faults: &mut Faults, name: &str, field: Maybe<Text<MAX>>) -> Option<String> {
+pub fn text<const MAX: usize>(faults: &mut Faults, name: &str, field: Maybe<Text<MAX>>) -> Option<String> {
     faults.optional(name, field).and_then(Text::into_option)
 }
 
 /// Text that must keep a rule, told in the rule's words.
-pub(crate) fn ruled<const MAX: usize>(
+pub fn ruled<const MAX: usize>(
     faults: &mut Faults,
     name: &str,
     field: Maybe<Text<MAX>>,
@@ -74,16 +74,16 @@ pub(crate) fn ruled<const MAX: usize>(
     text
 }
 
-pub(crate) fn email(faults: &mut Faults, name: &str, field: Maybe<Text<254>>) -> Option<String> {
+pub fn email(faults: &mut Faults, name: &str, field: Maybe<Text<254>>) -> Option<String> {
     ruled(faults, name, field, crate::texts::is_email, "must be an e-mail address")
 }
 
-pub(crate) fn website(faults: &mut Faults, name: &str, field: Maybe<Text<500>>) -> Option<String> {
+pub fn website(faults: &mut Faults, name: &str, field: Maybe<Text<500>>) -> Option<String> {
     ruled(faults, name, field, crate::texts::is_web_address, "must be a web address beginning with https:// or http://")
 }
 
 /// The labels in `tags`, each once.
-pub(crate) fn tags(faults: &mut Faults, field: Each<Label<50>>) -> Vec<String> {
+pub fn tags(faults: &mut Faults, field: Each<Label<50>>) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     for tag in faults.each("tags", field, |_, tag| tag.into_inner()) {
         if !tags.contains(&tag) {
@@ -97,6 +97,6 @@ pub(crate) fn tags(faults: &mut Faults, field: Each<Label<50>>) -> Vec<String> {
 }
 
 /// What `q` looks into: the texts in lower case, a line each so that no word spans two.
-pub(crate) fn search_text(texts: &[Option<&String>]) -> String {
+pub fn search_text(texts: &[Option<&String>]) -> String {
     texts.iter().flatten().map(|text| crate::texts::search_key(text)).collect::<Vec<_>>().join("\n")
 }

@@ -4,11 +4,11 @@
 //! entry. So every row has a [`Named`], of which nobody makes a party but [`Aliases`], and no other place compares a
 //! column of parties.
 
-use crate::books::tables::documents;
 use crate::clock::Instant;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId};
-use crate::resource::party::table as parties;
+use crate::party as parties;
+use crate::tables::documents;
 use sea_orm::sea_query::SimpleExpr;
 use sea_orm::{ColumnTrait, ConnectionTrait, DeriveValueType, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ impl Named {
     }
 
     /// For what proves what was written, and for what goes on with the very item that was written.
-    pub(crate) const fn as_written(self) -> RecordId {
+    pub const fn as_written(self) -> RecordId {
         self.0
     }
 }
@@ -40,7 +40,7 @@ impl sea_orm::TryFromU64 for Named {
 pub struct Aliases(BTreeMap<RecordId, (RecordId, Option<Instant>)>);
 
 impl Aliases {
-    pub(crate) async fn load(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Self> {
+    pub async fn load(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Self> {
         let rows: Vec<(RecordId, Option<RecordId>, Option<Instant>)> = parties::Entity::find()
             .select_only()
             .columns([parties::Column::Id, parties::Column::MergedIntoId, parties::Column::MergedAt])
@@ -53,19 +53,19 @@ impl Aliases {
     }
 
     /// Those that were known at a time; all of them where none is said.
-    pub(crate) fn known_at(&self, at: Option<Instant>) -> Self {
+    pub fn known_at(&self, at: Option<Instant>) -> Self {
         let Some(at) = at else { return self.clone() };
         let known = |merged: Option<Instant>| merged.is_none_or(|merged| merged <= at);
         Self(self.0.iter().filter(|(_, (_, merged))| known(*merged)).map(|(id, into)| (*id, *into)).collect())
     }
 
     /// Who a row's party is.
-    pub(crate) fn of(&self, named: Named) -> RecordId {
+    pub fn of(&self, named: Named) -> RecordId {
         self.meant(named.0)
     }
 
     /// Who is meant by an identifier of a party.
-    pub(crate) fn meant(&self, party: RecordId) -> RecordId {
+    pub fn meant(&self, party: RecordId) -> RecordId {
         let mut meant = party;
         // One became part of another, which became part of a third. Nobody becomes part of themselves.
         for _ in 0..self.0.len() {
@@ -76,18 +76,18 @@ impl Aliases {
     }
 
     /// Whoever a party is: itself, and all that became part of it. One that became part of another is nobody.
-    pub(crate) fn names(&self, party: RecordId) -> BTreeSet<RecordId> {
+    pub fn names(&self, party: RecordId) -> BTreeSet<RecordId> {
         let merged = self.0.keys().copied().filter(|alias| self.meant(*alias) == party);
         merged.chain([party]).filter(|name| self.meant(*name) == party).collect()
     }
 
     /// Rows whose party is this one.
-    pub(crate) fn is(&self, column: impl ColumnTrait, party: RecordId) -> SimpleExpr {
+    pub fn is(&self, column: impl ColumnTrait, party: RecordId) -> SimpleExpr {
         self.is_any(column, [party])
     }
 
     /// Rows whose party is one of these.
-    pub(crate) fn is_any(&self, column: impl ColumnTrait, of: impl IntoIterator<Item = RecordId>) -> SimpleExpr {
+    pub fn is_any(&self, column: impl ColumnTrait, of: impl IntoIterator<Item = RecordId>) -> SimpleExpr {
         let names: BTreeSet<RecordId> = if self.0.is_empty() {
             of.into_iter().collect()
         } else {
@@ -97,7 +97,7 @@ impl Aliases {
     }
 
     /// The party of a document.
-    pub(crate) fn of_document(&self, row: &documents::Model) -> Option<RecordId> {
+    pub fn of_document(&self, row: &documents::Model) -> Option<RecordId> {
         row.party_id.map(|named| self.of(named))
     }
 }

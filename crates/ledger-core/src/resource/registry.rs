@@ -1,0 +1,134 @@
+//! The registry: everything that is done for each resource starts here.
+
+use crate::resource::operation::{ResourceOperations, Verb};
+use crate::resource::{
+    Resource, account, api_key, audit_log, business, contra_entry, currency_list, dialect_usage, entry, exchange_rate,
+    fiscal_year, installation_log, item, journal, lock, number_series, party, payment_term, permission, profile,
+    report, revaluation, session, settlement, stock_adjustment, tax_code, trade, user, verification,
+};
+use std::sync::LazyLock;
+
+static REGISTRY: LazyLock<Vec<ResourceOperations>> = LazyLock::new(|| {
+    vec![
+        ResourceOperations::of::<business::Businesses>(),
+        ResourceOperations::of::<party::Parties>(),
+        ResourceOperations::of::<item::Items>(),
+        ResourceOperations::of::<account::Accounts>(),
+        ResourceOperations::of::<tax_code::TaxCodeRecords>(),
+        ResourceOperations::of::<payment_term::PaymentTerms>(),
+        ResourceOperations::of::<trade::SalesOrders>(),
+        ResourceOperations::of::<trade::DeliveryNotes>(),
+        ResourceOperations::of::<trade::SalesInvoices>(),
+        ResourceOperations::of::<trade::CreditNotes>(),
+        ResourceOperations::of::<trade::PurchaseOrders>(),
+        ResourceOperations::of::<trade::ReceiptNotes>(),
+        ResourceOperations::of::<trade::PurchaseInvoices>(),
+        ResourceOperations::of::<trade::DebitNotes>(),
+        ResourceOperations::of::<settlement::Receipts>(),
+        ResourceOperations::of::<settlement::Payments>(),
+        ResourceOperations::of::<settlement::allocation::Allocations>(),
+        ResourceOperations::of::<stock_adjustment::StockAdjustments>(),
+        ResourceOperations::of::<revaluation::Revaluations>(),
+        ResourceOperations::of::<journal::Journals>(),
+        ResourceOperations::of::<contra_entry::ContraEntries>(),
+        ResourceOperations::of::<entry::Entries>(),
+        ResourceOperations::of::<number_series::NumberSeries>(),
+        ResourceOperations::of::<fiscal_year::FiscalYears>(),
+        ResourceOperations::of::<lock::Locks>(),
+        ResourceOperations::of::<currency_list::Currencies>(),
+        ResourceOperations::of::<exchange_rate::ExchangeRates>(),
+        ResourceOperations::of::<audit_log::AuditLog>(),
+        ResourceOperations::of::<report::Reports>(),
+        ResourceOperations::of::<verification::Verification>(),
+        ResourceOperations::of::<user::Users>(),
+        ResourceOperations::of::<permission::Permissions>(),
+        ResourceOperations::of::<api_key::ApiKeys>(),
+        ResourceOperations::of::<dialect_usage::DialectUsage>(),
+        ResourceOperations::of::<profile::Profile>(),
+        ResourceOperations::of::<session::Sessions>(),
+        ResourceOperations::of::<installation_log::InstallationLog>(),
+    ]
+});
+
+/// Every resource, in the order of [`schema::key::ResourceKey::ALL`].
+pub fn registry() -> &'static [ResourceOperations] {
+    &REGISTRY
+}
+
+/// What can be done with a resource.
+pub fn operations<R: Resource>() -> &'static ResourceOperations {
+    &REGISTRY[R::KEY as usize]
+}
+
+/// The resource whose record a verb answers.
+pub fn answering(resource: &ResourceOperations, verb: Verb) -> &'static ResourceOperations {
+    &REGISTRY[resource.answers(verb) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::resource::operation::Verb;
+    use schema::key::ResourceKey;
+
+    #[test]
+    fn every_key_is_in_the_registry_once() {
+        let keys: Vec<_> = registry().iter().map(|operations| operations.key).collect();
+        assert_eq!(keys, ResourceKey::ALL);
+    }
+
+    #[test]
+    fn every_example_passes_its_own_checks() {
+        for operations in registry().iter().filter(|operations| operations.verbs().any(|verb| verb == Verb::Create)) {
+            let body = operations.example.to_string();
+            if let Err(error) = operations.prepare(Verb::Create, None, body.as_bytes()) {
+                panic!("{:?}: {error:?}", operations.key);
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_body_names_every_field_that_is_missing() {
+        let missing = |operations: &ResourceOperations| match operations.prepare(Verb::Create, None, b"{}") {
+            Err(Error::Validation(faults)) => faults.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>(),
+            _ => Vec::new(),
+        };
+        let creatable = || registry().iter().filter(|operations| operations.verbs().any(|verb| verb == Verb::Create));
+        for (operations, fields) in creatable().zip([
+            vec!["baseCurrency", "name"],
+            vec!["isCustomer", "isSupplier", "name"],
+            vec!["name", "type"],
+            vec!["code", "name", "type"],
+            vec!["code", "components", "name"],
+            vec!["days", "name"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["date", "lines", "partyId"],
+            vec!["accountId", "amount", "date"],
+            vec!["accountId", "amount", "date"],
+            vec!["amount", "sourceId", "targetId"],
+            vec!["date", "lines"],
+            vec!["date"],
+            vec!["date", "lines"],
+            vec!["amount", "date", "fromAccountId", "toAccountId"],
+            vec!["name", "pattern", "type"],
+            vec!["end", "name", "start"],
+            vec![],
+            vec!["currency", "date", "rate"],
+            vec!["displayName", "email"],
+            vec!["grants", "name"],
+            vec!["name"],
+        ]) {
+            let mut found = missing(operations);
+            found.sort();
+            assert_eq!(found, fields, "{:?}", operations.key);
+        }
+        assert_eq!(creatable().count(), 28);
+    }
+}

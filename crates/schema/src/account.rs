@@ -1,0 +1,53 @@
+//! Accounts as they are kept.
+
+use crate::bank::BankDetails;
+use crate::clock::Instant;
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::stored::AsJson;
+use rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection};
+use rules::keeper::Keeper;
+use sea_orm::entity::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "accounts")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub business_id: BusinessId,
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: RecordId,
+    pub code: String,
+    pub name: String,
+    pub name_key: String,
+    pub r#type: AccountType,
+    pub class: AccountClass,
+    pub parent_id: Option<RecordId>,
+    pub is_group: bool,
+    pub currency: Option<String>,
+    pub description: Option<String>,
+    pub cash_flow_section: Option<CashFlowSection>,
+    pub allow_manual_posting: bool,
+    pub keeper: Keeper,
+    pub bank_details: Option<AsJson<BankDetails>>,
+    pub status: AccountStatus,
+    pub external_id: Option<String>,
+    pub tags: AsJson<Vec<String>>,
+    pub search: String,
+    pub version: i64,
+    pub created_at: Instant,
+    pub created_by: UserId,
+    pub updated_at: Instant,
+    pub updated_by: UserId,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    /// Where its movements stand in the cash flow: where it says, else where accounts of its type do.
+    pub fn cash_flow(&self) -> CashFlowSection {
+        let own = self.cash_flow_section.filter(|own| (*own == CashFlowSection::Cash) == self.r#type.holds_money());
+        own.unwrap_or(self.r#type.cash_flow_section())
+    }
+}

@@ -1,0 +1,31 @@
+//! The rows of all tables of the books, and what their columns hold.
+//!
+//! Owns: how each record is kept, what resources are called, what roles and permission sets allow, and who a row's party
+//! is by now. Refuses: to ask a database for anything but that last.
+
+pub mod account;
+pub mod address;
+pub mod aliases;
+pub mod api_key;
+pub mod bank;
+pub mod business;
+pub mod dialect_usage;
+pub mod exchange_rate;
+pub mod fiscal_year;
+pub mod idempotency;
+pub mod item;
+pub mod key;
+pub mod lock;
+pub mod membership;
+pub mod number_series;
+pub mod party;
+pub mod payment_term;
+pub mod permission;
+pub mod rights;
+pub mod settled;
+pub mod standing;
+pub mod tables;
+pub mod tax_code;
+pub mod written;
+
+pub(crate) use words::{clock, currency, day, error, field, ids, money, packed, stored, texts, wire_enum};

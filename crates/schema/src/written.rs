@@ -1,0 +1,55 @@
+//! The text that is kept of a document's own fields.
+
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::tables::DocumentStatus;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::ops::Deref;
+use words::packed::{pack, unpack};
+use words::stored_as_text;
+
+/// A document's own fields, as they are kept: judged, or read from where they were kept before. Those of a draft stand as
+/// they are, so that whoever is named in one is found; those of others are packed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    json: String,
+    packed: bool,
+}
+
+stored_as_text!(Written, Written::stored, Written::read);
+
+/// What is in front of an item, a tax code and a payment term where a document names one.
+const NAMES: &[&str] = &["\"item\":\"", "\"code\":\"", "\"payment_term\":\""];
+
+impl Written {
+    /// For what was judged, and nothing else.
+    pub fn of(content: &impl Serialize, status: DocumentStatus) -> Result<Self> {
+        let json = serde_json::to_string(content).map_err(Error::internal)?;
+        Ok(Self { json, packed: status != DocumentStatus::Draft })
+    }
+
+    fn stored(self) -> String {
+        if self.packed { pack(&self.json) } else { self.json }
+    }
+
+    fn read(stored: String) -> Option<Self> {
+        let packed = stored.starts_with('~');
+        unpack(stored).map(|json| Self { json, packed })
+    }
+
+    /// The items, tax codes and payment terms that it names.
+    pub fn named(&self) -> BTreeSet<RecordId> {
+        let after = |name: &&'static str| self.json.match_indices(*name).map(|(at, name)| at + name.len());
+        let named = NAMES.iter().flat_map(after).filter_map(|at| RecordId::parse(self.json.get(at..at + 36)?));
+        named.collect()
+    }
+}
+
+impl Deref for Written {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.json
+    }
+}
