@@ -15,7 +15,7 @@ use ledger_core::resource::item::Items;
 use ledger_core::resource::journal::Journals;
 use ledger_core::resource::operation::Verb;
 use ledger_core::resource::party::Parties;
-use ledger_core::resource::registry::registrys;
+use ledger_core::resource::registry::operations;
 use ledger_core::resource::settlement::{Payments, Receipts};
 use ledger_core::resource::tax_code::TaxCodeRecords;
 use ledger_core::resource::trade::{

@@ -42,7 +42,7 @@ impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
     /// What is added to an amount on a day, as a share of it.
-    pub fn share_on(&self, day: Day) -> rust_decimal::Decimal {
+    pub fn share_on(&self, day: Day) -> Decimal {
         effective_rate(&self.components.0, day).decimal() / Percent::HUNDRED.decimal()
     }
 }
