@@ -5,11 +5,11 @@
 //! answer still. So programs that poll cost next to nothing, and nobody ever gets an answer older than the last commit
 //! before they asked, whichever process made it.
 
-use crate::access::Business;
 use crate::day::Day;
 use crate::ids::BusinessId;
 use crate::ledger::{Call, Reply};
 use crate::resource::operation::Verb;
+use books::access::Business;
 use schema::key::ResourceKey;
 use schema::rights::{Limits, Rights};
 use std::collections::HashMap;

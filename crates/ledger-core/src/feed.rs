@@ -4,12 +4,12 @@
 //! answer slowly holds a portion and a place among the feeds, and nothing of the database. What makes portions is handed a
 //! context and answers a text; it has nothing to wait for a client with.
 
-use crate::cx::Cx;
-use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result, Unavailable};
-use crate::fair::{Tethered, Who};
 use crate::resource::extra::Media;
 use crate::resource::list::ListQuery;
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
+use books::fair::{Tethered, Who};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

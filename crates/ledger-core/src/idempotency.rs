@@ -3,7 +3,6 @@
 //! The answer is kept in the same transaction as the write: either both exist or neither. Only successes
 //! are kept; a request that failed changed nothing and may simply be tried again.
 
-use crate::books::repeats::KEPT;
 use crate::clock::Instant;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -11,6 +10,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use crate::ledger::Reply;
 use crate::resource::operation::ReplyKind;
 use crate::resource::operation::ResourceOperations;
+use books::repeats::KEPT;
 use schema::idempotency::{Entity, Model};
 use sea_orm::{ConnectionTrait, EntityTrait};
 use std::collections::HashSet;

@@ -11,36 +11,15 @@ mod watching;
 
 use self::leave::{Judged, Leave, REVOKED};
 use self::watching::Watch;
-use crate::access::{self, Business, Principal, Proved};
 use crate::answers::{self, Answers, Known};
-use crate::api_keys::Key;
-use crate::aside;
-use crate::auth::password::{Names, NewPassword, Passwords, Who};
-use crate::auth::throttle;
-use crate::auth::token::Tokens;
-use crate::auth::user::{self, Revoking};
-use crate::auth::wrong_keys::{self, Worth, WrongKeys};
-use crate::auth::{LoginName, NewUser, TokenOptions, UserStatus, UserSummary, password, recovery, session, sign_in};
-use crate::books::audit::{self, AuditAction, Origin};
-use crate::books::desk::{Desk, Rehearsed};
-use crate::books::seal::heads::{self, SignedHead};
-use crate::books::seal::{Seals, writing};
 use crate::books::verify::{Check, Verdict};
-use crate::client::Client;
 use crate::clock::{Clock, Instant};
-use crate::cx::{Asked, Cx, Expectation, Point};
-use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
-use crate::database::{Database, DatabaseOptions};
 use crate::error::{Error, FieldErrors, Result};
-use crate::fair::{Fair, Shares, Single, Who as Asking};
 use crate::feed::{Feed, Feeds};
 use crate::fingerprint::{self, Fingerprint};
 use crate::idempotency::{self, Claim, InFlight};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::installation::{self, Installation, Sealed};
-use crate::keys::Keys;
 use crate::quoting::quoted;
-use crate::remembered::{Changes, Remembered};
 use crate::resource::api_key::{self, UserKey};
 use crate::resource::extra::Media;
 use crate::resource::list::{self, Pagination};
@@ -49,9 +28,30 @@ use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb
 use crate::resource::registry::answering;
 use crate::resource::user::{self as user_records, MembershipView, UserView};
 use crate::resource::{Scope, dialect_usage, entry, profile, revaluation};
-use crate::running::{self, Running};
-use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
+use ::books::access::{self, Business, Principal, Proved};
+use ::books::api_keys::Key;
+use ::books::aside;
+use ::books::audit::{self, AuditAction, Origin};
+use ::books::auth::password::{Names, NewPassword, Passwords, Who};
+use ::books::auth::throttle;
+use ::books::auth::token::Tokens;
+use ::books::auth::user::{self, Revoking};
+use ::books::auth::wrong_keys::{self, Worth, WrongKeys};
+use ::books::auth::{LoginName, NewUser, TokenOptions, UserStatus, UserSummary, password, recovery, session, sign_in};
+use ::books::client::Client;
+use ::books::cx::{Asked, Cx, Expectation, Point};
+use ::books::database::lane::{Keep, Lanes, Manner, Order, Work};
+use ::books::database::{Database, DatabaseOptions};
+use ::books::desk::{Desk, Rehearsed};
+use ::books::fair::{Fair, Shares, Single, Who as Asking};
+use ::books::installation::{self, Installation, Sealed};
+use ::books::keys::Keys;
+use ::books::remembered::{Changes, Remembered};
+use ::books::running::{self, Running};
+use ::books::seal::heads::{self, SignedHead};
+use ::books::seal::{Seals, writing};
+use ::books::security::{self, AccountChange, Event};
 use migrations::Left;
 pub use reading::{Errand, ReadCall, WriteCall};
 pub use resealing::{Progress, Resealed};
@@ -412,7 +412,7 @@ impl Ledger {
         self.write(None, move |transaction, _| {
             Box::pin(async move {
                 running::write(transaction, at).await?;
-                crate::books::repeats::forget(transaction, at).await
+                ::books::repeats::forget(transaction, at).await
             })
         })
         .await?;
@@ -531,7 +531,7 @@ impl Ledger {
         business: Option<&str>,
         address: Option<IpAddr>,
     ) -> Result<Principal> {
-        let key = token.starts_with(crate::api_keys::PREFIX);
+        let key = token.starts_with(::books::api_keys::PREFIX);
         let claims = if key { None } else { Some(self.tokens.verify(token, self.clock.now())?) };
         let (changes, books) = match business.and_then(BusinessId::parse) {
             Some(id) => {
@@ -615,7 +615,7 @@ impl Ledger {
             Some(known)
         } else {
             let network = address.map(throttle::network).unwrap_or_default();
-            let digest = crate::api_keys::digest(secret);
+            let digest = ::books::api_keys::digest(secret);
             let worth = match self.wrong_keys.check(&network, &digest, self.clock.now()) {
                 // It may be a good one, beside somebody who guesses.
                 Err(Error::RateLimited { .. }) => {
@@ -625,7 +625,7 @@ impl Ledger {
                 worth => worth?,
             };
             if worth == Worth::Nothing {
-                return Err(crate::api_keys::UNKNOWN);
+                return Err(::books::api_keys::UNKNOWN);
             }
             let (ledger, secret) = (self.clone(), secret.to_owned());
             let find = async move { ledger.remembered.key(&ledger.database.door, changes, &secret).await };
@@ -641,7 +641,7 @@ impl Ledger {
             }
             found?
         };
-        let key = found.ok_or(crate::api_keys::UNKNOWN)?;
+        let key = found.ok_or(::books::api_keys::UNKNOWN)?;
         key.still_good(self.clock.now())?;
         if !key.may_come_from(address) {
             let who = security::Who::Key { key: key.scope.key, user: key.user };
@@ -656,7 +656,7 @@ impl Ledger {
     async fn look_at_keys(&self) -> Result<()> {
         let _one = self.wrong_keys.looking.lock().await;
         if !self.wrong_keys.knows_all(self.clock.now()) {
-            let digests = crate::api_keys::digests(&self.database.door, wrong_keys::MOST_GOOD).await?;
+            let digests = ::books::api_keys::digests(&self.database.door, wrong_keys::MOST_GOOD).await?;
             self.wrong_keys.know(&digests, self.clock.now());
         }
         Ok(())
@@ -852,7 +852,7 @@ impl Ledger {
     /// Something of our own that must be written, in the lane like everything else.
     async fn write<W>(&self, company: Option<BusinessId>, work: W) -> Result<()>
     where
-        W: for<'t> Fn(&'t crate::database::Session, &'t Desk) -> crate::database::lane::BoxFuture<'t, Result<()>>
+        W: for<'t> Fn(&'t ::books::database::Session, &'t Desk) -> ::books::database::lane::BoxFuture<'t, Result<()>>
             + Send
             + Sync
             + 'static,
@@ -1100,7 +1100,7 @@ struct Write {
 }
 
 impl Write {
-    async fn run(&self, transaction: &crate::database::Session, desk: &Desk) -> Result<Reply> {
+    async fn run(&self, transaction: &::books::database::Session, desk: &Desk) -> Result<Reply> {
         // It waited since it was judged.
         let now = (desk.access_changes(transaction).await?, self.ledger.clock.now());
         let judged = self.leave.since(transaction, now, &self.judged).await?;

@@ -4,20 +4,20 @@
 //! count: whoever judges holds a [`Counted`], which only the count itself makes.
 
 use super::Ledger;
-use crate::access::Principal;
-use crate::auth::password::{Turn, Who};
-use crate::auth::throttle::{self, Counted, Guess};
-use crate::auth::user::{self, UserStatus};
-use crate::auth::{self, Credentials, Device, LoginName, recovery, session, sign_in, totp};
-use crate::books::audit::Origin;
 use crate::clock::Instant;
-use crate::database::Session;
-use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::ids::{RecordId, UserId};
-use crate::keys::{Keys, Purpose};
 use crate::resource::operation::{Confirmation, SecondFactor};
-use crate::security::Event;
+use books::access::Principal;
+use books::audit::Origin;
+use books::auth::password::{Turn, Who};
+use books::auth::throttle::{self, Counted, Guess};
+use books::auth::user::{self, UserStatus};
+use books::auth::{self, Credentials, Device, LoginName, recovery, session, sign_in, totp};
+use books::database::Session;
+use books::database::lane::BoxFuture;
+use books::keys::{Keys, Purpose};
+use books::security::Event;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;

@@ -1,17 +1,17 @@
 //! How somebody who was invited comes in.
 
 use super::{Ledger, Reply};
-use crate::access::Principal;
-use crate::auth::invitation::{self, Acceptance, Accepted};
-use crate::auth::password::{Names, Who};
-use crate::auth::throttle;
-use crate::auth::user;
-use crate::books::audit::Origin;
 use crate::error::{Error, Result};
 use crate::idempotency::{self, Claim};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::invitation::{NewAccount, REFUSED, open, wrong_code};
-use crate::security::{AccountChange, Event, Who as Teller};
+use books::access::Principal;
+use books::audit::Origin;
+use books::auth::invitation::{self, Acceptance, Accepted};
+use books::auth::password::{Names, Who};
+use books::auth::throttle;
+use books::auth::user;
+use books::security::{AccountChange, Event, Who as Teller};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 

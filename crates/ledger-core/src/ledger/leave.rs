@@ -4,14 +4,14 @@
 //! was let in may be out by then. So what reads asks again after its turn, and what writes asks within its transaction.
 
 use super::{Call, check_password_chosen};
-use crate::access::{self, Business, KeyScope, Principal};
-use crate::auth::{UserStatus, session, user};
 use crate::clock::Instant;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::BusinessId;
-use crate::remembered::Changes;
 use crate::resource::Scope;
 use crate::resource::operation::{ResourceOperations, Verb};
+use books::access::{self, Business, KeyScope, Principal};
+use books::auth::{UserStatus, session, user};
+use books::remembered::Changes;
 use schema::business::BusinessStatus;
 use sea_orm::ConnectionTrait;
 use std::sync::Arc;
@@ -117,8 +117,8 @@ impl Leave {
         }
         let key = match &known.key {
             Some(scope) => {
-                let key = crate::api_keys::find_again(connection, scope).await?;
-                Some(key.ok_or(crate::api_keys::UNKNOWN)?.still_good(now)?.scope.clone())
+                let key = books::api_keys::find_again(connection, scope).await?;
+                Some(key.ok_or(books::api_keys::UNKNOWN)?.still_good(now)?.scope.clone())
             }
             None => None,
         };

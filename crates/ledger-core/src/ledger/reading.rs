@@ -2,21 +2,21 @@
 
 use super::leave::{Judged, Leave};
 use super::{Answer, Call, Ledger, Proof, Reply, named_record};
-use crate::access::{self, Business, Principal, Seat};
-use crate::books::audit::Origin;
-use crate::books::export::{Journal, JournalFormat};
 use crate::books::verify;
-use crate::cx::{Asked, Cx, Expectation, Point};
-use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result, Unavailable};
-use crate::fair::{Kind, Present, Who};
 use crate::feed::{Feed, Portions, Round};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::extra::{Media, Produced, Weight};
 use crate::resource::list::ListQuery;
 use crate::resource::operation::ReplyKind;
 use crate::resource::operation::Verb;
-use crate::security::Event;
+use books::access::{self, Business, Principal, Seat};
+use books::audit::Origin;
+use books::cx::{Asked, Cx, Expectation, Point};
+use books::database::lane::BoxFuture;
+use books::export::{Journal, JournalFormat};
+use books::fair::{Kind, Present, Who};
+use books::security::Event;
 use schema::business;
 use schema::key::ResourceKey;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};

@@ -6,18 +6,18 @@
 //! known by a digest alone cannot be: recovery codes are void, and failed log-ins and known networks forgotten.
 
 use super::Ledger;
-use crate::auth::{recovery, sign_in, throttle};
-use crate::books::audit::{self, AuditAction, Change, Origin};
-use crate::books::seal::sums::{Sum, Sums};
-use crate::books::seal::tables::{LINES, TABLES, Table, Whose};
-use crate::books::seal::{Seals, heads, proof, writing};
 use crate::clock::{Clock, Instant};
-use crate::cx::{Asked, Cx, Expectation, Point};
-use crate::database::Session;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::installation::{self, Sealed};
-use crate::keys::Keys;
+use ::books::audit::{self, AuditAction, Change, Origin};
+use ::books::auth::{recovery, sign_in, throttle};
+use ::books::cx::{Asked, Cx, Expectation, Point};
+use ::books::database::Session;
+use ::books::installation::{self, Sealed};
+use ::books::keys::Keys;
+use ::books::seal::sums::{Sum, Sums};
+use ::books::seal::tables::{LINES, TABLES, Table, Whose};
+use ::books::seal::{Seals, heads, proof, writing};
 use migrations::Left;
 use schema::key::ResourceKey;
 use schema::tables::books;

@@ -3,12 +3,12 @@
 mod leave;
 
 use super::*;
-use crate::database::Purpose;
-use crate::database::tests::PATIENCE;
-use crate::keys::Keys;
 use crate::resource::business::Businesses;
 use crate::resource::party::Parties;
 use crate::resource::registry::operations;
+use books::database::Purpose;
+use books::database::tests::PATIENCE;
+use books::keys::Keys;
 use std::path::PathBuf;
 
 const HOUR: i64 = 3_600_000_000;

@@ -1,18 +1,18 @@
 //! What the log of security is told of who comes in, and what the installation's log is told of accounts.
 
 use super::Ledger;
-use crate::access::Principal;
-use crate::auth;
-use crate::auth::{Credentials, Device, LoginName, user};
-use crate::books::audit::{AuditAction, Change, Origin};
-use crate::books::desk::Desk;
 use crate::books::verify::{self, Check};
-use crate::cx::{Asked, Cx, Expectation, Point};
-use crate::database::Session;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::installation_log;
-use crate::security::{AccountChange, Event, Told, Who};
+use books::access::Principal;
+use books::audit::{AuditAction, Change, Origin};
+use books::auth;
+use books::auth::{Credentials, Device, LoginName, user};
+use books::cx::{Asked, Cx, Expectation, Point};
+use books::database::Session;
+use books::desk::Desk;
+use books::security::{AccountChange, Event, Told, Who};
 use schema::key::ResourceKey;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -30,16 +30,6 @@ impl Watch {
 
     pub(super) fn tell(&self) {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().for_each(Told::tell);
-    }
-}
-
-impl Principal {
-    /// Who the log says it was.
-    pub fn who(&self) -> Who {
-        match &self.key {
-            Some(key) => Who::Key { key: key.key, user: self.user },
-            None => Who::User(self.user),
-        }
     }
 }
 

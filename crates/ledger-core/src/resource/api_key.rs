@@ -2,12 +2,7 @@
 //!
 //! Owns: that a key is shown once and kept as a digest. Refuses: to let a key do what its maker cannot.
 
-use crate::access::Business;
-use crate::api_keys::{PREFIX, digest, network_of};
-use crate::auth::{PLAIN, random_letters};
-use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -17,6 +12,11 @@ use crate::resource::permission::{GrantInput, check_grants, check_within};
 use crate::resource::rows::{self, Filter, Rows};
 use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
+use books::access::Business;
+use books::api_keys::{PREFIX, digest, network_of};
+use books::audit::{AuditAction, Change};
+use books::auth::{PLAIN, random_letters};
+use books::cx::Cx;
 use schema::address::search_text;
 use schema::business;
 use schema::key::ResourceKey;

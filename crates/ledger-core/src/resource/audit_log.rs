@@ -3,10 +3,6 @@
 //! Owns: that whoever may not see a resource does not see its changes, by whichever door. Whoever reads the log begins
 //! with [`records`]. What is withheld leaves a gap in the sequence and nothing else; the chain is proved as a whole, here.
 
-use crate::books::audit::{self, AuditAction, AuditVerdict};
-use crate::books::seal::heads::{self, SignedHead};
-use crate::cx::Cx;
-use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::feed::Portions;
 use crate::ids::RecordId;
@@ -16,6 +12,10 @@ use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
 use crate::resource::{About, Resource, Scope};
+use books::audit::{self, AuditAction, AuditVerdict};
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
+use books::seal::heads::{self, SignedHead};
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};

@@ -3,9 +3,9 @@
 //! Owns: which names a body may use: those of the input, and those that only the record has, which are accepted and
 //! ignored so that a record which was read can be sent back. What JSON a body may be at all is `json`'s.
 
-use crate::aside;
 use crate::error::{Error, FieldErrors, Result};
 use crate::resource::json::{Path, WHOLE, strict};
+use books::aside;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;

@@ -2,11 +2,7 @@
 //!
 //! Owns: the company's own data, its settings, who may see it. Refuses: to vanish while it has records.
 
-use crate::access::{Business, Seat};
-use crate::auth::invitation;
-use crate::books::chart::{ChartTemplate, SystemRole, load_with};
 use crate::currency::{CountryCode, CurrencyCode};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
@@ -18,6 +14,10 @@ use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, mas
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope, account, lock, number_series, permission};
 use crate::stored::AsJson;
+use books::access::{Business, Seat};
+use books::auth::invitation;
+use books::chart::{ChartTemplate, SystemRole, load_with};
+use books::cx::Cx;
 use rules::purpose::Purpose;
 use rules::tax::TaxBasis;
 use rules::tax::TaxRounding;

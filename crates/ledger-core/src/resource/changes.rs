@@ -3,14 +3,14 @@
 //! Owns: that whoever may not see a resource does not see its changes, by whichever door. Whoever reads the log begins
 //! with [`records`].
 
-use crate::books::audit::AuditAction;
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{RecordId, UserId};
 use crate::packed::Packed;
 use crate::resource::Record;
 use crate::resource::list::Pagination;
+use books::audit::AuditAction;
+use books::cx::Cx;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};

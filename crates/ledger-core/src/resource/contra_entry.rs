@@ -3,12 +3,7 @@
 //! Owns: what leaves, what arrives, the fee between, and the exchange difference against what the money was
 //! carried at. Refuses: accounts that do not hold money.
 
-use crate::access::Business;
-use crate::books::balances::carried;
-use crate::books::chart::{Account, Chart};
-use crate::books::periods::Module;
 use crate::currency;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
@@ -22,6 +17,11 @@ use crate::resource::list::Reads;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
+use books::access::Business;
+use books::balances::carried;
+use books::chart::{Account, Chart};
+use books::cx::Cx;
+use books::periods::Module;
 use rules::postable::{Free, Postable};
 use rules::posting::{About as Detail, Line, Posting, Valued};
 use rules::purpose::Purpose as For;

@@ -1,7 +1,6 @@
 //! Currencies: those of ISO 4217, with the places of their amounts and what they are worth by now.
 
 use crate::currency;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -10,6 +9,7 @@ use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter, 
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
 use crate::resource::{About, Record, Resource, Scope};
+use books::cx::Cx;
 use schema::exchange_rate as rates;
 use schema::key::ResourceKey;
 use schemars::JsonSchema;

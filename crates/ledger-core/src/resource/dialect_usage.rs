@@ -1,9 +1,6 @@
 //! Who still speaks which dialect, as it is read.
 
-use crate::auth::user::emails_of;
 use crate::clock::Instant;
-use crate::cx::Cx;
-use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::resource::NoRecord;
@@ -12,6 +9,9 @@ use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
 use crate::resource::{About, Resource, Scope};
+use books::auth::user::emails_of;
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
 use schema::dialect_usage as table;
 use schema::key::ResourceKey;
 use schema::rights::Action;

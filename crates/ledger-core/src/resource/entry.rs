@@ -1,9 +1,7 @@
 //! Entries: the ledger itself, as it is read. Documents write it; no request does.
 
-use crate::books::desk::Rehearsed;
 use crate::clock::Instant;
 use crate::currency;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::{RecordId, UserId};
@@ -13,6 +11,8 @@ use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
 use crate::resource::{About, Record, Resource, Scope};
+use books::cx::Cx;
+use books::desk::Rehearsed;
 use schema::account as accounts;
 use schema::aliases::Aliases;
 use schema::key::ResourceKey;

@@ -3,9 +3,7 @@
 //! A document in another currency that brings no rate of its own takes the latest one on or before its date.
 //! What it took stays with it: a rate that changes later changes no document.
 
-use crate::access::Business;
 use crate::currency::CurrencyCode;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
@@ -14,6 +12,8 @@ use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
+use books::access::Business;
+use books::cx::Cx;
 use schema::address::text;
 use schema::key::ResourceKey;
 use schemars::JsonSchema;

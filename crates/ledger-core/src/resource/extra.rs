@@ -2,9 +2,6 @@
 //!
 //! An extra is declared with its resource and gets its route, its permission and its documentation from here.
 
-use crate::auth::password::NewPassword;
-use crate::cx::Cx;
-use crate::database::lane::BoxFuture;
 use crate::error::{Error, FieldErrors, Result};
 use crate::feed::Portions;
 use crate::ids::RecordId;
@@ -14,6 +11,9 @@ use crate::resource::changes::{AuditRecord, record, records};
 use crate::resource::list::{ListQuery, Offer, Page, Pagination, Parameter};
 use crate::resource::operation::ReplyKind;
 use crate::resource::operation::{Confirmation, Done, Prepared, shown};
+use books::auth::password::NewPassword;
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::audit_log;

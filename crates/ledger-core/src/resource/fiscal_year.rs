@@ -3,8 +3,6 @@
 //! A day that lies in none of them is open. What a fiscal year is for numbering and for reports follows from
 //! the company's first day of the year; these records say which of them are closed.
 
-use crate::access::Business;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
@@ -13,6 +11,8 @@ use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
+use books::access::Business;
+use books::cx::Cx;
 use schema::key::ResourceKey;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Value};

@@ -2,8 +2,6 @@
 //!
 //! It is a chain like that of a company, kept and proved by the same functions, and belongs to none of them.
 
-use crate::books::audit::{self, AuditVerdict};
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::resource::audit_log::AuditLog;
@@ -13,6 +11,8 @@ use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows, read_only};
 use crate::resource::{About, Resource, Scope};
+use books::audit::{self, AuditVerdict};
+use books::cx::Cx;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};

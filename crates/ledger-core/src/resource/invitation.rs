@@ -1,11 +1,6 @@
 //! What is done with an invitation: made again, and accepted.
 
-use crate::access::{Seat, seat_of};
-use crate::auth::invitation::{self, Accepted, Model as Invitation};
-use crate::auth::user::{self as accounts, Model, UserStatus};
-use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label};
 use crate::ids::{RecordId, UserId};
@@ -13,6 +8,11 @@ use crate::resource::extra::{Act, NoWords, On};
 use crate::resource::profile::{Profile, ProfileView, check_logged_in, own};
 use crate::resource::rows;
 use crate::resource::user::{MembershipView, UserView, Users, check_reaches, member_of, note};
+use books::access::{Seat, seat_of};
+use books::audit::{AuditAction, Change};
+use books::auth::invitation::{self, Accepted, Model as Invitation};
+use books::auth::user::{self as accounts, Model, UserStatus};
+use books::cx::Cx;
 use schema::membership;
 use schema::rights::Action;
 use schemars::JsonSchema;
@@ -204,7 +204,7 @@ pub(crate) async fn open(
     if let Some(username) = &new.username {
         accounts::check_username_free(connection, username, waiting.id).await?;
     }
-    if accounts::find_by_name(connection, &waiting.email, crate::auth::LoginName::Email).await?.is_some() {
+    if accounts::find_by_name(connection, &waiting.email, books::auth::LoginName::Email).await?.is_some() {
         return Err(REFUSED);
     }
     let waited_for = membership::Entity::find().filter(membership::Column::UserId.eq(waiting.id)).count(connection);

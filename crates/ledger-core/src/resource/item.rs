@@ -2,9 +2,6 @@
 //!
 //! Owns: prices, taxes and accounts that lines take over. What lies in stock follows from the documents that moved it.
 
-use crate::access::Business;
-use crate::books::progress::{self, Promised};
-use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
@@ -15,6 +12,9 @@ use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
+use books::access::Business;
+use books::cx::Cx;
+use books::progress::{self, Promised};
 use rules::purpose::Purpose;
 use rules::tax::TaxDirection;
 use rust_decimal::Decimal;
@@ -461,7 +461,7 @@ impl Master for Items {
             .filter(document_lines::Column::ItemId.eq(row.id));
         if named.count(&cx.db).await? > 0
             || stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some()
-            || crate::books::mentions::is_mentioned(cx, row.id).await?
+            || books::mentions::is_mentioned(cx, row.id).await?
         {
             return Err(Error::conflict("in_use", "Documents name the item; set its status to archived instead"));
         }

@@ -1,12 +1,12 @@
 //! Reading the query of a list. Nothing is ignored: an unknown or malformed parameter is a fault.
 
 use crate::clock::Instant;
-use crate::cx::Point;
 use crate::day::Day;
 use crate::error::FieldErrors;
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::quoting::quoted;
+use books::cx::Point;
 use serde::Serialize;
 use std::collections::HashSet;
 

@@ -3,10 +3,7 @@
 //! A lock is never changed: a new one takes its place, so that the list is the history. Soft locks may be
 //! lifted again and except users; the hard lock only moves forward.
 
-use crate::access::Business;
-use crate::auth::user;
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
@@ -16,6 +13,9 @@ use crate::resource::operation::Verb;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
+use books::access::Business;
+use books::auth::user;
+use books::cx::Cx;
 use schema::address::text;
 use schema::key::ResourceKey;
 use schemars::JsonSchema;

@@ -3,14 +3,14 @@
 //! Owns: uniqueness, versions, `If-Match`, and that every change is in the audit log. A resource says what
 //! its columns are; it writes no query for these.
 
-use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::quoting::quoted;
 use crate::resource::rows::{Column, Row, Rows, get, one_view, row};
 use crate::resource::{Record, Resource};
+use books::audit::{AuditAction, Change};
+use ::books::cx::Cx;
 use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, Value};
 
 pub(crate) type Draft<M> = Columns<Column<M>>;
@@ -298,29 +298,29 @@ macro_rules! master_operations {
         }
 
         async fn list(
-            cx: &crate::cx::Cx<'_>,
+            cx: &::books::cx::Cx<'_>,
             query: &crate::resource::list::ListQuery,
         ) -> crate::error::Result<crate::resource::list::Page<Self::View>> {
             crate::resource::rows::list::<Self>(cx, query).await
         }
 
-        async fn get(cx: &crate::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<Self::View> {
+        async fn get(cx: &::books::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<Self::View> {
             crate::resource::rows::get::<Self>(cx, id).await
         }
 
-        async fn create(cx: &crate::cx::Cx<'_>, draft: &Self::Draft) -> crate::error::Result<Self::View> {
+        async fn create(cx: &::books::cx::Cx<'_>, draft: &Self::Draft) -> crate::error::Result<Self::View> {
             $create(cx, draft).await
         }
 
         async fn update(
-            cx: &crate::cx::Cx<'_>,
+            cx: &::books::cx::Cx<'_>,
             id: crate::ids::RecordId,
             draft: &Self::Draft,
         ) -> crate::error::Result<Self::View> {
             $update(cx, id, draft).await
         }
 
-        async fn delete(cx: &crate::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<()> {
+        async fn delete(cx: &::books::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<()> {
             crate::resource::master::delete::<Self>(cx, id).await
         }
     };

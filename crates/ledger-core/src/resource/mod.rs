@@ -45,11 +45,11 @@ pub mod trade;
 pub mod user;
 pub mod verification;
 
-use crate::access::Business;
-use crate::auth::password::NewPassword;
-use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
+use books::access::Business;
+use books::auth::password::NewPassword;
+use books::cx::Cx;
 use extra::Extra;
 use list::{ListQuery, Page, Parameter};
 use operation::Verb;

@@ -2,11 +2,6 @@
 //!
 //! Owns: the pattern and when it begins anew. Refuses: to change either once numbers were given.
 
-use crate::access::Business;
-use crate::books::audit::{AuditAction, Change};
-use crate::books::gaps::{PeriodGaps, gaps_of};
-use crate::books::numbering::{fault_of_pattern, format, period_of};
-use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId};
@@ -15,6 +10,11 @@ use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{self, Filter, Rows};
 use crate::resource::{About, Record, Resource, Scope};
+use books::access::Business;
+use books::audit::{AuditAction, Change};
+use books::cx::Cx;
+use books::gaps::{PeriodGaps, gaps_of};
+use books::numbering::{fault_of_pattern, format, period_of};
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::{DocumentKind, documents, number_counters};

@@ -1,15 +1,15 @@
 //! The registry as a table of operations: types end here, so that adapters are loops and not generics.
 
-use crate::access::Business;
-use crate::auth::password::NewPassword;
-use crate::cx::Cx;
-use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::resource::body::{self, Shape};
 use crate::resource::extra::{self, ActMethod, Begin, Does, Extra, Media, On, Produced, Weight};
 use crate::resource::list::{FilterValue, ListQuery, Offer, Parameter};
 use crate::resource::{About, Record, Resource, Scope};
+use books::access::Business;
+use books::auth::password::NewPassword;
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
 use schema::key::ResourceKey;
 use schema::rights::{Action, permission};
 use schemars::{Schema, SchemaGenerator};

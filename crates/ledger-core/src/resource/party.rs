@@ -5,9 +5,7 @@
 
 mod relations;
 
-use crate::access::Business;
 use crate::currency::{self, CurrencyCode};
-use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
@@ -20,6 +18,8 @@ use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
+use books::access::Business;
+use books::cx::Cx;
 use rules::account::AccountType;
 use rules::purpose::{Purpose, Side};
 use rules::tax::TaxDirection;
@@ -524,7 +524,7 @@ impl Master for Parties {
         let posted = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(row.business_id))
             .filter(cx.aliases()?.is(entry_lines::Column::PartyId, row.id));
-        if posted.count(&cx.db).await? > 0 || crate::books::mentions::is_named(cx, row.id).await? {
+        if posted.count(&cx.db).await? > 0 || books::mentions::is_named(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The party is in the books; set its status to archived instead"));
         }
         let merged = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::MergedIntoId.eq(row.id));

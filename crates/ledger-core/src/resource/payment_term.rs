@@ -1,7 +1,5 @@
 //! Payment terms: when a document falls due, and what is taken off for paying early.
 
-use crate::access::Business;
-use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
 use crate::money::Percent;
@@ -9,6 +7,8 @@ use crate::resource::list::Reads;
 use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
+use books::access::Business;
+use books::cx::Cx;
 use schema::address::{search_text, text};
 use schema::key::ResourceKey;
 use schemars::JsonSchema;
@@ -183,7 +183,7 @@ impl Master for PaymentTerms {
         let of_parties = schema::party::Entity::find()
             .filter(schema::party::Column::BusinessId.eq(row.business_id))
             .filter(schema::party::Column::PaymentTermId.eq(row.id));
-        if of_parties.count(&cx.db).await? > 0 || crate::books::mentions::is_mentioned(cx, row.id).await? {
+        if of_parties.count(&cx.db).await? > 0 || books::mentions::is_mentioned(cx, row.id).await? {
             return Err(Error::conflict(
                 "in_use",
                 "Parties or documents name the term; set its status to archived instead",

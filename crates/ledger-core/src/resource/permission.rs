@@ -2,9 +2,6 @@
 //!
 //! Owns: that nobody grants what they lack themselves. Refuses: to change a built-in set.
 
-use crate::access::{Business, Seat};
-use crate::cx::Cx;
-use crate::database::lane::BoxFuture;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId};
@@ -15,6 +12,9 @@ use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, mas
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
+use books::access::{Business, Seat};
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
 use schema::address::{search_text, text};
 use schema::key::ResourceKey;
 use schema::membership;

@@ -1,15 +1,9 @@
 //! One's own account: who one is, one's password, and the second factor. It needs nobody's leave.
 
-use crate::auth::password::{Names, NewPassword};
-use crate::auth::user::{self as accounts, Revoking, UserStatus};
-use crate::auth::{SentPassword, recovery, session, sign_in, totp};
 use crate::clock::Instant;
-use crate::cx::Cx;
-use crate::database::lane::BoxFuture;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::{RecordId, UserId};
-use crate::keys::Purpose;
 use crate::resource::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
 use crate::resource::invitation::AcceptInvitation;
 use crate::resource::list::{ListQuery, Page, Parameter};
@@ -18,7 +12,13 @@ use crate::resource::operation::{Confirmation, ResourceOperations, SecondFactor,
 use crate::resource::rows::read_only;
 use crate::resource::user::{MembershipView, memberships};
 use crate::resource::{About, Record, Resource, Scope};
-use crate::security::AccountChange;
+use books::auth::password::{Names, NewPassword};
+use books::auth::user::{self as accounts, Revoking, UserStatus};
+use books::auth::{SentPassword, recovery, session, sign_in, totp};
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
+use books::keys::Purpose;
+use books::security::AccountChange;
 use schema::address::text;
 use schema::key::ResourceKey;
 use schema::rights::Action;

@@ -1,11 +1,11 @@
 //! Names of other records in a body: whether they exist and suit.
 
-use crate::books::chart::Chart;
-use crate::books::tax_codes::TaxCodes;
-use crate::books::terms::Terms;
-use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
+use books::chart::Chart;
+use books::cx::Cx;
+use books::tax_codes::TaxCodes;
+use books::terms::Terms;
 use rules::purpose::Purpose;
 use rules::refusal::Refusal;
 use rules::tax::TaxDirection;

@@ -3,12 +3,7 @@
 //! The difference to what they are carried at is posted as unrealised, and taken back on the next day. Control accounts
 //! are not touched: the difference stands on accounts of their own, so that what parties owe stays what it is.
 
-use crate::access::Business;
-use crate::books::balances::{balances, sum};
-use crate::books::chart::Chart;
-use crate::books::periods::Module;
 use crate::currency::{self, CurrencyCode};
-use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
@@ -21,6 +16,11 @@ use crate::resource::document::{
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
+use books::access::Business;
+use books::balances::{balances, sum};
+use books::chart::Chart;
+use books::cx::{Cx, Point};
+use books::periods::Module;
 use rules::account::AccountType;
 use rules::postable::Postable;
 use rules::posting::{About as Detail, Line, Posting, Valued};
@@ -281,7 +281,7 @@ impl Document for Revaluations {
             if rates.contains_key(currency.as_str()) {
                 continue;
             }
-            match crate::books::rates::on(cx, currency, head.date).await? {
+            match books::rates::on(cx, currency, head.date).await? {
                 Some(rate) => {
                     rates.insert(currency, rate);
                 }

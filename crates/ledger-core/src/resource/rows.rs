@@ -3,11 +3,11 @@
 //! Owns: filters, search, sorting, counting, pages. A resource says what its columns are; it writes no query
 //! for these.
 
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::resource::Resource;
 use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
+use ::books::cx::Cx;
 use sea_orm::sea_query::{LikeExpr, NullOrdering};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
@@ -211,21 +211,21 @@ pub(crate) async fn one_view<M: Rows>(cx: &Cx<'_>, row: Row<M>) -> Result<M::Vie
 macro_rules! read_only {
     () => {
         fn check(
-            _: Option<&crate::access::Business>,
+            _: Option<&::books::access::Business>,
             _: Self::Input,
         ) -> crate::error::Result<Self::Draft, crate::error::FieldErrors> {
             Ok(())
         }
 
-        async fn create(_: &crate::cx::Cx<'_>, (): &()) -> crate::error::Result<Self::View> {
+        async fn create(_: &::books::cx::Cx<'_>, (): &()) -> crate::error::Result<Self::View> {
             Err(crate::error::Error::internal("this resource is only read"))
         }
 
-        async fn update(_: &crate::cx::Cx<'_>, _: crate::ids::RecordId, (): &()) -> crate::error::Result<Self::View> {
+        async fn update(_: &::books::cx::Cx<'_>, _: crate::ids::RecordId, (): &()) -> crate::error::Result<Self::View> {
             Err(crate::error::Error::internal("this resource is only read"))
         }
 
-        async fn delete(_: &crate::cx::Cx<'_>, _: crate::ids::RecordId) -> crate::error::Result<()> {
+        async fn delete(_: &::books::cx::Cx<'_>, _: crate::ids::RecordId) -> crate::error::Result<()> {
             Err(crate::error::Error::internal("this resource is only read"))
         }
     };

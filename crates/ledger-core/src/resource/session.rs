@@ -1,9 +1,6 @@
 //! One's own sessions: where one is logged in, and how to end that. It needs nobody's leave.
 
-use crate::auth::session::{self as kept, Which};
 use crate::clock::Instant;
-use crate::cx::Cx;
-use crate::database::lane::BoxFuture;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::{RecordId, UserId};
 use crate::resource::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
@@ -12,6 +9,9 @@ use crate::resource::operation::Verb;
 use crate::resource::profile::check_logged_in;
 use crate::resource::rows::read_only;
 use crate::resource::{About, Record, Resource, Scope};
+use books::auth::session::{self as kept, Which};
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schemars::JsonSchema;

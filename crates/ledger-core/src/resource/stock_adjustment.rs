@@ -1,11 +1,5 @@
 //! Stock adjustments: what was found, lost, broken or counted.
 
-use crate::access::Business;
-use crate::books::balances::sum;
-use crate::books::chart::Chart;
-use crate::books::periods::Module;
-use crate::books::stock::{self, Wanted as Movement};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
@@ -21,6 +15,12 @@ use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::reference::{Held, References};
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
+use books::access::Business;
+use books::balances::sum;
+use books::chart::Chart;
+use books::cx::Cx;
+use books::periods::Module;
+use books::stock::{self, Wanted as Movement};
 use rules::posting::{Line, Posting, Subject, Unposted, Valued};
 use rules::purpose::Purpose as For;
 use schema::address::text;

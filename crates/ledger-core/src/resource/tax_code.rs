@@ -2,8 +2,6 @@
 //!
 //! Rates are versioned by date: a new rate is added from a day on, and what was used is never rewritten.
 
-use crate::access::Business;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
@@ -16,6 +14,8 @@ use crate::resource::reference::References;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
+use books::access::Business;
+use books::cx::Cx;
 use rules::keeper::Keeper;
 use schema::address::{search_text, text};
 use schema::key::ResourceKey;
@@ -451,7 +451,7 @@ impl Master for TaxCodeRecords {
         );
         if items.count(&cx.db).await? > 0
             || parties.count(&cx.db).await? > 0
-            || crate::books::mentions::is_mentioned(cx, row.id).await?
+            || books::mentions::is_mentioned(cx, row.id).await?
         {
             return Err(Error::conflict(
                 "in_use",

@@ -5,13 +5,7 @@
 //! account for somebody else, nor knows their password. Owns: that a company keeps an owner, that nobody hands out more
 //! than they have, and that nothing of an account is told before its owner accepted.
 
-use crate::access::{Business, Seat};
-use crate::auth::password::{Names, NewPassword};
-use crate::auth::user::{self as accounts, Column, Model, UserStatus};
-use crate::auth::{SentPassword, invitation, session, sign_in};
-use crate::books::audit::{AuditAction, Change};
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -24,6 +18,12 @@ use crate::resource::master::RecordKeeping;
 use crate::resource::permission;
 use crate::resource::rows::{self, Filter, Rows};
 use crate::resource::{About, Record, Resource, Scope};
+use books::access::{Business, Seat};
+use books::audit::{AuditAction, Change};
+use books::auth::password::{Names, NewPassword};
+use books::auth::user::{self as accounts, Column, Model, UserStatus};
+use books::auth::{SentPassword, invitation, session, sign_in};
+use books::cx::Cx;
 use schema::address::text;
 use schema::key::ResourceKey;
 use schema::membership;

@@ -1,7 +1,6 @@
 //! The proof of the books, as it is read.
 
 use crate::books::verify::{self, Verdict};
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading, Weight};
@@ -9,6 +8,7 @@ use crate::resource::list::{ListQuery, Page, Parameter};
 use crate::resource::operation::Verb;
 use crate::resource::rows::read_only;
 use crate::resource::{About, NoRecord, Resource, Scope};
+use books::cx::Cx;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use serde_json::json;

@@ -2,14 +2,14 @@
 
 use super::replay::{Fact, How, Known, days};
 use super::{Check, Findings, Wide, shown};
-use crate::books::balances::sum;
-use crate::books::stock::first_cost;
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
+use books::balances::sum;
+use books::cx::Cx;
+use books::stock::first_cost;
 use schema::business::{self as businesses, StockPolicy};
 use schema::fiscal_year::{self as years, FiscalYearStatus};
 use schema::item::NegativeStock;
@@ -92,8 +92,7 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     let mut goods = Goods::default();
     for id in ids.into_iter().collect::<BTreeSet<_>>() {
         cx.pause().await?;
-        let Some(item) = crate::books::items::load(&cx.db, business, &HashSet::from([id])).await?.into_iter().next()
-        else {
+        let Some(item) = books::items::load(&cx.db, business, &HashSet::from([id])).await?.into_iter().next() else {
             continue;
         };
         goods.hold(cx, &item, closed).await?;

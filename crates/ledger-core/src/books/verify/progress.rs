@@ -3,12 +3,12 @@
 
 use super::subledgers::{Days, OfDay, column, compare_days, ledger_days};
 use super::{Check, Findings, PORTION, Walk, Wide, shown};
-use crate::books::balances::sum;
-use crate::books::progress::{Chain, Line, chains, followers};
-use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
+use books::balances::sum;
+use books::cx::Cx;
+use books::progress::{Chain, Line, chains, followers};
 use schema::tables::CLOSED;
 use schema::tables::{DocumentKind, document_lines, documents, progress, progress_moves, stock_lines};
 use sea_orm::sea_query::Expr;

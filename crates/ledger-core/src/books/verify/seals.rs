@@ -1,11 +1,11 @@
 //! Whether every row is what the server wrote last, and whether there are no others.
 
 use super::{Check, Findings};
-use crate::books::seal::sums::{Sum, Sums};
-use crate::books::seal::{heads, proof, writing};
-use crate::cx::Cx;
 use crate::error::Result;
-use crate::installation::{self, Sealed};
+use ::books::cx::Cx;
+use ::books::installation::{self, Sealed};
+use ::books::seal::sums::{Sum, Sums};
+use ::books::seal::{heads, proof, writing};
 use schema::business as businesses;
 use schema::tables::books;
 use sea_orm::EntityTrait;

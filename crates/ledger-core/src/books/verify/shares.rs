@@ -3,10 +3,10 @@
 //! Read from what is kept of the documents, as plain text and numbers, and added up here.
 
 use super::{Check, Findings, PORTION, Wide, shown};
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::packed::Packed;
+use books::cx::Cx;
 use schema::tables::{DocumentStatus, Relation, document_links, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;

@@ -3,13 +3,13 @@
 //! Sums are made by the database, by account and day or by item, so that memory does not grow with the books.
 
 use super::{Check, Findings, Walk, Wide, shown};
-use crate::books::balances::sum;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::stored::AsJson;
+use books::balances::sum;
+use books::cx::Cx;
 use rules::keeper::Keeper;
 use schema::account as accounts;
 use schema::aliases::{Aliases, Named};

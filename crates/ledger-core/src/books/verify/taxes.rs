@@ -6,11 +6,11 @@ mod boxes;
 mod cash;
 
 use super::{Check, Findings, PORTION, Wide, shown};
-use crate::books::BEFORE_THE_FIRST;
 use crate::currency;
-use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
+use books::BEFORE_THE_FIRST;
+use books::cx::Cx;
 use rules::account::AccountClass;
 use rules::keeper::Keeper;
 use rules::tax::TaxKind;

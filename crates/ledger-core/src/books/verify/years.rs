@@ -1,9 +1,9 @@
 //! Years that are closed: at their end nothing stands on what they earned and spent.
 
 use super::{Check, Findings, Walk, Wide, shown};
-use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
+use books::cx::Cx;
 use rules::account::AccountClass;
 use schema::account as accounts;
 use schema::fiscal_year::{self as years, FiscalYearStatus};

@@ -1,10 +1,7 @@
 //! What accounts come to, one by one and as a tree.
 
 use super::{AccountNode, AccountTree, AccountView, Accounts};
-use crate::books::balances::{Balance, Balances, balances};
-use crate::books::chart::SystemRole;
 use crate::currency;
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money};
@@ -12,6 +9,9 @@ use crate::resource::business;
 use crate::resource::extra::Produced;
 use crate::resource::master::kept;
 use crate::resource::rows::Rows;
+use books::balances::{Balance, Balances, balances};
+use books::chart::SystemRole;
+use books::cx::Cx;
 use rules::account::NormalBalance;
 use rules::keeper::Keeper;
 use schema::account::{self as table, Column};

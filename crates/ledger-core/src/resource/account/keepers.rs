@@ -2,15 +2,15 @@
 //! entry fixes it.
 
 use super::rules;
-use crate::books::chart::{Account, Chart, SystemRole};
-use crate::books::tax_codes::TaxCodes;
-use crate::cx::Cx;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::resource::business;
 use ::rules::account::AccountType;
 use ::rules::keeper::Keeper;
 use ::rules::purpose::Purpose;
+use books::chart::{Account, Chart, SystemRole};
+use books::cx::Cx;
+use books::tax_codes::TaxCodes;
 use schema::account::{self as table, Column};
 use schema::tables::account_months;
 use sea_orm::{

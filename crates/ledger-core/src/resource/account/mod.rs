@@ -7,10 +7,7 @@ mod figures;
 pub(crate) mod keepers;
 mod rules;
 
-use crate::access::Business;
-use crate::books::chart::{Blueprint, SystemRole};
 use crate::currency::CurrencyCode;
-use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId};
@@ -22,12 +19,15 @@ use crate::resource::master::{Columns, Master, RecordKeeping, keeping, master_op
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope, business, reference};
 use crate::stored::AsJson;
+use books::access::Business;
+use books::chart::{Blueprint, SystemRole};
+use books::cx::Cx;
 use schema::address::{self, text};
 use schema::bank::BankDetails;
 use schema::key::ResourceKey;
 
+use self::rules::{Wanted, check_parent, check_use, is_used};
 use figures::{Figures, tree};
-use rules::{Wanted, check_parent, check_use, is_used};
 use schemars::JsonSchema;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, Condition, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, Value,
@@ -354,7 +354,7 @@ impl Master for Accounts {
         if is_used(cx, row.id).await? {
             return in_use("has entries");
         }
-        if crate::books::mentions::is_named(cx, row.id).await? {
+        if books::mentions::is_named(cx, row.id).await? {
             return in_use("is named by documents");
         }
         if reference::names_account(cx, row.id).await? {

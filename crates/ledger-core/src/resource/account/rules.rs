@@ -1,11 +1,11 @@
 //! What an account may become, given the rest of the chart and what was posted to it.
 
-use crate::books::balances::{Balance, balances};
-use crate::books::chart::Blueprint;
-use crate::cx::{Cx, Point};
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::business;
+use books::balances::{Balance, balances};
+use books::chart::Blueprint;
+use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountStatus, AccountType};
 use schema::account::{self as table, Column};
 use schema::tables::account_months;

@@ -2,13 +2,13 @@
 
 use super::write::{create, invalid_state, load, load_source, replace_draft, void};
 use super::{Document, Draft, Head, Purpose};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
 use crate::field::{Faults, Maybe, Text};
 use crate::ids::RecordId;
 use crate::resource::extra::{Act, Extra, NoWords, action};
 use crate::resource::operation::ReplyKind;
+use books::cx::Cx;
 use schema::address::text;
 use schema::rights::Action;
 use schema::tables::DocumentStatus;

@@ -1,12 +1,12 @@
 //! The head that every document has: date, number, status, words.
 
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::wire_enum;
+use books::cx::Cx;
 use schema::address::{self, text};
 use schema::key::ResourceKey;
 use schema::rights::Action;

@@ -4,10 +4,10 @@
 //! and only a judgement makes one, so that no way of changing a document can pass by the references in it.
 
 use super::{Content, Document, Head, Kept, Purpose, Settled};
-use crate::books::limits;
-use crate::books::periods::Module;
-use crate::cx::Cx;
 use crate::error::{Error, FieldErrors, Result};
+use books::cx::Cx;
+use books::limits;
+use books::periods::Module;
 use schema::tables::DocumentStatus;
 use schema::written::Written;
 

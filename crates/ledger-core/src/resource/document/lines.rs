@@ -1,8 +1,8 @@
 //! Lines of a document have an identity, which an update keeps.
 
-use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
+use books::cx::Cx;
 use std::collections::HashSet;
 
 pub(crate) trait Identified {

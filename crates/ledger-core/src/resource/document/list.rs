@@ -1,11 +1,11 @@
 //! How documents are listed, and who names what.
 
 use super::Document;
-use crate::books::mentions::named_by_draft;
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::resource::list::{FilterValue, Reads};
 use crate::resource::rows::Filter;
+use books::cx::Cx;
+use books::mentions::named_by_draft;
 use schema::tables::documents::Column;
 use schema::tables::{DocumentStatus, document_counts, entries, entry_lines};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};

@@ -14,12 +14,6 @@ mod lines;
 mod list;
 mod write;
 
-use crate::books::Leaving;
-use crate::books::open_items::NewOpen;
-use crate::books::periods::Module;
-use crate::books::progress;
-use crate::books::stock;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -27,6 +21,12 @@ use crate::money::{Money, Quantity, Rate};
 use crate::resource::Resource;
 use crate::resource::rows::Rows;
 pub(crate) use actions::{VoidInput, VoidWords, check_void, extras, run_void};
+use books::Leaving;
+use books::cx::Cx;
+use books::open_items::NewOpen;
+use books::periods::Module;
+use books::progress;
+use books::stock;
 pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
 pub(crate) use lines::{Identified, identified, identify};
 pub(crate) use list::{SORTED_BY, SORTS, filters, naming, reach, total};
@@ -321,29 +321,29 @@ macro_rules! document_operations {
         }
 
         async fn list(
-            cx: &crate::cx::Cx<'_>,
+            cx: &books::cx::Cx<'_>,
             query: &crate::resource::list::ListQuery,
         ) -> crate::error::Result<crate::resource::list::Page<Self::View>> {
             crate::resource::rows::list::<Self>(cx, query).await
         }
 
-        async fn get(cx: &crate::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<Self::View> {
+        async fn get(cx: &books::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<Self::View> {
             crate::resource::rows::get::<Self>(cx, id).await
         }
 
-        async fn create(cx: &crate::cx::Cx<'_>, draft: &Self::Draft) -> crate::error::Result<Self::View> {
+        async fn create(cx: &books::cx::Cx<'_>, draft: &Self::Draft) -> crate::error::Result<Self::View> {
             crate::resource::document::create::<Self>(cx, draft).await
         }
 
         async fn update(
-            cx: &crate::cx::Cx<'_>,
+            cx: &books::cx::Cx<'_>,
             id: crate::ids::RecordId,
             draft: &Self::Draft,
         ) -> crate::error::Result<Self::View> {
             crate::resource::document::update::<Self>(cx, id, draft).await
         }
 
-        async fn delete(cx: &crate::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<()> {
+        async fn delete(cx: &books::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<()> {
             crate::resource::document::delete::<Self>(cx, id).await
         }
     };
@@ -360,16 +360,16 @@ macro_rules! document_rows {
         const SEARCH: schema::tables::documents::Column = schema::tables::documents::Column::Search;
         const SORTS: &'static [schema::tables::documents::Column] = crate::resource::document::SORTED_BY;
 
-        async fn known_total(cx: &crate::cx::Cx<'_>) -> crate::error::Result<Option<u64>> {
+        async fn known_total(cx: &books::cx::Cx<'_>) -> crate::error::Result<Option<u64>> {
             crate::resource::document::total::<Self>(cx).await
         }
 
-        fn reach(cx: &crate::cx::Cx<'_>) -> crate::error::Result<sea_orm::Condition> {
+        fn reach(cx: &books::cx::Cx<'_>) -> crate::error::Result<sea_orm::Condition> {
             crate::resource::document::reach::<Self>(cx)
         }
 
         async fn views(
-            cx: &crate::cx::Cx<'_>,
+            cx: &books::cx::Cx<'_>,
             rows: Vec<schema::tables::documents::Model>,
         ) -> crate::error::Result<Vec<Self::View>> {
             crate::resource::document::views::<Self>(cx, rows).await

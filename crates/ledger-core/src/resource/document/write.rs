@@ -9,17 +9,6 @@ use super::{
     Before, Change as OwnChange, Document, Draft, Edition, Head, Kept, Purpose, Settled, SettledEntry, content_of,
     meant, view,
 };
-use crate::books::Leaving;
-use crate::books::audit::{AuditAction, Change};
-use crate::books::desk::{NewEntry, Standing};
-use crate::books::limits::{self, Moves};
-use crate::books::numbering::{self, Numbered};
-use crate::books::open_items::{NewOpen, begin, close, settled_from};
-use crate::books::periods::Module;
-use crate::books::progress;
-use crate::books::stock;
-use crate::books::tax_facts;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
@@ -27,6 +16,17 @@ use crate::quoting::quoted;
 use crate::resource::operation::shown;
 use crate::resource::rows;
 use crate::stored::AsJson;
+use books::Leaving;
+use books::audit::{AuditAction, Change};
+use books::cx::Cx;
+use books::desk::{NewEntry, Standing};
+use books::limits::{self, Moves};
+use books::numbering::{self, Numbered};
+use books::open_items::{NewOpen, begin, close, settled_from};
+use books::periods::Module;
+use books::progress;
+use books::stock;
+use books::tax_facts;
 use schema::address;
 use schema::aliases::{Aliases, Named};
 use schema::business::{DefaultDocumentStatus, PostedEditPolicy};

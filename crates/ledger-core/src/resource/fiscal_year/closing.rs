@@ -4,8 +4,6 @@
 //! day. It lies between the year and the next: no report counts it among the movements of either.
 
 use super::{FiscalYearView, FiscalYears};
-use crate::books::balances::balances;
-use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
@@ -16,6 +14,8 @@ use crate::resource::extra::{Act, Extra, NoWords, action};
 use crate::resource::journal::{JournalAsked, JournalKind, Journals};
 use crate::resource::master::{self, Columns};
 use crate::resource::rows::Rows;
+use books::balances::balances;
+use books::cx::{Cx, Point};
 use rules::account::AccountClass;
 use schema::fiscal_year::FiscalYearStatus;
 use schema::fiscal_year::{self as table, Column};

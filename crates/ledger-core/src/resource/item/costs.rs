@@ -5,7 +5,6 @@
 //! worth it from that day on, and the books say by which document.
 
 use super::{Columns, ItemView, Items};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe};
@@ -14,6 +13,7 @@ use crate::money::UnitPrice;
 use crate::resource::document::{self, load};
 use crate::resource::stock_adjustment::StockAdjustments;
 use crate::resource::{master, rows};
+use books::cx::Cx;
 use schema::item as table;
 use schema::item::CostMethod;
 use schema::key::ResourceKey;

@@ -6,13 +6,7 @@
 mod posting;
 mod taxes;
 
-use crate::access::Business;
-use crate::books::Leaving;
-use crate::books::chart::Chart;
-use crate::books::open_items::NewOpen;
-use crate::books::periods::Module;
 use crate::currency::CurrencyCode;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
@@ -28,6 +22,12 @@ use crate::resource::reference::Held;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, Scope, fiscal_year};
 use crate::wire_enum;
+use books::Leaving;
+use books::access::Business;
+use books::chart::Chart;
+use books::cx::Cx;
+use books::open_items::NewOpen;
+use books::periods::Module;
 use posting::{Fault, decimals, entries_of, judge_line, lines_of, rates, sums};
 use rules::keeper::Keeper;
 use rules::posting::Line;
@@ -561,13 +561,13 @@ impl Document for Journals {
     async fn complete(cx: &Cx<'_>, head: &Head, mut asked: JournalAsked) -> Result<JournalAsked> {
         let base = &cx.business()?.base_currency;
         if let (Some(currency), None) = (&asked.currency, asked.exchange_rate) {
-            asked.exchange_rate = crate::books::rates::on(cx, currency, head.date).await?;
+            asked.exchange_rate = books::rates::on(cx, currency, head.date).await?;
         }
         for line in &mut asked.lines {
             if let (Some(currency), None) = (&line.currency, line.exchange_rate)
                 && currency != base
             {
-                line.exchange_rate = crate::books::rates::on(cx, currency, head.date).await?;
+                line.exchange_rate = books::rates::on(cx, currency, head.date).await?;
             }
         }
         Ok(asked)

@@ -1,13 +1,13 @@
 //! What a journal comes to and what it posts: rules without a database, tested by tables.
 
 use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
-use crate::access::Business;
-use crate::books::chart::Chart;
 use crate::currency;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
 use crate::resource::document::{Head, Purpose, SettledEntry};
+use books::access::Business;
+use books::chart::Chart;
 use rules::keeper::Keeper;
 use rules::postable::Postable;
 use rules::posting::{About, Line, Posting, Unbalanced, Valued};

@@ -5,13 +5,13 @@
 
 use super::posting::{Fault, decimals};
 use super::{JournalAsked, JournalKind, JournalLineAsked};
-use crate::access::Business;
-use crate::books::chart::Chart;
-use crate::books::tax_codes::{TaxCodes, kept_as};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate};
 use crate::resource::trade::country_of;
+use books::access::Business;
+use books::chart::Chart;
+use books::tax_codes::{TaxCodes, kept_as};
 use rules::posting::{Line, Subject, TaxTag};
 use rules::tax::facts::{Common, OfJournal, TaxDuty, TaxOrigin, TaxSide, carry};
 use rules::tax::home::Exchange;

@@ -1,8 +1,6 @@
 //! What stands between a company and a party: open items, what is overdue, and two parties that turn out to be one.
 
 use super::{Parties, PartyView};
-use crate::books::audit::AuditAction;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field};
@@ -12,6 +10,8 @@ use crate::resource::extra::{Act, Does, Extra, On, Produced, Reading, action};
 use crate::resource::list::{ListQuery, Page};
 use crate::resource::master::note;
 use crate::resource::rows::{self, Rows};
+use books::audit::AuditAction;
+use books::cx::Cx;
 use schema::aliases::Aliases;
 use schema::party::PartyStatus;
 use schema::party::{self as table, Column};

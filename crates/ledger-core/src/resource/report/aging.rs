@@ -4,15 +4,15 @@ use super::Report;
 use super::asked::{AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, CURRENCY, DATE, FORMAT, INCLUDE_ZERO, KNOWN_AT, PARTY};
 use super::form::{Example, Form, Holds, Said, Shown};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
-use crate::books::balances::{balances, sum};
 use crate::currency;
-use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::resource::list::Parameter;
 use ::rules::keeper::Keeper;
+use books::balances::{balances, sum};
+use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountType};
 use schema::account as accounts;
 use schema::aliases::{Aliases, Named};
@@ -285,7 +285,7 @@ pub(super) async fn of_party(
     if let Some(currency) = asked.currency.as_deref() {
         lines = lines.filter(entry_lines::Column::Currency.eq(currency));
     }
-    if let Some(known) = crate::books::balances::last_known(cx, asked.point).await? {
+    if let Some(known) = books::balances::last_known(cx, asked.point).await? {
         lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
     }
     let sums: Option<(Option<i64>, Option<i64>)> = lines.into_tuple().one(&cx.db).await?;

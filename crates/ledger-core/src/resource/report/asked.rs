@@ -1,15 +1,15 @@
 //! What is asked of a report: which days, beside which others, and what to leave out.
 
 use super::statements::Chart;
-use crate::books::sums::Span;
 use crate::clock::Instant;
 use crate::currency;
-use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::list::{FilterValue, ListQuery, Parameter, Reads};
 use crate::wire_enum;
+use books::cx::{Cx, Point};
+use books::sums::Span;
 pub(super) use rules::tax::TaxBasis;
 use schema::aliases::Aliases;
 use schema::tables::DocumentKind;

@@ -7,12 +7,12 @@
 use super::asked::Asked;
 use super::settled::{Figures, History, KINDS, Part, Settlement, coin, due, too_large};
 use super::statements::{Balances, Chart, is_earned};
-use crate::books::balances::{last_known, sum};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
+use books::balances::{last_known, sum};
+use books::cx::Cx;
 use rules::account::{AccountClass, AccountType};
 use rules::keeper::Keeper;
 use rules::tax::TaxKind;

@@ -6,12 +6,12 @@ use super::form::{Example, Form, Holds};
 use super::lines::{amount, within};
 use super::sheet::{Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end, at_end_of, is_earned};
-use crate::books::chart::SystemRole;
-use crate::books::sums::{Sums, sums};
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::resource::list::Parameter;
+use books::chart::SystemRole;
+use books::cx::Cx;
+use books::sums::{Sums, sums};
 use rules::account::AccountClass;
 use schema::tables::{DocumentKind, entries, entry_lines};
 use sea_orm::{ColumnTrait, FromQueryResult, QueryFilter, QuerySelect};
@@ -215,7 +215,7 @@ impl Report for FxGains {
 mod tests {
     use super::super::samples::{account, asked, failed, id, written};
     use super::*;
-    use crate::books::sums::Moved;
+    use books::sums::Moved;
     use rules::account::AccountType;
 
     fn chart() -> Chart {

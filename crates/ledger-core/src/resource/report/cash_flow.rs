@@ -11,10 +11,10 @@ use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, METHO
 use super::form::{Example, Form, Holds};
 use super::sheet::{Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end, is_earned};
-use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::resource::list::Parameter;
+use books::cx::Cx;
 use flows::{Activity, Flows};
 use rules::account::CashFlowSection;
 use schema::account as accounts;

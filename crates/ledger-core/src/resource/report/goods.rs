@@ -7,13 +7,13 @@ use super::asked::{
 };
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Own, Row, RowType, Sheet};
-use crate::books::balances::{balances, sum};
-use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, UnitPrice};
 use crate::resource::list::Parameter;
+use books::balances::{balances, sum};
+use books::cx::{Cx, Point};
 use rules::account::AccountType;
 use schema::account as accounts;
 use schema::aliases::Named;

@@ -1,11 +1,11 @@
 //! The lines of the ledger over some days, as they were known: what reports sum that no rollup keeps.
 
 use super::asked::{Asked, Mark};
-use crate::books::apart::numbers_of;
-use crate::books::balances::{last_known, sum};
-use crate::books::sums::Span;
-use crate::cx::Cx;
 use crate::error::Result;
+use books::apart::numbers_of;
+use books::balances::{last_known, sum};
+use books::cx::Cx;
+use books::sums::Span;
 use schema::tables::{DocumentKind, EntryKind, entries, entry_lines};
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};

@@ -4,11 +4,11 @@
 
 use super::asked::Asked;
 use super::sheet::{Cell, Row, Sheet};
-use crate::books::sums::Span;
 use crate::clock::Instant;
-use crate::cx::Point;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::stored::AsJson;
+use books::cx::Point;
+use books::sums::Span;
 use rules::account::{AccountStatus, AccountType};
 use schema::account as accounts;
 use std::collections::HashMap;

@@ -2,12 +2,12 @@
 //!
 //! A share is taken of what is left, settlement by settlement in the order of days, and the last one takes the rest.
 
-use crate::books::balances::last_known;
-use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
+use books::balances::last_known;
+use books::cx::{Cx, Point};
 use rules::tax::facts::TaxOrigin;
 use schema::tables::{DocumentKind, allocations, open_item_moves, tax_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};

@@ -5,12 +5,12 @@ use super::aging::{Coins, Sums, control_accounts, documents_of, of_currency, of_
 use super::asked::{Asked, CURRENCY, FORMAT, FROM, FROM_DATE, KNOWN_AT, THE_PARTY, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Row, RowType, Sheet};
-use crate::books::balances::{last_known, sum};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::resource::list::Parameter;
+use books::balances::{last_known, sum};
+use books::cx::Cx;
 use rules::account::AccountType;
 use schema::party as parties;
 use schema::tables::{DocumentKind, entries, entry_lines, open_item_moves};

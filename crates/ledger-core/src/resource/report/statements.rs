@@ -9,13 +9,13 @@ use super::asked::{
 use super::basis::uncounted;
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Column, Own, Row, RowType, Sheet};
-use crate::books::balances::balances;
-use crate::books::sums::{Moved, Span, Sums, between_years, sums};
-use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::resource::list::Parameter;
+use books::balances::balances;
+use books::cx::{Cx, Point};
+use books::sums::{Moved, Span, Sums, between_years, sums};
 use rules::account::{AccountClass, AccountType};
 use schema::account as accounts;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};

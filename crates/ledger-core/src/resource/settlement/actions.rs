@@ -1,7 +1,6 @@
 //! Settling with a document: allocating what is left of it, and taking that back.
 
 use super::allocating::{AllocationAsked, AllocationInput, Touch, allocate, check, of_documents, remove};
-use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::field::Faults;
 use crate::ids::RecordId;
@@ -9,6 +8,7 @@ use crate::resource::document::{Document, invalid_state, load};
 use crate::resource::extra::{Act, ActMethod, NoWords};
 use crate::resource::operation::ReplyKind;
 use crate::resource::rows;
+use books::cx::Cx;
 use schema::rights::Action;
 use schema::tables::DocumentStatus;
 use serde_json::{Value, json};

@@ -1,8 +1,6 @@
 //! Allocations by themselves: every one that is in force, to look through, make and remove.
 
 use super::allocating::{AllocationAsked, AllocationInput, AllocationRecord, Touch, allocate, check, remove};
-use crate::access::Business;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe};
@@ -12,6 +10,8 @@ use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::operation::Verb;
 use crate::resource::rows::{self, Filter, Rows};
 use crate::resource::{About, Resource, Scope};
+use books::access::Business;
+use books::cx::Cx;
 use schema::key::ResourceKey;
 use schema::settled::Settled;
 use schema::tables::allocations::{self as table, Column};
@@ -128,7 +128,7 @@ impl Resource for Allocations {
     }
 
     async fn create(cx: &Cx<'_>, draft: &AllocationDraft) -> Result<AllocationRecord> {
-        if crate::books::open_items::find(cx, draft.source).await?.is_none() {
+        if books::open_items::find(cx, draft.source).await?.is_none() {
             return Err(Error::field(
                 "sourceId",
                 "names nothing that is open: a posted document, or a line of a journal",

@@ -2,13 +2,13 @@
 
 use super::posting::Tells;
 use super::{DirectLineAsked, MoneyAsked};
-use crate::access::Business;
-use crate::books::chart::Chart;
-use crate::books::tax_codes::{TaxCodes, kept_as};
 use crate::currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::money::{Money, Quantity};
+use books::access::Business;
+use books::chart::Chart;
+use books::tax_codes::{TaxCodes, kept_as};
 use rules::account::AccountClass;
 use rules::tax::engine::{Taxable, Taxed, Terms, tax};
 use rules::tax::exact::Coin;

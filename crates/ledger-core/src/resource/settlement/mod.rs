@@ -11,14 +11,7 @@ mod posting;
 mod relief;
 mod taxes;
 
-use crate::access::Business;
-use crate::books::Leaving;
-use crate::books::chart::{Account, Chart, SystemRole};
-use crate::books::open_items::{self, NewOpen};
-use crate::books::periods::Module;
-use crate::books::tax_codes::kept_as;
 use crate::currency::{self, CurrencyCode};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Stated, Text};
@@ -39,6 +32,13 @@ use crate::resource::{About, Resource, Scope};
 use crate::wire_enum;
 use actions::{Allocate, Deallocate};
 use allocating::{AllocationAsked, AllocationInput, AllocationView, Touch};
+use books::Leaving;
+use books::access::Business;
+use books::chart::{Account, Chart, SystemRole};
+use books::cx::Cx;
+use books::open_items::{self, NewOpen};
+use books::periods::Module;
+use books::tax_codes::kept_as;
 use direct::{figures, for_party, tells, too_large, withheld};
 use posting::Tells;
 use rules::account::AccountType;
@@ -793,7 +793,7 @@ async fn complete(cx: &Cx<'_>, comes_in: bool, head: &Head, mut asked: MoneyAske
     if currency == business.base_currency {
         asked.exchange_rate = asked.exchange_rate.filter(|rate| *rate != Rate::ONE);
     } else if asked.exchange_rate.is_none() {
-        asked.exchange_rate = crate::books::rates::on(cx, &currency, head.date).await?;
+        asked.exchange_rate = books::rates::on(cx, &currency, head.date).await?;
     }
     asked.currency = Some(currency);
     if asked.control_account.is_none() && asked.party.is_some() {

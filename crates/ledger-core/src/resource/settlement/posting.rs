@@ -1,9 +1,9 @@
 //! What receipts and payments post: rules without a database.
 
 use super::MoneyAsked;
-use crate::books::tax_codes::TaxCodes;
 use crate::ids::RecordId;
 use crate::money::Money;
+use books::tax_codes::TaxCodes;
 use rules::postable::Postable;
 use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
 use rules::purpose::{Purpose, Side};

@@ -3,8 +3,8 @@
 //! Each side is relieved of its share of what it is carried at; the last share takes what is left, so that nothing stays
 //! behind. What the two sides were carried at differently is a gain or a loss.
 
-use crate::books::chart::Chart;
 use crate::money::{Money, Rounding};
+use books::chart::Chart;
 use rules::postable::{Free, Postable, TaxAccount};
 use rules::posting::{About, Line, Unposted, Valued};
 use rules::tax::figures::{TooLarge, minus, plus};
@@ -180,7 +180,7 @@ mod tests {
         let sum = [amount, discount, write_off, withheld].into_iter().map(Money::units).sum();
         let taken = Taken { used: amount, settled: Money::from_units(sum), discount, write_off, withheld };
         let sides = if target.amount.is_negative() { (4800, 4800, 2210) } else { (6820, 6810, 1410) };
-        let chart = crate::books::chart::sample();
+        let chart = books::chart::sample();
         let free = |code| chart.free(account(code), Purpose::WriteOff).unwrap();
         let accounts = Accounts {
             discount: free(sides.0),

@@ -1,12 +1,12 @@
 //! What a settlement does to tax: what is taken off may reduce that of the document, what is kept back is tax.
 
 use super::relief::{OffLine, Relief, Taken};
-use crate::books::chart::Chart;
-use crate::books::tax_facts::{left_of, shown_by, take_off};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use books::chart::Chart;
+use books::cx::Cx;
+use books::tax_facts::{left_of, shown_by, take_off};
 use rules::posting::Line;
 use rules::tax::exact::Coin;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};

@@ -5,14 +5,14 @@ use super::landed::Received;
 use super::line::{TaxChoice, TradeLineAsked};
 use super::settle::{Party, items_of, party_of};
 use super::{Direction, NoteKind, TradeAsked};
-use crate::books::chart::{Chart, SystemRole};
-use crate::books::tax_codes::TaxCodes;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Rate, UnitPrice};
 use crate::resource::document::Head;
+use books::chart::{Chart, SystemRole};
+use books::cx::Cx;
+use books::tax_codes::TaxCodes;
 use rust_decimal::{Decimal, RoundingStrategy};
 use schema::item::ItemType;
 use schema::tables::stock;
@@ -45,7 +45,7 @@ pub(super) async fn complete(
         // The company's own currency is worth 1 and needs no saying.
         asked.exchange_rate = asked.exchange_rate.filter(|rate| *rate != Rate::ONE);
     } else if asked.exchange_rate.is_none() {
-        let of_day = crate::books::rates::on(cx, &currency, head.date).await?;
+        let of_day = books::rates::on(cx, &currency, head.date).await?;
         asked.exchange_rate = of_day.or_else(|| follow::rate(&asked, &sources, &currency));
     }
     asked.currency = Some(currency);

@@ -6,8 +6,6 @@ use super::kinds::{
 };
 use super::line::TradeLineAsked;
 use super::{Trade, TradeAsked, TradeFigures, TradeKind};
-use crate::books::progress::{self, less};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
@@ -17,6 +15,8 @@ use crate::resource::Resource;
 use crate::resource::document::{self, Content, Draft, Head, invalid_state, load, load_source};
 use crate::resource::extra::{Act, Extra, NoWords, action};
 use crate::resource::operation::ReplyKind;
+use books::cx::Cx;
+use books::progress::{self, less};
 use rules::tax::figures::Discount;
 use schema::address::text;
 use schema::aliases::Aliases;

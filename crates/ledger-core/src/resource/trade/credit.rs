@@ -3,7 +3,6 @@
 use super::kinds::{CreditNote, DebitNote, PurchaseInvoice, SalesInvoice};
 use super::line::TradeLineAsked;
 use super::{NoteKind, Trade, TradeAsked, TradeKind};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
@@ -13,6 +12,7 @@ use crate::resource::Resource;
 use crate::resource::document::{self, Draft, Head, invalid_state, load_source};
 use crate::resource::extra::Act;
 use crate::resource::operation::ReplyKind;
+use books::cx::Cx;
 use schema::address::text;
 use schema::rights::Action;
 use schema::tables::DocumentStatus;

@@ -3,11 +3,11 @@
 use super::follow::{Source, Sources};
 use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked};
-use crate::access::Business;
-use crate::books::tax_codes::TaxCodes;
 use crate::currency;
 use crate::ids::RecordId;
 use crate::money::{Money, Percent, Quantity, UnitPrice};
+use books::access::Business;
+use books::tax_codes::TaxCodes;
 use rules::left::{Coins, Left, Part};
 use rules::tax::figures::Discount;
 use schema::tables::DocumentKind;

@@ -4,13 +4,13 @@
 use super::follow::Sources;
 use super::line::TradeLineAsked;
 use super::{Direction, NoteKind, TradeAsked};
-use crate::books::stock::{Item, live_receipts};
-use crate::cx::Cx;
 use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Maybe};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::wire_enum;
+use books::cx::Cx;
+use books::stock::{Item, live_receipts};
 use rules::tax::exact::{Coin, Exact, spread};
 use rules::tax::figures::TooLarge;
 use schema::tables::document_lines;

@@ -5,12 +5,12 @@
 use super::follow::{Source, Sources};
 use super::line::LineKept;
 use super::{Direction, TradeAsked, TradeFigures};
-use crate::books::progress;
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::resource::document::Content;
+use books::cx::Cx;
+use books::progress;
 use rules::left::{Left, Parts, Share, TaxPart};
 use rules::tax::figures::{LineFigures, LineTax};
 use schema::tables::{DocumentKind, DocumentStatus, Relation, document_lines, document_links, documents};

@@ -1,11 +1,11 @@
 //! A line of a trade document: what is asked for, and what it comes to.
 
 use super::landed::{self, Landed, LandedCostInput};
-use crate::books::progress;
 use crate::field::{Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
 use crate::wire_enum;
+use books::progress;
 use rules::left::Share;
 use rules::tax::TaxKind;
 use rules::tax::figures::{Discount, LineFigures};

@@ -1,10 +1,6 @@
 //! What moves without a document's doing: what is open of it, what was allocated, what its goods cost.
 
 use super::{Direction, origin};
-use crate::books::Leaving;
-use crate::books::progress::{self, less};
-use crate::books::stock;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -13,6 +9,10 @@ use crate::resource::document::invalid_state;
 use crate::resource::list::FilterValue;
 use crate::resource::settlement::allocating;
 use crate::wire_enum;
+use books::Leaving;
+use books::cx::Cx;
+use books::progress::{self, less};
+use books::stock;
 use schema::tables::CLOSED;
 use schema::tables::documents::{self, Column};
 use schema::tables::{
@@ -309,7 +309,7 @@ pub(super) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<
     if posted.is_empty() {
         return Ok(standings);
     }
-    for open in crate::books::open_items::of(cx, &posted).await? {
+    for open in books::open_items::of(cx, &posted).await? {
         let id = open.document_id;
         standings.entry(id).or_default().open = Some(open);
     }

@@ -26,11 +26,7 @@ mod posting;
 mod settle;
 mod shares;
 
-use crate::access::Business;
-use crate::books::Leaving;
-use crate::books::periods::Module;
 use crate::clock::Instant;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
@@ -48,6 +44,10 @@ use crate::resource::settlement::{
     allocating::{self, AllocationAsked},
 };
 use crate::resource::{About, Record, Resource, Scope};
+use books::Leaving;
+use books::access::Business;
+use books::cx::Cx;
+use books::periods::Module;
 use figures::{Discount, Totals};
 pub use kinds::{
     CreditNotes, DebitNotes, DeliveryNotes, PurchaseInvoices, PurchaseOrders, ReceiptNotes, SalesInvoices, SalesOrders,

@@ -3,11 +3,11 @@
 use super::follow::{Source, Sources};
 use super::lefts::{Taker, Whole, credits_of, too_large, whole_lines};
 use super::{Direction, Trade, TradeAsked, TradeFigures, TradeKind};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::resource::document::Edition;
+use books::cx::Cx;
 use rules::left::{Left, Share};
 use schema::tables::{document_lines, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};

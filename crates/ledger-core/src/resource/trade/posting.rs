@@ -1,9 +1,9 @@
 //! What a trade document posts: rules without a database, tested by tables.
 
 use super::{Direction, TradeAsked};
-use crate::books::chart::Chart;
 use crate::ids::RecordId;
 use crate::money::Money;
+use books::chart::Chart;
 use rules::postable::Postable;
 use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
 use rules::purpose::{Purpose, Side};
@@ -364,7 +364,7 @@ mod tests {
         let (figures, totals) = compute(&rules, &priced, None).unwrap();
         let base = InBase::of(&figures, &totals, &exchange).unwrap();
         let facts: Vec<_> = case.goods.map(fact).into_iter().collect();
-        let chart = crate::books::chart::sample();
+        let chart = books::chart::sample();
         let control = account(if case.direction.is_sale() { 1200 } else { 2100 });
         let accounts = Accounts { chart: &chart, control, is_opening: case.opening };
         let common = Common {
@@ -606,7 +606,7 @@ mod tests {
             let asked = TradeAsked { lines: vec![line], ..TradeAsked::default() };
             let exchange =
                 Exchange { base: "EUR", currency: "EUR", rate: Rate::ONE, decimals: 2, rounding: Rounding::HalfUp };
-            let chart = crate::books::chart::sample();
+            let chart = books::chart::sample();
             summed(goods_lines(&asked, &exchange, &chart, &[fact((kind, goods))]).unwrap())
         };
         for (name, kind, goods, wanted) in [

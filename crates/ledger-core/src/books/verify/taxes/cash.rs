@@ -3,12 +3,12 @@
 //! The report goes by what moved the open items. Here it is what documents come to, and what allocations say of them.
 
 use super::super::{Findings, Wide, shown};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Rounding;
 use crate::resource::report::CashDue;
+use books::cx::Cx;
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin};
 use schema::tables::{DocumentKind, allocations, documents, tax_facts};

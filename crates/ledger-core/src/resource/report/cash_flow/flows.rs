@@ -3,14 +3,14 @@
 use super::super::asked::Asked;
 use super::super::lines::{amount, apart, of_span, without};
 use super::super::statements::Chart;
-use crate::books::chart::SystemRole;
-use crate::books::portions::by_parameters;
-use crate::books::sums::{Span, sums};
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
+use books::chart::SystemRole;
+use books::cx::Cx;
+use books::portions::by_parameters;
+use books::sums::{Span, sums};
 use rules::account::CashFlowSection;
 use schema::tables::{DocumentKind, EntryKind, allocations, entries, entry_lines, open_item_moves};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait, Select};

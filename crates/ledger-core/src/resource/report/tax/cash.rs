@@ -6,12 +6,12 @@
 use super::super::asked::{Asked, TaxBasis};
 use super::super::settled::{Figures, History, KINDS, Part, coin, due, too_large};
 use super::facts::Sum;
-use crate::books::balances::last_known;
-use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
+use books::balances::last_known;
+use books::cx::{Cx, Point};
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use schema::business::BusinessSettings;

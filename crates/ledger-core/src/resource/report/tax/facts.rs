@@ -2,10 +2,10 @@
 
 use super::super::asked::Asked;
 use super::cash;
-use crate::books::balances::{last_known, sum};
-use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use books::balances::{last_known, sum};
+use books::cx::Cx;
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use schema::tables::{entries, entry_lines, tax_beginnings, tax_facts};

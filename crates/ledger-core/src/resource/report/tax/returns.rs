@@ -5,9 +5,9 @@ use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, TAX_BASIS, T
 use super::super::form::{Example, Form, Holds};
 use super::super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::facts::Taxes;
-use crate::cx::Cx;
 use crate::error::Result;
 use crate::resource::list::Parameter;
+use books::cx::Cx;
 use rules::tax::facts::TaxDuty;
 use std::collections::BTreeMap;
 

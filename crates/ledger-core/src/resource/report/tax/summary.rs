@@ -5,10 +5,10 @@ use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, TAX_BASIS, T
 use super::super::form::{Example, Form, Holds};
 use super::super::sheet::{Own, Row, RowType, Sheet};
 use super::facts::{Sum, Taxes};
-use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::resource::list::Parameter;
+use books::cx::Cx;
 use rules::tax::facts::{TaxDuty, TaxSide};
 use std::collections::BTreeMap;
 

@@ -6,7 +6,6 @@ use super::super::live::{self, Extent, PurchaseOrderStatus, SalesOrderStatus, St
 use super::super::{Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use super::{Checked, chain_example_view, example_of};
 use crate::currency::CurrencyCode;
-use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
@@ -19,6 +18,7 @@ use crate::resource::extra::Extra;
 use crate::resource::master::{RecordKeeping, kept};
 use crate::resource::rows::Looks;
 use crate::wire_enum;
+use books::cx::Cx;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::CLOSED;

@@ -1,0 +1,301 @@
+//! Who may do what: whoever asks, their seat, and the company a request is about.
+//!
+//! A member of a company has one permission set there: a built-in one, which is a role, or one of the company's own.
+
+use crate::clock::Instant;
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::remembered::Changes;
+use crate::security;
+use crate::stored::AsJson;
+use schema::aliases::Aliases;
+use schema::business::{self, BusinessSettings, BusinessStatus};
+use schema::key::ResourceKey;
+pub use schema::membership;
+use schema::permission as permission_set;
+pub use schema::rights::is_for_people;
+pub use schema::rights::{Action, Limits, Rights, Role, permission};
+use sea_orm::FromQueryResult;
+use sea_orm::entity::prelude::*;
+use std::sync::Arc;
+
+/// What someone is in a company.
+#[derive(Debug, Clone)]
+pub struct Seat {
+    /// The permission set; none for who runs the installation.
+    pub set: Option<RecordId>,
+    /// A built-in role, or what the company calls its set.
+    pub role: String,
+    pub is_owner: bool,
+    pub rights: Rights,
+    pub limits: Limits,
+}
+
+impl Seat {
+    /// Whoever runs the installation sees a company as its owner does.
+    pub fn owner() -> Self {
+        let role = Role::Owner;
+        Self { set: None, role: role.to_string(), is_owner: true, rights: role.rights(), limits: Limits::default() }
+    }
+
+    /// Whether whoever sits here may do all that somebody on another seat may.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.rights_beyond(other.rights).is_empty() && !self.limits.is_exceeded_by(other.limits)
+    }
+
+    /// What of these rights is lacking here.
+    pub fn rights_beyond(&self, rights: Rights) -> Vec<String> {
+        rights.beyond(self.rights)
+    }
+
+    /// Whether it allows something that no key is let do.
+    pub fn lets_only_people(&self, resource: ResourceKey, action: Action) -> bool {
+        is_for_people(resource, action) && self.rights.allows(resource, action)
+    }
+
+    /// What is left of it for a key.
+    pub fn narrowed(self, key: Option<&KeyScope>) -> Self {
+        match key {
+            Some(key) => {
+                let rights = self.rights.and(key.rights).and(Rights::where_(|key, action| !is_for_people(key, action)));
+                Self { rights, is_owner: false, ..self }
+            }
+            None => self,
+        }
+    }
+
+    pub fn of(set: permission_set::Model) -> Self {
+        let limits = Limits { max_document_amount: set.max_document_amount, backdate_days: set.backdate_days };
+        Self {
+            set: Some(set.id),
+            role: set.role.map_or(set.name, |role| role.to_string()),
+            is_owner: set.role == Some(Role::Owner),
+            rights: set.role.map_or_else(|| set.grants.0.rights(), Role::rights),
+            limits,
+        }
+    }
+}
+
+/// How far a key for a program goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyScope {
+    pub key: RecordId,
+    /// The only company that it knows.
+    pub business: BusinessId,
+    pub rights: Rights,
+}
+
+/// Who signed in.
+#[derive(Debug, Clone)]
+pub struct Principal {
+    pub user: UserId,
+    /// The key that speaks for them, where one does.
+    pub key: Option<Arc<KeyScope>>,
+    /// Else the session.
+    pub session: Option<RecordId>,
+    /// Of a token: the version of all tokens of the user that it was made under.
+    pub token_version: Option<i64>,
+    /// Whether they must choose another password before anything else.
+    pub must_change_password: bool,
+    /// What was known when the request arrived.
+    pub changes: Changes,
+    /// The version of the books of the company that the request names, when it arrived.
+    pub books: Option<(BusinessId, i64)>,
+    /// May make companies; says nothing about the companies of others.
+    pub is_system_admin: bool,
+    pub expires_at: Instant,
+}
+
+impl Principal {
+    /// Who the log says it was.
+    pub fn who(&self) -> security::Who {
+        match &self.key {
+            Some(key) => security::Who::Key { key: key.key, user: self.user },
+            None => security::Who::User(self.user),
+        }
+    }
+
+    /// Whose requests are counted together: those of a key, or of a user.
+    pub fn caller(&self) -> Uuid {
+        self.key.as_ref().map_or(self.user.0, |key| key.key.0)
+    }
+
+    /// The key that speaks for the user in a company, if one does. It knows no other company.
+    pub fn key_in(&self, business: BusinessId) -> Result<Option<&KeyScope>> {
+        match self.key.as_deref() {
+            Some(key) if key.business != business => Err(Error::NotFound),
+            key => Ok(key),
+        }
+    }
+}
+
+/// Whose a request was found to be, and in which company of theirs. It is made of what was proved, and of nothing that
+/// a client says: nobody can be counted as somebody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Proved {
+    account: UserId,
+    company: Option<BusinessId>,
+}
+
+impl Proved {
+    /// The account itself, also where a key speaks for it: however many keys and addresses it has, it is one.
+    pub const fn account(self) -> UserId {
+        self.account
+    }
+
+    pub const fn company(self) -> Option<BusinessId> {
+        self.company
+    }
+
+    /// Whoever has just logged in.
+    pub fn by(session: &crate::auth::Session) -> Self {
+        Self { account: session.user.id, company: None }
+    }
+
+    /// Whoever asks, in the company that they were found to be a member of.
+    pub const fn of(principal: &Principal, company: Option<BusinessId>) -> Self {
+        Self { account: principal.user, company }
+    }
+}
+
+/// The company in scope, as far as rules need it.
+#[derive(Debug, Clone)]
+pub struct Business {
+    pub id: BusinessId,
+    pub base_currency: String,
+    pub currency_decimals: u32,
+    pub settings: BusinessSettings,
+    pub status: BusinessStatus,
+    /// What the caller is there.
+    pub seat: Arc<Seat>,
+    pub fiscal_year_start_month: u32,
+    pub fiscal_year_start_day: u32,
+    pub timezone: chrono_tz::Tz,
+    /// The accounts by role, as JSON; few requests look.
+    pub system_accounts: String,
+    /// Which parties became part of which.
+    pub aliases: Arc<Aliases>,
+}
+
+impl Business {
+    /// The first day of the fiscal year that a day lies in.
+    pub fn fiscal_year_start(&self, day: Day) -> Day {
+        let start = |year| Day::new(year, self.fiscal_year_start_month, self.fiscal_year_start_day);
+        start(day.year()).filter(|start| *start <= day).or_else(|| start(day.year() - 1)).unwrap_or(day)
+    }
+
+    /// The last day of the fiscal year that a day lies in.
+    pub fn fiscal_year_end(&self, day: Day) -> Day {
+        let start = self.fiscal_year_start(day);
+        Day::new(start.year() + 1, start.month(), start.day()).map_or(day, Day::previous)
+    }
+
+    /// The day it is at the company's seat.
+    pub fn today(&self, now: Instant) -> Day {
+        let utc = chrono::DateTime::from_timestamp_micros(now.micros()).unwrap_or_default();
+        Day::of(utc.with_timezone(&self.timezone).date_naive())
+    }
+
+    /// When a day begins at the company's seat.
+    pub fn beginning_of(&self, day: Day) -> Instant {
+        use chrono::TimeZone;
+        // Where a clock is put forward at midnight, the day begins an hour later.
+        let hours = (0..24).filter_map(|hour| day.date().and_hms_opt(hour, 0, 0));
+        let mut begins = hours.filter_map(|time| self.timezone.from_local_datetime(&time).earliest());
+        begins.next().map_or_else(Instant::default, |at| Instant::from_micros(at.timestamp_micros()))
+    }
+
+    /// The company as a key sees it.
+    pub fn narrowed(self: Arc<Self>, key: Option<&KeyScope>) -> Arc<Self> {
+        match key {
+            Some(key) => {
+                let seat = Arc::new(self.seat.as_ref().clone().narrowed(Some(key)));
+                Arc::new(Self { seat, ..self.as_ref().clone() })
+            }
+            None => self,
+        }
+    }
+
+    #[cfg(any(test, feature = "samples"))]
+    pub fn sample() -> Self {
+        Self {
+            id: BusinessId::default(),
+            base_currency: "EUR".into(),
+            currency_decimals: 2,
+            settings: BusinessSettings::default(),
+            status: BusinessStatus::Active,
+            seat: Arc::new(Seat::owner()),
+            fiscal_year_start_month: 1,
+            fiscal_year_start_day: 1,
+            timezone: chrono_tz::UTC,
+            system_accounts: "{}".into(),
+            aliases: Arc::default(),
+        }
+    }
+
+    pub fn require(&self, resource: ResourceKey, action: Action) -> Result<()> {
+        if self.seat.rights.allows(resource, action) {
+            return Ok(());
+        }
+        Err(Error::Forbidden { permission: permission(resource, action) })
+    }
+}
+
+#[derive(FromQueryResult)]
+struct Facts {
+    base_currency: String,
+    settings: AsJson<BusinessSettings>,
+    status: BusinessStatus,
+    fiscal_year_start_month: i64,
+    fiscal_year_start_day: i64,
+    timezone: String,
+    system_accounts: String,
+}
+
+impl Facts {
+    fn seen_from(self, id: BusinessId, seat: Seat, aliases: Aliases) -> Business {
+        Business {
+            id,
+            currency_decimals: crate::currency::decimals(&self.base_currency).unwrap_or(2),
+            base_currency: self.base_currency,
+            settings: self.settings.0,
+            status: self.status,
+            seat: Arc::new(seat),
+            fiscal_year_start_month: u32::try_from(self.fiscal_year_start_month).unwrap_or(1),
+            fiscal_year_start_day: u32::try_from(self.fiscal_year_start_day).unwrap_or(1),
+            timezone: self.timezone.parse().unwrap_or(chrono_tz::UTC),
+            system_accounts: self.system_accounts,
+            aliases: Arc::new(aliases),
+        }
+    }
+}
+
+/// The company as this user sees it; one they are no member of does not exist for them.
+pub async fn visible_business(connection: &impl ConnectionTrait, user: UserId, id: BusinessId) -> Result<Business> {
+    let member = membership::Entity::find_by_id((id, user)).one(connection).await?.ok_or(Error::NotFound)?;
+    let seat = seat_of(connection, id, member.permission_id).await?;
+    let seat = seat.ok_or_else(|| Error::internal("a member has a permission set that is not there"))?;
+    seen_from(connection, id, seat).await
+}
+
+/// What a permission set of a company comes to.
+pub async fn seat_of(connection: &impl ConnectionTrait, id: BusinessId, set: RecordId) -> Result<Option<Seat>> {
+    Ok(permission_set::Entity::find_by_id((id, set)).one(connection).await?.map(Seat::of))
+}
+
+/// The company as someone on a seat sees it.
+pub async fn seen_from(connection: &impl ConnectionTrait, id: BusinessId, seat: Seat) -> Result<Business> {
+    let facts = business::Entity::find_by_id(id).into_model::<Facts>().one(connection).await?;
+    Ok(facts.ok_or(Error::NotFound)?.seen_from(id, seat, Aliases::load(connection, id).await?))
+}
+
+/// The permission set of a built-in role in a company.
+pub async fn set_of_role(connection: &impl ConnectionTrait, id: BusinessId, role: Role) -> Result<RecordId> {
+    let found = permission_set::Entity::find()
+        .filter(permission_set::Column::BusinessId.eq(id))
+        .filter(permission_set::Column::Role.eq(role))
+        .one(connection)
+        .await?;
+    Ok(found.ok_or_else(|| Error::internal(format!("the company has no permission set {role}")))?.id)
+}

@@ -1,0 +1,367 @@
+//! The audit log: who changed what, in a chain of hashes for each company.
+//!
+//! Each record's hash covers its own content and the hash before it, so that a record which is changed, taken
+//! out or put in later breaks the chain from there on. The hash is made with a key that is not in the database, so that
+//! nobody else can chain them anew; records from before there was a key are plain, and the first one after them holds
+//! them fast. The chain's head stands in `books` as well, signed, so that records cut off its end are missed too.
+
+use crate::aside;
+use crate::clock::Instant;
+use crate::cx::Cx;
+use crate::digest::Digest;
+use crate::error::Result;
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::packed::Packed;
+use crate::seal::{Seals, heads};
+use crate::texts::search_key;
+use crate::wire_enum;
+use schema::key::ResourceKey;
+use schema::tables::{audit_log, books};
+use schemars::JsonSchema;
+use sea_orm::sea_query::{Condition, LikeExpr};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+wire_enum! {
+    /// What was done to a record.
+    pub enum AuditAction {
+        #[default]
+        Created = "created",
+        Updated = "updated",
+        Deleted = "deleted",
+        /// A draft came into the books.
+        Posted = "posted",
+        /// A document was taken back by a reversal.
+        Voided = "voided",
+        /// The company's books came under the master key: from here on they are proved.
+        Sealed = "sealed",
+    }
+}
+
+/// Where a request came from, as far as the audit log tells.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// Who asked; nobody on the command line.
+    pub user: Option<UserId>,
+    /// The key that speaks for them, where one does.
+    pub key: Option<RecordId>,
+    pub address: Option<IpAddr>,
+    /// `A` or `B`.
+    pub dialect: Option<&'static str>,
+    /// The server's own name for the request.
+    pub request_id: Option<String>,
+    /// What the client calls it.
+    pub client_request_id: Option<String>,
+}
+
+/// One change of one record.
+#[derive(Clone)]
+pub struct Change {
+    pub action: AuditAction,
+    pub resource: ResourceKey,
+    pub id: RecordId,
+    pub version_from: Option<i64>,
+    pub version_to: Option<i64>,
+    /// The record as it was answered before and after, as JSON.
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+impl Change {
+    /// As it stands in the installation's log, where it changes people: with the company that it happened in.
+    pub fn for_the_installation(&self, business: BusinessId) -> Option<Self> {
+        let own = business == BusinessId::INSTALLATION;
+        let lasting = self.resource != ResourceKey::Businesses || self.action != AuditAction::Updated;
+        if own || !self.resource.is_of_people() || !lasting {
+            return None;
+        }
+        let within = |json: &String| format!("{{\"businessId\":\"{business}\",\"record\":{json}}}");
+        Some(Self { before: self.before.as_ref().map(within), after: self.after.as_ref().map(within), ..self.clone() })
+    }
+}
+
+pub fn row(
+    seals: &Seals,
+    business: BusinessId,
+    id: RecordId,
+    (sequence, at, previous): (i64, Instant, &str),
+    origin: &Origin,
+    change: Change,
+) -> audit_log::Model {
+    let search = change.after.as_deref().or(change.before.as_deref()).and_then(looked_for);
+    let mut row = audit_log::Model {
+        business_id: business,
+        sequence,
+        id,
+        at,
+        user_id: origin.user,
+        address: origin.address.map(|address| address.to_string()),
+        dialect: origin.dialect.map(str::to_owned),
+        request_id: origin.request_id.clone(),
+        client_request_id: origin.client_request_id.clone(),
+        action: change.action.as_str().to_owned(),
+        resource: change.resource.stem().to_owned(),
+        resource_id: change.id,
+        version_from: change.version_from,
+        version_to: change.version_to,
+        before: change.before.map(Packed::from),
+        after: change.after.map(Packed::from),
+        search,
+        previous_hash: previous.to_owned(),
+        hash: String::new(),
+        keyed: true,
+    };
+    row.hash = hash(seals, &row);
+    row
+}
+
+/// Appends a record by itself. What a batch records waits on the desk instead.
+pub async fn append(connection: &impl ConnectionTrait, record: audit_log::Model) -> Result<()> {
+    audit_log::Entity::insert(record.into_active_model()).exec_without_returning(connection).await?;
+    Ok(())
+}
+
+/// What links a record to the chain.
+fn hash(seals: &Seals, row: &audit_log::Model) -> String {
+    if row.keyed {
+        let mut signing = seals.sign("audit 1");
+        feed_all(row, |part| signing.feed(part));
+        return signing.finish();
+    }
+    let mut digest = Digest::default();
+    feed_all(row, |part| digest.feed(part));
+    digest.finish()
+}
+
+/// Every column.
+fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Option<&str>)) {
+    feed(Some(&row.previous_hash));
+    feed(Some(&row.business_id.to_string()));
+    feed(Some(&row.sequence.to_string()));
+    feed(Some(&row.id.to_string()));
+    feed(Some(&row.at.micros().to_string()));
+    feed(row.user_id.map(|user| user.to_string()).as_deref());
+    feed(row.address.as_deref());
+    feed(row.dialect.as_deref());
+    feed(row.request_id.as_deref());
+    feed(Some(&row.action));
+    feed(Some(&row.resource));
+    feed(Some(&row.resource_id.to_string()));
+    feed(row.version_from.map(|version| version.to_string()).as_deref());
+    feed(row.version_to.map(|version| version.to_string()).as_deref());
+    feed(row.before.as_deref());
+    feed(row.after.as_deref());
+    // Records from before there was this column, and those of clients that call their requests nothing, have one part less.
+    if let Some(client) = &row.client_request_id {
+        feed(Some(client));
+    }
+    // The same of records from before they were looked for by a column of its own.
+    if let Some(search) = &row.search {
+        feed(Some("search"));
+        feed(Some(search));
+    }
+}
+
+/// The members of a record that it is looked for by.
+const LOOKED_FOR: &[&str] =
+    &["number", "code", "name", "legalName", "email", "reference", "externalId", "narration", "description"];
+
+/// What a record is looked for by, as `q` has it. One in the installation's log is within another.
+fn looked_for(json: &str) -> Option<String> {
+    let mut members: HashMap<&str, &RawValue> = serde_json::from_str(json).ok()?;
+    if let Some(within) = members.get("record") {
+        members = serde_json::from_str(within.get()).ok()?;
+    }
+    let texts = LOOKED_FOR.iter().filter_map(|name| serde_json::from_str::<String>(members.get(name)?.get()).ok());
+    Some(search_key(&texts.collect::<Vec<_>>().join(" ")))
+}
+
+/// Records that a word is found in; those from before there was a column for it by what they hold.
+pub fn found_by(like: &LikeExpr) -> Condition {
+    use audit_log::Column;
+    let older = Condition::all().add(Column::Search.is_null()).add(Column::After.like(like.clone()));
+    Condition::any().add(Column::Search.like(like.clone())).add(older)
+}
+
+/// What a walk along the chain came to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditVerdict {
+    /// Whether the chain is whole.
+    pub ok: bool,
+    /// Records in the chain.
+    pub records: i64,
+    /// Hash of the newest record; keep it elsewhere to be able to prove later that nothing was cut off.
+    pub head: String,
+    /// Where the chain is broken.
+    pub problems: Vec<AuditProblem>,
+}
+
+/// A place at which the audit log is not what was written.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditProblem {
+    /// The record's place in the chain.
+    pub sequence: i64,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+/// Each record may weigh what the largest document does, twice.
+const PORTION: u64 = 200;
+const MOST_PROBLEMS: usize = 100;
+
+/// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
+pub async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
+    let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
+    let mut chain = Chain::default();
+    let after = |sequence: i64| {
+        audit_log::Entity::find()
+            .filter(audit_log::Column::BusinessId.eq(business))
+            .filter(audit_log::Column::Sequence.gt(sequence))
+            .order_by_asc(audit_log::Column::Sequence)
+            .limit(PORTION)
+            .all(connection)
+    };
+    let mut portion = after(0).await?;
+    while let Some(end) = portion.last().map(|row| row.sequence) {
+        cx.pause().await?;
+        // The next portion is read while this one is proved.
+        let proved = async { aside::computed(|| portion.into_iter().for_each(|row| chain.follow(&eras, row))) };
+        let (next, ()) = tokio::join!(after(end), proved);
+        portion = next?;
+    }
+    let Chain { last, records, head, before, .. } = chain;
+    let mut report = |sequence: i64, problem: &str| chain.problems.report(sequence, problem);
+    if let Some(row) = books::Entity::find_by_id(business).one(connection).await? {
+        if row.audit_sequence != last {
+            report(last + 1, "is missing: records were cut off the end");
+        } else if row.audit_hash != head {
+            report(last, "is not the record that the chain ended with");
+        } else if records > 0 && before != Some(eras.len() - 1) {
+            report(last, "is not under the key");
+        }
+        if !heads::is_signed(seals, &row) {
+            report(row.audit_sequence, "is where the books say that they stand, and that is not signed");
+        }
+    }
+    let problems = chain.problems.0;
+    Ok(AuditVerdict { ok: problems.is_empty(), records, head, problems })
+}
+
+#[derive(Default)]
+struct Problems(Vec<AuditProblem>);
+
+impl Problems {
+    fn report(&mut self, sequence: i64, problem: &str) {
+        if self.0.len() < MOST_PROBLEMS {
+            self.0.push(AuditProblem { sequence, problem: problem.into() });
+        }
+    }
+}
+
+/// How far the chain was followed.
+#[derive(Default)]
+struct Chain {
+    last: i64,
+    records: i64,
+    head: String,
+    /// Which key the record before was made with; none where there was none yet.
+    before: Option<usize>,
+    problems: Problems,
+}
+
+impl Chain {
+    fn follow(&mut self, eras: &[Seals], row: audit_log::Model) {
+        if row.sequence != self.last + 1 {
+            self.problems.report(self.last + 1, "is missing");
+        } else if row.previous_hash != self.head {
+            self.problems.report(row.sequence, "does not follow from the record before it");
+        }
+        let era = eras.iter().position(|seals| hash(seals, &row) == row.hash);
+        let made_with = era.filter(|_| row.keyed);
+        if era.is_none() {
+            self.problems.report(row.sequence, "is not what was written");
+        } else if made_with < self.before {
+            self.problems.report(row.sequence, "is not under the key, and the one before it is");
+        }
+        (self.last, self.records, self.before, self.head) = (row.sequence, self.records + 1, made_with, row.hash);
+    }
+}
+
+/// The hash of a record, if it is there.
+pub async fn hash_at(connection: &impl ConnectionTrait, business: BusinessId, sequence: i64) -> Result<Option<String>> {
+    let found = audit_log::Entity::find()
+        .filter(audit_log::Column::BusinessId.eq(business))
+        .filter(audit_log::Column::Sequence.eq(sequence));
+    Ok(found.one(connection).await?.map(|row| row.hash))
+}
+
+/// Whether any record of a chain was made with the key.
+pub async fn any_keyed(connection: &impl ConnectionTrait, business: BusinessId) -> Result<bool> {
+    let keyed = audit_log::Entity::find()
+        .filter(audit_log::Column::BusinessId.eq(business))
+        .filter(audit_log::Column::Keyed.eq(true));
+    Ok(keyed.limit(1).one(connection).await?.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seals() -> Seals {
+        Seals::of(&crate::keys::Keys::of(b"key")).unwrap()
+    }
+
+    fn sample() -> audit_log::Model {
+        let change = Change {
+            action: AuditAction::Updated,
+            resource: ResourceKey::Parties,
+            id: RecordId::default(),
+            version_from: Some(1),
+            version_to: Some(2),
+            before: Some("{}".into()),
+            after: None,
+        };
+        let origin = Origin { dialect: Some("A"), ..Origin::default() };
+        row(&seals(), BusinessId::default(), RecordId::default(), (1, Instant::default(), ""), &origin, change)
+    }
+
+    #[test]
+    fn every_column_is_under_the_hash() {
+        let whole = sample();
+        assert_eq!(hash(&seals(), &whole), whole.hash);
+        let tampered: [fn(&mut audit_log::Model); 12] = [
+            |row| row.keyed = false,
+            |row| row.search = None,
+            |row| row.search = Some("other".into()),
+            |row| row.sequence = 2,
+            |row| row.at = Instant::from_micros(1),
+            |row| row.dialect = Some("B".into()),
+            |row| row.action = "deleted".into(),
+            |row| row.version_to = None,
+            |row| row.before = Some("{ }".to_owned().into()),
+            |row| (row.before, row.after) = (None, row.before.take()),
+            |row| row.previous_hash = "00".into(),
+            |row| row.address = Some(String::new()),
+        ];
+        for tamper in tampered {
+            let mut row = whole.clone();
+            tamper(&mut row);
+            assert_ne!(hash(&seals(), &row), whole.hash, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn records_from_before_there_was_a_key_are_what_they_were() {
+        let plain = audit_log::Model { keyed: false, search: None, ..sample() };
+        // As it was made before.
+        assert_eq!(hash(&seals(), &plain), "01155f8244c957fb864f72528028d8b0f065aad9d70ca24f934230df12986df3");
+        let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();
+        assert_eq!(hash(&seals(), &plain), hash(&other, &plain));
+        assert_ne!(hash(&seals(), &sample()), hash(&other, &sample()));
+    }
+}

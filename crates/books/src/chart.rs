@@ -1,0 +1,73 @@
+//! The chart of accounts, read.
+
+use crate::error::{Error, Result};
+use crate::ids::{BusinessId, RecordId};
+use crate::stored::AsJson;
+use rules::account::AccountStatus;
+pub use rules::chart::*;
+use schema::account as accounts;
+use schema::business as businesses;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use std::collections::BTreeMap;
+
+/// All accounts of a company, and what each is used for.
+pub async fn load(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Chart> {
+    let held: Option<AsJson<BTreeMap<SystemRole, RecordId>>> = businesses::Entity::find_by_id(business)
+        .select_only()
+        .column(businesses::Column::SystemAccounts)
+        .into_tuple()
+        .one(connection)
+        .await?;
+    let held = held.ok_or_else(|| Error::internal("a company has no accounts in its roles"))?;
+    load_with(connection, business, &held.0).await
+}
+
+/// All accounts of a company, with these in its roles.
+pub async fn load_with(
+    connection: &impl ConnectionTrait,
+    business: BusinessId,
+    roles: &BTreeMap<SystemRole, RecordId>,
+) -> Result<Chart> {
+    let rows = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(business)).all(connection).await?;
+    let accounts = rows.into_iter().map(|row| Account {
+        id: row.id,
+        code: row.code,
+        name: row.name,
+        r#type: row.r#type,
+        keeper: row.keeper,
+        is_group: row.is_group,
+        currency: row.currency,
+        allow_manual_posting: row.allow_manual_posting,
+        archived: row.status == AccountStatus::Archived,
+    });
+    Chart::new(accounts, roles).map_err(|role| {
+        Error::conflict(
+            "invalid_state",
+            format!("No account has the role {role}; name one in the company's systemAccounts"),
+        )
+    })
+}
+
+/// The general chart, its accounts known by their codes, and 2205 that a component of a tax names.
+#[cfg(any(test, feature = "samples"))]
+pub fn sample() -> Chart {
+    use rules::account::AccountType;
+    use rules::keeper::Keeper;
+    let id = |code: &str| RecordId(uuid::Uuid::from_u128(code.parse().unwrap()));
+    let account = |code: &str, name: &str, r#type, keeper: Keeper, is_group| Account {
+        id: id(code),
+        code: code.into(),
+        name: name.into(),
+        r#type,
+        keeper,
+        is_group,
+        currency: None,
+        allow_manual_posting: keeper.takes_journals(),
+        archived: false,
+    };
+    let blueprints = ChartTemplate::General.accounts();
+    let roles = blueprints.iter().filter_map(|one| Some((one.role?, id(one.code)))).collect();
+    let planted = blueprints.iter().map(|one| account(one.code, one.name, one.r#type, one.keeper(), one.is_group));
+    let of_component = account("2205", "Tax of a region", AccountType::CurrentLiability, Keeper::Tax, false);
+    Chart::new(planted.chain([of_component]), &roles).unwrap()
+}

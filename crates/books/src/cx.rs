@@ -1,0 +1,341 @@
+//! The context of one request: who asks, in which company, when, and the only way to a query.
+//!
+//! Nobody queries without a `Cx`. Its company is part of every key, so a record of another company cannot
+//! be reached by mistake. What is to be written in the lane goes to its desk, through the context as well.
+
+use crate::abroad::Abroad;
+use crate::access::{Business, KeyScope, Seat};
+use crate::audit::{Change, Origin};
+use crate::chart::Chart;
+use crate::clock::{Clock, Instant};
+use crate::database::{Db, Reads, Session};
+use crate::day::Day;
+use crate::desk::{Desk, NewEntry};
+use crate::error::{Error, Result};
+use crate::fair::Pace;
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::keys::Keys;
+use crate::limits::{self, Tally};
+use crate::numbering::{Counter, Numbering};
+use crate::periods::{Asker, Periods};
+use crate::seal::Seals;
+use crate::security::AccountChange;
+use crate::stock::Replaced;
+use crate::tax_codes::TaxCodes;
+use crate::terms::Terms;
+use schema::aliases::Aliases;
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::tables::{DocumentKind, EntryRef, documents};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What a write expects the record to be: the `If-Match` header, already taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Expectation {
+    /// Nothing was said: the last write wins, where the company allows it.
+    #[default]
+    Unsaid,
+    /// Any version, as long as the record exists.
+    Any,
+    /// One of these tags, without their quotes.
+    Tags(Vec<String>),
+}
+
+/// The point in time that figures are wanted for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Point {
+    /// At the end of this day; all days where it is not said.
+    pub as_of: Option<Day>,
+    /// Only what was recorded by then.
+    pub known_at: Option<Instant>,
+    /// No entry after this one: what is read in several snapshots tells the same books in each.
+    pub until: Option<i64>,
+}
+
+pub struct Cx<'a> {
+    pub db: Db<'a>,
+    pub user: UserId,
+    pub now: Instant,
+    pub point: Point,
+    pub seals: &'a Seals,
+    key: Option<&'a KeyScope>,
+    session: Option<RecordId>,
+    keys: &'a Keys,
+    business: Option<&'a Business>,
+    clock: &'a Clock,
+    expectation: &'a Expectation,
+    origin: &'a Origin,
+    desk: Option<&'a Desk>,
+    pace: Option<&'a Pace>,
+    /// What was posted so far.
+    moved: Tally,
+    /// What of stock a new version replaces.
+    replaced: Replaced,
+    abroad: Abroad,
+}
+
+/// What a context is made of besides its connection.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    pub user: UserId,
+    /// The key that speaks for the user, where one does.
+    pub key: Option<&'a KeyScope>,
+    /// The session that the request belongs to, where it belongs to one.
+    pub session: Option<RecordId>,
+    /// What is secret outside of the database.
+    pub keys: &'a Keys,
+    pub business: Option<&'a Business>,
+    pub clock: &'a Clock,
+    pub expectation: &'a Expectation,
+    pub origin: &'a Origin,
+    pub point: Point,
+    /// What proves that the server wrote something.
+    pub seals: &'a Seals,
+}
+
+impl<'a> Cx<'a> {
+    pub fn reading(asked: Asked<'a>, reads: &'a Reads) -> Self {
+        Self::over(asked, Db::Reads(reads), None)
+    }
+
+    pub fn reading_within(asked: Asked<'a>, snapshot: &'a Session) -> Self {
+        Self::over(asked, Db::Session(snapshot), None)
+    }
+
+    pub fn writing(asked: Asked<'a>, transaction: &'a Session, desk: &'a Desk) -> Self {
+        Self::over(asked, Db::Session(transaction), Some(desk))
+    }
+
+    fn over(asked: Asked<'a>, db: Db<'a>, desk: Option<&'a Desk>) -> Self {
+        let Asked { user, key, session, keys, business, clock, expectation, origin, point, seals } = asked;
+        Self {
+            db,
+            user,
+            now: clock.now(),
+            point,
+            seals,
+            key,
+            session,
+            keys,
+            business,
+            clock,
+            expectation,
+            origin,
+            desk,
+            pace: None,
+            moved: Tally::default(),
+            replaced: Replaced::default(),
+            abroad: Abroad::default(),
+        }
+    }
+
+    /// One that gives way to others between the portions of what it reads.
+    pub fn at_pace(self, pace: &'a Pace) -> Self {
+        Self { pace: Some(pace), ..self }
+    }
+
+    /// Lets others go first, where this is a long read.
+    pub async fn pause(&self) -> Result<()> {
+        match self.pace {
+            Some(pace) => pace.pause().await,
+            None => Ok(()),
+        }
+    }
+
+    /// The company in scope. A resource of a company is never reached without one.
+    pub fn business(&self) -> Result<&'a Business> {
+        self.business.ok_or_else(|| Error::internal("a company's resource was asked for without a company"))
+    }
+
+    pub fn business_id(&self) -> Result<BusinessId> {
+        self.business().map(|business| business.id)
+    }
+
+    /// Who the parties of rows are.
+    pub fn aliases(&self) -> Result<&'a Aliases> {
+        self.business().map(|business| business.aliases.as_ref())
+    }
+
+    /// The company's own day.
+    pub fn today(&self) -> Result<Day> {
+        Ok(self.business()?.today(self.now))
+    }
+
+    /// The only company that the caller's key knows.
+    pub fn only(&self) -> Option<BusinessId> {
+        self.key.map(|key| key.business)
+    }
+
+    /// The session that the request belongs to. Whoever comes with a key has none.
+    pub fn session(&self) -> Option<RecordId> {
+        self.session
+    }
+
+    /// What is secret outside of the database.
+    pub fn keys(&self) -> &'a Keys {
+        self.keys
+    }
+
+    /// What is left of a seat for the caller's key.
+    pub fn narrowed(&self, seat: Seat) -> Seat {
+        seat.narrowed(self.key)
+    }
+
+    /// Refuses where the caller's role does not allow it.
+    pub fn require(&self, resource: ResourceKey, action: Action) -> Result<()> {
+        self.business()?.require(resource, action)
+    }
+
+    pub fn new_id(&self) -> uuid::Uuid {
+        self.clock.identifier()
+    }
+
+    /// Compares `If-Match` with the record as it is.
+    pub fn check_expectation(&self, id: RecordId, version: i64) -> Result<()> {
+        match self.expectation {
+            Expectation::Unsaid if self.business.is_some_and(|business| business.settings.require_if_match) => {
+                Err(Error::PreconditionRequired)
+            }
+            Expectation::Unsaid | Expectation::Any => Ok(()),
+            Expectation::Tags(tags) if tags.contains(&version_tag(id, version)) => Ok(()),
+            Expectation::Tags(_) => Err(Error::PreconditionFailed),
+        }
+    }
+
+    // ── The books ──
+
+    fn desk(&self) -> Result<&'a Desk> {
+        self.desk.ok_or_else(|| Error::internal("a write outside the lane"))
+    }
+
+    pub async fn chart(&self) -> Result<Arc<Chart>> {
+        let business = self.business_id()?;
+        match self.desk {
+            Some(desk) => desk.chart(&self.db, business).await,
+            None => Ok(Arc::new(crate::chart::load(&self.db, business).await?)),
+        }
+    }
+
+    pub async fn numbering(&self) -> Result<Arc<Numbering>> {
+        self.desk()?.numbering(&self.db, self.business_id()?).await
+    }
+
+    pub async fn periods(&self) -> Result<Arc<Periods>> {
+        let business = self.business_id()?;
+        match self.desk {
+            Some(desk) => desk.periods(&self.db, business).await,
+            None => Ok(Arc::new(Periods::load(&self.db, business).await?)),
+        }
+    }
+
+    pub fn asker(&self) -> Asker {
+        Asker { user: self.user, now: self.now }
+    }
+
+    pub async fn taxes(&self) -> Result<Arc<TaxCodes>> {
+        self.desk()?.taxes(&self.db, self.business_id()?).await
+    }
+
+    pub async fn terms(&self) -> Result<Arc<Terms>> {
+        self.desk()?.terms(&self.db, self.business_id()?).await
+    }
+
+    /// Those of these parties that there are.
+    pub async fn parties(&self, asked: &HashSet<RecordId>) -> Result<HashMap<RecordId, Arc<schema::party::Model>>> {
+        self.desk()?.parties(&self.db, self.business_id()?, asked).await
+    }
+
+    /// Those of these items that there are.
+    pub async fn items(&self, asked: &HashSet<RecordId>) -> Result<HashMap<RecordId, Arc<schema::item::Model>>> {
+        self.desk()?.items(&self.db, self.business_id()?, asked).await
+    }
+
+    pub async fn counter(&self, series: RecordId, period: &str) -> Result<Option<Counter>> {
+        self.desk()?.counter(&self.db, self.business_id()?, series, period).await
+    }
+
+    pub fn set_counter(&self, series: RecordId, period: String, last: i64, date: Day) -> Result<()> {
+        self.desk()?.set_counter(self.business_id()?, series, period, last, date);
+        Ok(())
+    }
+
+    /// Puts a posting into the books, as far as the caller may.
+    pub async fn post(&self, entry: NewEntry) -> Result<EntryRef> {
+        self.abroad.note(&entry, &self.business()?.base_currency);
+        let entry = limits::judge(self, &self.moved, entry).await?;
+        let stamp = (RecordId(self.new_id()), self.user, self.now);
+        self.desk()?.post(self.business_id()?, stamp, entry)
+    }
+
+    /// The first day from which there is something else in other currencies than before this command.
+    pub fn changed_abroad(&self) -> Option<Day> {
+        self.abroad.since()
+    }
+
+    /// Whether a document of this kind waits on the desk.
+    pub fn awaits(&self, kind: DocumentKind) -> Result<bool> {
+        Ok(self.desk()?.awaits(self.business_id()?, kind))
+    }
+
+    /// Refuses where what is written could not be undone by itself; the command starts over then.
+    pub fn check_undoable(&self) -> Result<()> {
+        self.desk()?.check_undoable()
+    }
+
+    pub fn keep_document(&self, document: documents::Model) -> Result<()> {
+        self.desk()?.keep_document(document);
+        Ok(())
+    }
+
+    /// What a document in the books names is not removed any more.
+    pub fn keep_named(&self, document: &documents::Model) -> Result<()> {
+        self.desk()?.keep_named(document);
+        Ok(())
+    }
+
+    pub fn replaced(&self) -> &Replaced {
+        &self.replaced
+    }
+
+    /// Puts a row of a sub-ledger on the desk, beside the entries that it belongs to.
+    pub fn keep(&self, keep: impl FnOnce(&Desk)) -> Result<()> {
+        keep(self.desk()?);
+        Ok(())
+    }
+
+    /// Writes what the desk holds, so that a query sees it.
+    pub async fn flush(&self) -> Result<()> {
+        self.desk()?.flush(&self.db).await.map_err(|error| match error {
+            Error::Unavailable(_) => error,
+            // What the database objects to may be somebody else's; the lane finds out whose.
+            other => Error::internal(format!("what was planned could not be written: {other:?}")),
+        })
+    }
+
+    /// Notes a change in the company's audit log.
+    pub fn record(&self, business: BusinessId, change: Change) -> Result<()> {
+        self.desk()?.record(business, RecordId(self.new_id()), self.now, self.origin, change)
+    }
+
+    /// Notes in the installation's log what happened to the caller's account.
+    pub fn record_account(&self, account: UserId, change: AccountChange) -> Result<()> {
+        self.record(BusinessId::INSTALLATION, change.of(account))
+    }
+
+    /// Begins the books of a company that was just made.
+    pub async fn found(&self, business: BusinessId) -> Result<()> {
+        self.desk()?.found(&self.db, business).await
+    }
+
+    /// What documents are judged by has changed.
+    pub fn forget_facts(&self, business: BusinessId) -> Result<()> {
+        self.desk()?.forget_facts(business);
+        Ok(())
+    }
+}
+
+/// The text of a record's `ETag`, the same in both dialects.
+pub fn version_tag(id: RecordId, version: i64) -> String {
+    format!("{id}-{version}")
+}

@@ -1,0 +1,441 @@
+//! Connections to the books: one writer and many readers on SQLite, one pool on PostgreSQL.
+//!
+//! Owns: how connections are opened and with which guarantees, and what both engines offer alike. Refuses: to run a
+//! query; that is `Cx`'s.
+//!
+//! What is read outside a transaction goes through `Reads`, what is read or written inside one through a `Session`.
+//! Only a lane has a `Writer`, which begins and commits. All of SQLite stands in `sqlite`, all of PostgreSQL in
+//! `postgres`.
+
+pub mod lane;
+mod line;
+mod openly;
+mod postgres;
+mod sqlite;
+mod standing;
+
+use migrations::{Sign, schema};
+pub use openly::unverified_host;
+pub use postgres_kit::Patience;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
+use standing::{Part, Standing};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
+
+/// How long a question may take that only asks whether the database is there.
+const GLANCE: Duration = Duration::from_millis(400);
+
+/// How to reach the database.
+#[derive(Debug, Clone)]
+pub struct DatabaseOptions {
+    /// `sqlite:PATH` or `postgres://...`.
+    pub url: String,
+    pub purpose: Purpose,
+    /// Connections to PostgreSQL.
+    pub pool_size: u32,
+    /// How long PostgreSQL is waited for.
+    pub patience: Patience,
+    /// Read-only connections to SQLite.
+    pub readers: u32,
+    /// How much of its file all connections to SQLite together may hold in memory.
+    pub page_cache_kib: u32,
+    /// How long SQLite's log may grow, in bytes, before reads are ended that keep it from being used anew.
+    pub log_budget: u64,
+}
+
+/// What the books are opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To serve them. On SQLite nobody else may, as long as this process lives.
+    Serving,
+    /// To change something, beside whoever serves them.
+    Writing,
+    /// To read only, beside whoever serves them. Nothing is made that is not there.
+    Reading,
+}
+
+/// The books' database.
+#[derive(Debug, Clone)]
+pub struct Database {
+    engine: Engine,
+    standing: Arc<Standing>,
+    /// What is read outside a transaction.
+    pub read: Reads,
+    /// What lets requests in: connections of its own, which no other question takes.
+    pub door: Reads,
+}
+
+#[derive(Debug, Clone)]
+enum Engine {
+    Sqlite(Arc<sqlite::Engine>),
+    Postgres(postgres::Engine),
+}
+
+/// Where a question goes that needs no transaction. It ends inside the engine when nobody waits for it any more.
+#[derive(Debug, Clone)]
+pub enum Reads {
+    Sqlite(sqlite::Reads),
+    Postgres(postgres::Reads),
+}
+
+/// A transaction, or a snapshot of the books.
+#[derive(Debug)]
+pub enum Session {
+    #[doc(hidden)]
+    Sqlite(sqlite::Transaction),
+    #[doc(hidden)]
+    SqliteSnapshot(sqlite::Snapshot),
+    #[doc(hidden)]
+    Postgres(Box<postgres::Session>),
+}
+
+/// What a lane writes through. It owns the health of its connection.
+#[derive(Debug)]
+pub enum Writer {
+    #[doc(hidden)]
+    Sqlite(Box<sqlite::Writer>),
+    #[doc(hidden)]
+    Postgres(postgres::Writer),
+}
+
+/// What a commit came to.
+#[derive(Debug)]
+pub enum Committing {
+    /// It is in the database, for good.
+    Committed,
+    /// It did not happen, and never will.
+    Refused(DbErr),
+    /// Nobody can say.
+    Unknown(DbErr),
+}
+
+/// What a context asks through.
+#[derive(Clone, Copy)]
+pub enum Db<'a> {
+    Reads(&'a Reads),
+    Session(&'a Session),
+}
+
+impl Database {
+    pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
+        let standing = Arc::new(Standing::default());
+        if let Some(path) = sqlite_kit::file_of(&options.url) {
+            sqlite::outlive_limits()?;
+            let engine = Arc::new(sqlite::Engine::open(path, options, standing.clone())?);
+            let (read, door) = (Reads::Sqlite(engine.reads()), Reads::Sqlite(engine.door()));
+            return Ok(Self { engine: Engine::Sqlite(engine), standing, read, door });
+        }
+        if postgres_kit::is_postgres(&options.url) {
+            let engine = postgres::Engine::open(options, standing.clone()).await?;
+            let (read, door) = (Reads::Postgres(engine.reads()), Reads::Postgres(engine.door()));
+            return Ok(Self { engine: Engine::Postgres(engine), standing, read, door });
+        }
+        Err(DbErr::Custom("the database URL must begin with sqlite: or postgres://".into()))
+    }
+
+    /// A way to write. A lane has one of its own; so has what measures how fast writing can be.
+    pub fn writer(&self) -> Writer {
+        match &self.engine {
+            Engine::Sqlite(engine) => Writer::Sqlite(Box::new(engine.clone().writer())),
+            Engine::Postgres(engine) => Writer::Postgres(engine.writer()),
+        }
+    }
+
+    /// Whether one lane writes for all companies.
+    pub fn has_one_writer(&self) -> bool {
+        matches!(self.engine, Engine::Sqlite(_))
+    }
+
+    /// Runs a lane to its end: where statements return at once on a thread of its own, else as a task.
+    pub fn run_lane(&self, lane: impl Future<Output = ()> + Send + 'static) -> Result<LaneEnd, DbErr> {
+        let (told, ended) = oneshot::channel();
+        let whole = async move {
+            lane.await;
+            let _nobody_waits = told.send(());
+        };
+        match &self.engine {
+            Engine::Sqlite(_) => {
+                let handle = tokio::runtime::Handle::current();
+                let thread = supervise::thread("lane", move || handle.block_on(whole));
+                thread.map_err(|error| DbErr::Custom(format!("no thread for the write lane: {error}")))?;
+            }
+            Engine::Postgres(_) => drop(supervise::once("lane", whole)),
+        }
+        Ok(ended)
+    }
+
+    /// A transaction that sees the books as they are now, whatever is written meanwhile.
+    pub async fn snapshot(&self) -> Result<Session, DbErr> {
+        self.read.snapshot().await
+    }
+
+    /// Brings the schema up to date. What is noted of that is signed; how much there was that nobody of us noted is answered.
+    pub async fn migrate(&self, sign: Sign<'_>) -> Result<i64, DbErr> {
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.migrate(sign).await,
+            Engine::Postgres(engine) => engine.migrate(sign).await,
+        }
+    }
+
+    /// How many migrations are still to run. It changes nothing.
+    pub async fn pending_migrations(&self) -> Result<usize, DbErr> {
+        migrations::pending(&self.door).await
+    }
+
+    /// What SQLite finds wrong with its file. PostgreSQL has no such question; its own tools check it.
+    pub async fn check_file(&self) -> Result<Option<Vec<String>>, DbErr> {
+        match &self.engine {
+            Engine::Sqlite(_) => sqlite::check_file(&self.read).await.map(Some),
+            Engine::Postgres(_) => Ok(None),
+        }
+    }
+
+    /// Where the schema is not what the migrations make.
+    pub async fn check_schema(&self) -> Result<Vec<String>, DbErr> {
+        let found = schema::parts(&self.read).await?;
+        let expected = match &self.engine {
+            Engine::Sqlite(engine) => engine.expected_schema().await?,
+            Engine::Postgres(engine) => engine.expected_schema().await?,
+        };
+        Ok(schema::differences(&expected, &found))
+    }
+
+    /// Whether the database answers whoever wants in.
+    pub async fn ping(&self) -> Result<(), DbErr> {
+        Self::ask(&self.door).await
+    }
+
+    /// Something that is in the database itself.
+    async fn ask(reads: &Reads) -> Result<(), DbErr> {
+        let backend = reads.get_database_backend();
+        let sql = match backend {
+            DbBackend::Sqlite => "SELECT COUNT(*) AS n FROM sqlite_master",
+            _ => "SELECT 1 AS n",
+        };
+        reads.query_one_raw(Statement::from_string(backend, sql)).await.map(drop)
+    }
+
+    /// Whether what is written does not come to its end. Then somebody is to try.
+    pub fn writes_fail(&self) -> bool {
+        self.standing.is_ill(Part::Writing)
+    }
+
+    /// Somebody tried, and it came to its end.
+    pub fn wrote_again(&self) {
+        self.standing.well(Part::Writing);
+    }
+
+    /// Reads again where reads failed.
+    pub async fn read_again(&self) {
+        if !self.standing.is_ill(Part::Reading) {
+            return;
+        }
+        let both = async { Self::ask(&self.read).await.and(Self::ask(&self.door).await) };
+        match timeout(GLANCE, both).await {
+            Ok(Ok(())) => self.standing.well(Part::Reading),
+            Ok(Err(error)) => tracing::debug!(%error, "reads fail still"),
+            Err(_) => tracing::debug!("reads are not answered still"),
+        }
+    }
+
+    /// An error at once where it is known that no write can come to its end.
+    pub fn check_writable(&self) -> Result<(), DbErr> {
+        match &self.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(engine) => engine.check_writable(),
+        }
+    }
+
+    /// Why the database cannot serve now, where it cannot. It waits for nobody who may not answer.
+    pub async fn readiness(&self) -> Result<(), &'static str> {
+        self.standing.check()?;
+        match &self.engine {
+            Engine::Sqlite(_) => match timeout(GLANCE, self.ping()).await {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(_)) | Err(_) => Err("the database does not answer"),
+            },
+            Engine::Postgres(engine) => engine.reached().await,
+        }
+    }
+
+    /// Lets the database go.
+    pub async fn close(&self) {
+        match &self.engine {
+            Engine::Sqlite(engine) => engine.close().await,
+            Engine::Postgres(engine) => engine.close().await,
+        }
+    }
+}
+
+/// Tells when a lane has ended.
+pub type LaneEnd = oneshot::Receiver<()>;
+
+impl Reads {
+    /// The same questions, all of which end inside the engine at this time.
+    #[must_use]
+    #[allow(dead_code, reason = "whoever bounds a read does so with this")]
+    pub fn until(&self, end: Instant) -> Self {
+        match self {
+            Self::Sqlite(reads) => Self::Sqlite(reads.until(end)),
+            Self::Postgres(reads) => Self::Postgres(reads.until(end)),
+        }
+    }
+
+    /// A transaction that sees the books as they are now. Its questions end when those asked here do.
+    pub async fn snapshot(&self) -> Result<Session, DbErr> {
+        match self {
+            Self::Sqlite(reads) => reads.snapshot().await.map(Session::SqliteSnapshot),
+            Self::Postgres(reads) => reads.snapshot().await.map(|session| Session::Postgres(Box::new(session))),
+        }
+    }
+}
+
+impl Session {
+    /// Ends a snapshot.
+    pub async fn end(self) -> Result<(), DbErr> {
+        match self {
+            // Its thread ends it when it learns that nobody asks any more.
+            Self::SqliteSnapshot(snapshot) => {
+                drop(snapshot);
+                Ok(())
+            }
+            Self::Postgres(session) => session.end().await,
+            Self::Sqlite(_) => Err(DbErr::Custom("a transaction is ended by its lane".into())),
+        }
+    }
+
+    /// Whether the transaction still stands, as far as the engine is known to think so.
+    pub fn intact(&self) -> Result<(), DbErr> {
+        match self {
+            Self::Sqlite(transaction) => transaction.intact(),
+            Self::SqliteSnapshot(_) | Self::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// From here on, what is written can be taken back by itself.
+    pub async fn set_savepoint(&self) -> Result<(), DbErr> {
+        self.execute_unprepared("SAVEPOINT command").await.map(drop)
+    }
+
+    /// Keeps what was written since.
+    pub async fn release_savepoint(&self) -> Result<(), DbErr> {
+        self.execute_unprepared("RELEASE SAVEPOINT command").await.map(drop)
+    }
+
+    /// Takes back what was written since.
+    pub async fn undo_to_savepoint(&self) -> Result<(), DbErr> {
+        self.execute_unprepared("ROLLBACK TO SAVEPOINT command").await?;
+        self.release_savepoint().await
+    }
+}
+
+impl Writer {
+    /// Begins a transaction that may write.
+    pub async fn begin(&mut self) -> Result<Session, DbErr> {
+        match self {
+            Self::Sqlite(writer) => writer.begin().map(Session::Sqlite),
+            Self::Postgres(writer) => writer.begin().await.map(|session| Session::Postgres(Box::new(session))),
+        }
+    }
+
+    pub async fn commit(&mut self, session: Session) -> Committing {
+        match (self, session) {
+            (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.commit(transaction),
+            (Self::Postgres(writer), Session::Postgres(session)) => writer.commit(*session).await,
+            _ => Committing::Refused(of_another()),
+        }
+    }
+
+    /// What can wait until those who waited have their answers.
+    pub fn tidy(&mut self) {
+        if let Self::Sqlite(writer) = self {
+            writer.tidy();
+        }
+    }
+
+    /// Takes back what a transaction wrote. After an error it is taken back all the same: its connection is gone.
+    pub async fn roll_back(&mut self, session: Session) -> Result<(), DbErr> {
+        match (self, session) {
+            (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.roll_back(transaction),
+            (Self::Postgres(writer), Session::Postgres(session)) => writer.roll_back(*session).await,
+            _ => Err(of_another()),
+        }
+    }
+}
+
+fn of_another() -> DbErr {
+    DbErr::Custom("a transaction was handed to a writer that did not begin it".into())
+}
+
+/// More rows than a question should come to: what is longer is better read in portions, or summed by the database.
+const MANY_ROWS: usize = 20_000;
+
+/// More rows than any question may come to. Rows are held in memory until they are answered, and memory that nobody bounds
+/// is everybody's.
+///
+/// It is far beyond what ordinary books ask for. A bound that these meet would keep them from being proved or reported on,
+/// which is worse than the memory; so there is a word to the operator first, and the same in every build.
+const MOST_ROWS: usize = 500_000;
+
+/// So many are read of what comes to more; then it is known.
+const ROWS_READ: usize = MOST_ROWS + 1;
+
+fn bounded(sql: &str, rows: Vec<QueryResult>) -> Result<Vec<QueryResult>, DbErr> {
+    if rows.len() > MANY_ROWS {
+        let start: String = sql.chars().take(500).collect();
+        if rows.len() > MOST_ROWS {
+            return Err(DbErr::Custom(format!("a question came to more than {MOST_ROWS} rows: {start}")));
+        }
+        tracing::warn!(
+            rows = rows.len(),
+            sql = start,
+            "a question came to very many rows, which are all held in memory"
+        );
+    }
+    Ok(rows)
+}
+
+/// The same for everything that a statement can be given to.
+macro_rules! statements_go_to {
+    ($type:ty, $self:ident => $($arm:pat => $inner:expr),+ $(,)?) => {
+        #[async_trait::async_trait]
+        impl ConnectionTrait for $type {
+            fn get_database_backend(&$self) -> DbBackend {
+                match $self { $($arm => $inner.get_database_backend()),+ }
+            }
+
+            async fn execute_raw(&$self, statement: Statement) -> Result<ExecResult, DbErr> {
+                match $self { $($arm => $inner.execute_raw(statement).await),+ }
+            }
+
+            async fn execute_unprepared(&$self, sql: &str) -> Result<ExecResult, DbErr> {
+                match $self { $($arm => $inner.execute_unprepared(sql).await),+ }
+            }
+
+            async fn query_one_raw(&$self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+                match $self { $($arm => $inner.query_one_raw(statement).await),+ }
+            }
+
+            async fn query_all_raw(&$self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+                let sql = statement.sql.clone();
+                let rows = match $self { $($arm => $inner.query_all_raw(statement).await),+ }?;
+                bounded(&sql, rows)
+            }
+        }
+    };
+}
+
+statements_go_to!(Reads, self => Self::Sqlite(reads) => reads, Self::Postgres(reads) => reads);
+statements_go_to!(
+    Session,
+    self => Self::Sqlite(transaction) => transaction,
+    Self::SqliteSnapshot(snapshot) => snapshot,
+    Self::Postgres(session) => session,
+);
+statements_go_to!(Db<'_>, self => Self::Reads(reads) => reads, Self::Session(session) => session);
+
+#[cfg(test)]
+pub mod tests;

@@ -1,0 +1,207 @@
+//! PostgreSQL: connections for what writes, for what reads, and for what lets requests in.
+//!
+//! Owns: what each is used for, and that the schema is changed by one process at a time.
+
+use super::standing::{Ill, Part, Standing};
+use super::{Committing, DatabaseOptions, ROWS_READ};
+use migrations::Sign;
+use migrations::schema::{self, Parts};
+use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Server, Target};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+#[derive(Debug, Clone)]
+pub struct Engine(Server, Arc<Standing>);
+
+/// Questions outside a transaction.
+#[derive(Debug, Clone)]
+pub struct Reads {
+    pool: Pool,
+    until: Option<Instant>,
+    noting: Noting,
+}
+
+/// A transaction, or a snapshot.
+#[derive(Debug)]
+pub struct Session {
+    lease: Lease,
+    until: Option<Instant>,
+    noting: Noting,
+}
+
+/// Lanes share the connections that write: each has one of its own from its BEGIN to its COMMIT.
+#[derive(Debug)]
+pub struct Writer(Pool, Noting);
+
+/// Who is told of what did not go well.
+#[derive(Debug, Clone)]
+struct Noting(Part, Arc<Standing>);
+
+impl Noting {
+    /// Notes what a statement came to.
+    fn of<T>(&self, done: Result<T, DbErr>) -> Result<T, DbErr> {
+        done.inspect_err(|error| {
+            if let Some(fault) = Fault::within(error) {
+                self.fault(fault);
+            }
+        })
+    }
+
+    fn fault(&self, fault: &Fault) {
+        if let Some(ill) = Ill::of_postgres(fault) {
+            self.1.ill(self.0, ill, fault);
+        }
+    }
+}
+
+/// A table may be large; whoever changes it is not in a hurry.
+const MIGRATION: Duration = Duration::from_hours(24);
+
+impl Engine {
+    pub async fn open(asked: &DatabaseOptions, standing: Arc<Standing>) -> Result<Self, DbErr> {
+        let target = Target::of(&asked.url, asked.patience)?;
+        Ok(Self(Server::open(target, asked.pool_size.max(2) as usize).await?, standing))
+    }
+
+    fn noting(&self, part: Part) -> Noting {
+        Noting(part, self.1.clone())
+    }
+
+    pub fn reads(&self) -> Reads {
+        Reads { pool: self.0.reads.clone(), until: None, noting: self.noting(Part::Reading) }
+    }
+
+    pub fn door(&self) -> Reads {
+        Reads { pool: self.0.door.clone(), until: None, noting: self.noting(Part::Reading) }
+    }
+
+    pub fn writer(&self) -> Writer {
+        Writer(self.0.writes.clone(), self.noting(Part::Writing))
+    }
+
+    /// Why it cannot be reached, or takes no writes. Whoever does not get to know soon hears that it does not answer.
+    pub async fn reached(&self) -> Result<(), &'static str> {
+        self.0.health().asked().await.told()
+    }
+
+    /// An error at once where no write can come to its end.
+    pub fn check_writable(&self) -> Result<(), DbErr> {
+        Ok(self.0.health().check_writable()?)
+    }
+
+    pub async fn migrate(&self, sign: Sign<'_>) -> Result<i64, DbErr> {
+        // The lock lives in a transaction of its own connection, so it is freed even when the process dies.
+        let lock = Link::open(self.0.target(), MIGRATION).await?;
+        lock.begin(Begin::Writing).await?;
+        migrations::take_lock(&lock).await?;
+        let (database, failure) = postgres_kit::proxied(self.0.target(), MIGRATION).await?;
+        migrations::without_hurry(&database).await?;
+        let done = migrations::up(&database, sign).await;
+        // What could not be told at its time comes first: the rest only follows from it.
+        failure.told()?;
+        let strange = done?;
+        lock.rollback().await?;
+        lock.close().await;
+        Ok(strange)
+    }
+
+    /// What the migrations make, made beside what is there and taken back.
+    pub async fn expected_schema(&self) -> Result<Parts, DbErr> {
+        let (database, failure) = postgres_kit::proxied(self.0.target(), MIGRATION).await?;
+        migrations::without_hurry(&database).await?;
+        let transaction = database.begin().await?;
+        let expected = schema::expected_on_postgres(&transaction).await;
+        transaction.rollback().await?;
+        failure.told()?;
+        expected
+    }
+
+    pub async fn close(&self) {
+        self.0.close().await;
+    }
+}
+
+/// Waits until then at most. What is given up ends inside the server.
+async fn by<T>(until: Option<Instant>, work: impl Future<Output = Result<T, DbErr>>) -> Result<T, DbErr> {
+    match until {
+        Some(end) => timeout_at(end, work).await.unwrap_or_else(|_| Err(Fault::given_up().into())),
+        None => work.await,
+    }
+}
+
+impl Reads {
+    pub fn until(&self, end: Instant) -> Self {
+        Self { until: Some(end), ..self.clone() }
+    }
+
+    pub async fn snapshot(&self) -> Result<Session, DbErr> {
+        // To connect takes a lot of room, and hardly ever happens.
+        let lease = Box::pin(by(self.until, async { Ok(self.pool.snapshot().await?) })).await?;
+        Ok(Session { lease, until: self.until, noting: self.noting.clone() })
+    }
+}
+
+impl Session {
+    pub async fn end(self) -> Result<(), DbErr> {
+        by(self.until, async { Ok(self.lease.end().await?) }).await
+    }
+}
+
+impl Writer {
+    pub async fn begin(&self) -> Result<Session, DbErr> {
+        let lease = self.0.begin().await.inspect_err(|fault| self.1.fault(fault))?;
+        Ok(Session { lease, until: None, noting: self.1.clone() })
+    }
+
+    pub async fn commit(&self, session: Session) -> Committing {
+        let committed = session.lease.commit().await;
+        if let Committed::Refused(fault) | Committed::Unknown(fault) = &committed {
+            self.1.fault(fault);
+        }
+        match committed {
+            Committed::Done => Committing::Committed,
+            Committed::Refused(fault) => Committing::Refused(fault.into()),
+            Committed::Unknown(fault) => Committing::Unknown(fault.into()),
+        }
+    }
+
+    pub async fn roll_back(&self, session: Session) -> Result<(), DbErr> {
+        Ok(session.lease.end().await?)
+    }
+}
+
+/// Statements of both go to what they hold, and are waited for as long as was said.
+macro_rules! statements_go_to {
+    ($type:ty, $inner:ident) => {
+        #[async_trait::async_trait]
+        impl ConnectionTrait for $type {
+            fn get_database_backend(&self) -> DbBackend {
+                DbBackend::Postgres
+            }
+
+            async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+                self.noting.of(by(self.until, self.$inner.execute_raw(statement)).await)
+            }
+
+            async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+                self.noting.of(by(self.until, self.$inner.execute_unprepared(sql)).await)
+            }
+
+            async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+                self.noting.of(by(self.until, self.$inner.query_one_raw(statement)).await)
+            }
+
+            async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+                let rows = async { Ok(self.$inner.query_some(statement, ROWS_READ).await?) };
+                let rows = self.noting.of(by(self.until, rows).await)?;
+                Ok(rows.into_iter().map(QueryResult::from).collect())
+            }
+        }
+    };
+}
+
+statements_go_to!(Reads, pool);
+statements_go_to!(Session, lease);

@@ -1,0 +1,66 @@
+//! The books of a company: what its write lane knows, how a posting reaches the ledger, and who may bring one.
+//!
+//! - [`cx`]: the context of a request, and the only way to a query. [`access`], [`auth`]: who asks, and what they may.
+//! - [`database`]: both engines, and the lane that alone writes. [`fair`]: whose turn it is.
+//! - What balances is [`rules::posting::Posting`]; nothing else can be built.
+//! - [`desk`]: what a lane remembers between batches and what it is about to write.
+//! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
+//! - [`seal`]: how every row is known to have been written by the server.
+//! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
+//! - [`balances`]: figures from the rollups. [`audit`]: who changed what.
+
+pub mod abroad;
+pub mod access;
+pub mod apart;
+pub mod api_keys;
+pub mod aside;
+pub mod audit;
+pub mod auth;
+pub mod balances;
+pub mod chart;
+pub mod client;
+pub mod cx;
+pub mod database;
+pub mod desk;
+pub mod digest;
+pub mod export;
+pub mod fair;
+pub mod gaps;
+pub mod installation;
+pub mod items;
+pub mod keys;
+pub mod limits;
+pub mod mentions;
+pub mod numbering;
+pub mod open_items;
+pub mod parties;
+pub mod periods;
+pub mod portions;
+pub mod progress;
+pub mod rates;
+pub mod remembered;
+pub mod repeats;
+pub mod running;
+pub mod seal;
+pub mod security;
+pub mod stock;
+pub mod strength;
+pub mod sums;
+pub mod tax_codes;
+pub mod tax_facts;
+pub mod terms;
+
+pub(crate) use words::{
+    clock, currency, day, error, fault, field, ids, money, packed, quoting, stored, texts, wire_enum,
+};
+
+/// Entries, records and facts are numbered from 1: what comes after this is all of them.
+pub const BEFORE_THE_FIRST: i64 = 0;
+
+/// How a document leaves the books.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaving {
+    ForGood,
+    /// A new version takes its place.
+    Replaced,
+}

@@ -1,0 +1,31 @@
+//! Which documents name a record.
+
+use crate::cx::Cx;
+use crate::error::Result;
+use crate::ids::RecordId;
+use schema::tables::documents::{self as table, Column};
+use schema::tables::{DocumentStatus, mentions};
+use sea_orm::sea_query::LikeExpr;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
+
+/// What a posted document names its entries move. A draft's own fields are JSON, in which an identifier stands as it
+/// is written.
+pub fn named_by_draft(id: RecordId) -> Condition {
+    Condition::all()
+        .add(Column::Status.eq(DocumentStatus::Draft))
+        .add(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
+}
+
+/// Whether a draft names an item, a tax code or a payment term, or a document in the books ever did.
+pub async fn is_mentioned(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
+    cx.flush().await?;
+    let ever = mentions::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
+    Ok(ever.is_some() || is_named(cx, id).await?)
+}
+
+/// Whether any draft names a record.
+pub async fn is_named(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
+    let documents =
+        table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).filter(named_by_draft(id)).limit(1);
+    Ok(documents.one(&cx.db).await?.is_some())
+}

@@ -1,0 +1,162 @@
+//! What is open with parties: one item for each document, or each line of a journal, on a control account.
+//!
+//! Owns: that an item's open amount is what it began with less what was allocated, and that every move of it stands
+//! in a history beside the ledger, on the day of the entry that it belongs to. So the open items of an account
+//! always add up to its balance, at any day. Refuses: to decide what settles what.
+
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::desk::{Desk, Standing};
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::Money;
+use schema::aliases::Named;
+use schema::tables::{DocumentKind, allocations, open_item_moves, open_items};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
+
+/// What a document leaves open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewOpen {
+    /// The line of a journal; the document itself where there is none.
+    pub line: Option<RecordId>,
+    pub party: RecordId,
+    pub account: RecordId,
+    pub currency: String,
+    pub date: Day,
+    pub due_date: Option<Day>,
+    /// A debit is positive.
+    pub amount: Money,
+    pub base: Money,
+}
+
+fn moved(
+    item: &open_items::Model,
+    cx: &Cx<'_>,
+    date: Day,
+    (amount, base): (Money, Money),
+    allocation: Option<RecordId>,
+) -> open_item_moves::Model {
+    open_item_moves::Model {
+        business_id: item.business_id,
+        id: RecordId(cx.new_id()),
+        open_item_id: item.id,
+        document_id: item.document_id,
+        party_id: item.party_id,
+        account_id: item.account_id,
+        currency: item.currency.clone(),
+        date,
+        recorded_at: cx.now,
+        amount,
+        base,
+        allocation_id: allocation,
+    }
+}
+
+/// Opens what a document leaves open. `before` is what the same document had left open and was allocated to.
+pub fn begin(
+    cx: &Cx<'_>,
+    (kind, document): (DocumentKind, RecordId),
+    new: &NewOpen,
+    before: Option<&open_items::Model>,
+) -> Result<()> {
+    let less = |whole: Money, old: fn(&open_items::Model) -> (Money, Money)| {
+        let taken = before.map(old).map_or(Some(Money::ZERO), |(began, left)| began.checked_sub(left));
+        taken.and_then(|taken| whole.checked_sub(taken)).ok_or_else(Error::too_large)
+    };
+    let item = open_items::Model {
+        business_id: cx.business_id()?,
+        id: new.line.unwrap_or(document),
+        document_id: document,
+        kind,
+        party_id: Named::of(new.party),
+        account_id: new.account,
+        currency: new.currency.clone(),
+        date: new.date,
+        due_date: new.due_date,
+        amount: new.amount,
+        base: new.base,
+        open: less(new.amount, |old| (old.amount, old.open))?,
+        base_open: less(new.base, |old| (old.base, old.base_open))?,
+    };
+    let moved = moved(&item, cx, new.date, (new.amount, new.base), None);
+    let now = cx.now;
+    cx.keep(|desk: &Desk| {
+        desk.keep_open_item(item);
+        desk.move_open_item(now, moved);
+    })
+}
+
+/// What documents have left open, as it stands in the database.
+pub async fn of(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<open_items::Model>> {
+    if documents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = open_items::Entity::find()
+        .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_items::Column::DocumentId.is_in(documents.iter().copied()));
+    // Sorted here: asked for an order, the engine may walk all items of the company for it.
+    let mut rows = rows.all(&cx.db).await?;
+    rows.sort_by_key(|row| row.id);
+    Ok(rows)
+}
+
+/// One open item, with all that is on the desk already.
+pub async fn find(cx: &Cx<'_>, id: RecordId) -> Result<Option<open_items::Model>> {
+    cx.flush().await?;
+    let row = open_items::Entity::find_by_id((cx.business_id()?, id));
+    Ok(row.one(&cx.db).await?)
+}
+
+/// The first day on which something that is in force settled an open item, or was settled by it.
+pub async fn settled_from(cx: &Cx<'_>, item: &open_items::Model) -> Result<Option<Day>> {
+    let either = Condition::any()
+        .add(allocations::Column::SourceDocumentId.eq(item.document_id))
+        .add(allocations::Column::TargetDocumentId.eq(item.document_id));
+    let rows = allocations::Entity::find()
+        .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
+        .filter(allocations::Column::RemovedAt.is_null())
+        .filter(either);
+    let rows = rows.all(&cx.db).await?.into_iter();
+    Ok(rows.filter(|row| [row.source_id, row.target_id].contains(&item.id)).map(|row| row.date).min())
+}
+
+/// Takes back what a document left open, each on a day that is chosen for it.
+pub async fn close(cx: &Cx<'_>, document: RecordId, day: impl Fn(Day) -> Day) -> Result<Vec<open_items::Model>> {
+    cx.flush().await?;
+    let rows = of(cx, &[document]).await?;
+    let now = cx.now;
+    for row in &rows {
+        let back = (
+            row.amount.checked_neg().ok_or_else(Error::too_large)?,
+            row.base.checked_neg().ok_or_else(Error::too_large)?,
+        );
+        let moved = moved(row, cx, day(row.date), back, None);
+        cx.keep(|desk| desk.move_open_item(now, moved))?;
+    }
+    open_items::Entity::delete_many()
+        .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_items::Column::DocumentId.eq(document))
+        .exec(&cx.db)
+        .await?;
+    Ok(rows)
+}
+
+/// Moves what is left of an open item.
+pub fn shift(
+    cx: &Cx<'_>,
+    item: &mut open_items::Model,
+    date: Day,
+    (amount, base): (Money, Money),
+    allocation: RecordId,
+) -> Result<()> {
+    item.open = item.open.checked_add(amount).ok_or_else(Error::too_large)?;
+    item.base_open = item.base_open.checked_add(base).ok_or_else(Error::too_large)?;
+    let moved = moved(item, cx, date, (amount, base), Some(allocation));
+    let now = cx.now;
+    let standing =
+        Standing::Open { business: item.business_id, id: item.id, open: item.open, base_open: item.base_open };
+    cx.keep(|desk| {
+        desk.move_open_item(now, moved);
+        desk.stands(standing);
+    })
+}

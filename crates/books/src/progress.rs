@@ -1,0 +1,597 @@
+//! How far lines of orders and notes have got: what later documents fulfilled, invoiced and returned of them, and at
+//! what goods are carried that nobody has invoiced yet.
+//!
+//! Owns: that each line is what its history says, and that the lines of an account add up to its balance, at any day.
+//! Refuses: to decide what may follow what.
+
+use crate::Leaving;
+use crate::balances::sum;
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::desk::{Desk, Standing};
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::{Money, Quantity};
+pub use schema::standing::{less, more, too_many};
+use schema::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sums::Figure;
+
+pub use progress::Model as Line;
+
+/// By how much a line gets on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Step {
+    pub fulfilled: Quantity,
+    pub invoiced: Quantity,
+    pub returned: Quantity,
+    pub cancelled: Quantity,
+    /// A debit is positive.
+    pub value: Money,
+}
+
+/// A document on the other end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    pub relation: Relation,
+    pub kind: DocumentKind,
+    pub number: Option<String>,
+}
+
+/// What a document begins, and what it does to the lines that it follows.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// Its own lines that others may follow.
+    pub begins: Vec<Line>,
+    /// Whether nothing more is to come of its own lines.
+    pub closes: bool,
+    /// The lines that it follows, as they stand with what it does, and what that is.
+    pub steps: BTreeMap<RecordId, (Line, Step)>,
+    /// The documents that it follows.
+    pub links: BTreeMap<RecordId, Link>,
+}
+
+pub const fn negated(quantity: Quantity) -> Quantity {
+    quantity.negated()
+}
+
+fn back(money: Money) -> Result<Money> {
+    money.checked_neg().ok_or_else(Error::too_large)
+}
+
+impl Step {
+    fn negated(self) -> Result<Self> {
+        Ok(Self {
+            fulfilled: negated(self.fulfilled),
+            invoiced: negated(self.invoiced),
+            returned: negated(self.returned),
+            cancelled: negated(self.cancelled),
+            value: back(self.value)?,
+        })
+    }
+
+    fn plus(self, other: Self) -> Result<Self> {
+        Ok(Self {
+            fulfilled: more(self.fulfilled, other.fulfilled)?,
+            invoiced: more(self.invoiced, other.invoiced)?,
+            returned: more(self.returned, other.returned)?,
+            cancelled: more(self.cancelled, other.cancelled)?,
+            value: self.value.checked_add(other.value).ok_or_else(Error::too_large)?,
+        })
+    }
+}
+
+fn advanced(line: Line, step: Step) -> Result<Line> {
+    Ok(Line {
+        fulfilled: more(line.fulfilled, step.fulfilled)?,
+        invoiced: more(line.invoiced, step.invoiced)?,
+        returned: more(line.returned, step.returned)?,
+        cancelled: more(line.cancelled, step.cancelled)?,
+        value: line.value.checked_add(step.value).ok_or_else(Error::too_large)?,
+        ..line
+    })
+}
+
+/// Whether documents of a kind follow lines, or have lines that others follow.
+const fn may_follow(kind: DocumentKind) -> bool {
+    use DocumentKind::{CreditNote, DebitNote, PurchaseInvoice, SalesInvoice};
+    may_be_followed(kind) || matches!(kind, SalesInvoice | PurchaseInvoice | CreditNote | DebitNote)
+}
+
+/// Whether documents of a kind have lines that others follow.
+const fn may_be_followed(kind: DocumentKind) -> bool {
+    use DocumentKind::{DeliveryNote, PurchaseOrder, ReceiptNote, SalesOrder};
+    matches!(kind, SalesOrder | PurchaseOrder | DeliveryNote | ReceiptNote)
+}
+
+impl Plan {
+    /// Its own lines as they stand then. `before` are those of its last version, which keep what came of them.
+    pub fn own(&self, before: &[Line]) -> Vec<Line> {
+        let begin = |line: &Line| {
+            let old = before.iter().find(|old| old.line_id == line.line_id).unwrap_or(line);
+            let mut line = Line {
+                fulfilled: old.fulfilled,
+                invoiced: old.invoiced,
+                returned: old.returned,
+                // What it is carried at follows from the facts of stock.
+                value: old.value,
+                ..line.clone()
+            };
+            if self.closes {
+                line.cancelled = Ord::max(line.open(), Quantity::ZERO);
+            }
+            line
+        };
+        self.begins.iter().map(begin).collect()
+    }
+
+    /// Moves a line on; later questions about it get it as it stands then.
+    pub fn step(&mut self, line: &Line, step: Step) -> Result<()> {
+        let (known, so_far) = match self.steps.remove(&line.line_id) {
+            Some(moved) => moved,
+            None => (line.clone(), Step::default()),
+        };
+        self.steps.insert(line.line_id, (advanced(known, step)?, so_far.plus(step)?));
+        Ok(())
+    }
+
+    /// A line as it stands with what was planned so far.
+    pub fn line<'p>(&'p self, line: &'p Line) -> &'p Line {
+        self.steps.get(&line.line_id).map_or(line, |(moved, _)| moved)
+    }
+}
+
+/// The lines of a document, and those of the notes that follow an order.
+#[derive(Debug, Clone, Default)]
+pub struct Chain {
+    pub lines: Vec<Line>,
+    pub notes: Vec<Line>,
+}
+
+impl Chain {
+    /// Whether nothing of a line is left to be delivered, invoiced or credited.
+    fn is_done(&self, line: &Line) -> bool {
+        let mut notes = self.notes.iter().filter(|note| note.source_line_id == Some(line.line_id));
+        line.open() <= Quantity::ZERO && (!line.is_order() || notes.all(|note| note.open() == Quantity::ZERO))
+    }
+
+    pub fn is_all_done(&self) -> bool {
+        !self.lines.is_empty() && self.lines.iter().all(|line| self.is_done(line))
+    }
+
+    /// The lines that say how much of an order is delivered: its goods, or all if it has none.
+    pub fn deliverable(&self) -> impl Iterator<Item = &Line> {
+        let goods = self.lines.iter().any(|line| line.is_goods);
+        self.lines.iter().filter(move |line| line.is_goods || !goods)
+    }
+
+    /// How far the document has got.
+    pub fn stage(&self, closed: bool) -> Stage {
+        if closed {
+            return Stage::Closed;
+        }
+        let some = |of: fn(&Line) -> Quantity| self.lines.iter().any(|line| of(line) > Quantity::ZERO);
+        let is_order = self.lines.iter().any(Line::is_order);
+        if is_order {
+            let begun = if some(|line| line.fulfilled) { Stage::Partial } else { Stage::Open };
+            let fulfilled = self.deliverable().all(|line| line.open() <= Quantity::ZERO);
+            return match (fulfilled, self.is_all_done()) {
+                (true, true) => Stage::Closed,
+                (true, false) => Stage::Done,
+                (false, _) => begun,
+            };
+        }
+        let invoiced = some(|line| line.invoiced);
+        let begun = if invoiced { Stage::Partial } else { Stage::Open };
+        let is_return = self.lines.iter().any(|line| line.is_return);
+        if self.is_all_done() && (invoiced || !is_return) { Stage::Done } else { begun }
+    }
+}
+
+/// Lines by their identifiers, with all that is on the desk already.
+pub async fn of_lines(cx: &Cx<'_>, ids: impl IntoIterator<Item = RecordId>) -> Result<HashMap<RecordId, Line>> {
+    let ids: HashSet<RecordId> = ids.into_iter().collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    cx.flush().await?;
+    let rows = progress::Entity::find()
+        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress::Column::LineId.is_in(ids));
+    Ok(rows.all(&cx.db).await?.into_iter().map(|line| (line.line_id, line)).collect())
+}
+
+/// The lines of documents, as they stand in the database.
+pub async fn of_documents(cx: &Cx<'_>, ids: &[RecordId]) -> Result<Vec<Line>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = progress::Entity::find()
+        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress::Column::DocumentId.is_in(ids.iter().copied()));
+    Ok(rows.all(&cx.db).await?)
+}
+
+/// What open orders promise of an item.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Promised {
+    pub to_customers: Quantity,
+    pub by_suppliers: Quantity,
+}
+
+impl Figure for Promised {
+    const NOTHING: Self = Self { to_customers: Quantity::ZERO, by_suppliers: Quantity::ZERO };
+}
+
+/// What open orders promise of items.
+pub async fn promised(cx: &Cx<'_>, items: &[RecordId]) -> Result<HashMap<RecordId, Promised>> {
+    #[derive(FromQueryResult)]
+    struct Open {
+        item_id: RecordId,
+        kind: DocumentKind,
+        quantity: i64,
+    }
+    let mut promised: HashMap<RecordId, Promised> = HashMap::new();
+    if items.is_empty() {
+        return Ok(promised);
+    }
+    let column = |column: progress::Column| Expr::col(column.as_column_ref());
+    let left = column(progress::Column::Quantity)
+        .sub(column(progress::Column::Cancelled))
+        .sub(column(progress::Column::Fulfilled));
+    let rows = progress::Entity::find()
+        .select_only()
+        .column(progress::Column::ItemId)
+        .column(progress::Column::Kind)
+        .column_as(sum(cx, left.clone()), "quantity")
+        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress::Column::ItemId.is_in(items.iter().copied()))
+        .filter(progress::Column::Kind.is_in([DocumentKind::SalesOrder, DocumentKind::PurchaseOrder]))
+        // More than was ordered may have come of a line; it takes nothing from the others.
+        .filter(left.gt(0))
+        .group_by(progress::Column::ItemId)
+        .group_by(progress::Column::Kind);
+    for open in rows.into_model::<Open>().all(&cx.db).await? {
+        let of_item = promised.entry(open.item_id).or_default();
+        let quantity = Quantity::from_units(open.quantity);
+        if open.kind == DocumentKind::SalesOrder {
+            of_item.to_customers = quantity;
+        } else {
+            of_item.by_suppliers = quantity;
+        }
+    }
+    Ok(promised)
+}
+
+/// What there is of documents: their lines, and for orders the lines of the notes that follow these.
+pub async fn chains(cx: &Cx<'_>, ids: &[RecordId]) -> Result<HashMap<RecordId, Chain>> {
+    let mut chains: HashMap<RecordId, Chain> = HashMap::new();
+    let lines = of_documents(cx, ids).await?;
+    let orders: HashMap<RecordId, RecordId> =
+        lines.iter().filter(|line| line.is_order()).map(|line| (line.line_id, line.document_id)).collect();
+    for note in followers(cx, orders.keys().copied()).await? {
+        if let Some(order) = note.source_line_id.and_then(|line| orders.get(&line)) {
+            chains.entry(*order).or_default().notes.push(note);
+        }
+    }
+    for line in lines {
+        chains.entry(line.document_id).or_default().lines.push(line);
+    }
+    Ok(chains)
+}
+
+/// The lines of notes that follow lines.
+pub async fn followers(cx: &Cx<'_>, lines: impl Iterator<Item = RecordId>) -> Result<Vec<Line>> {
+    let ids: Vec<RecordId> = lines.collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = progress::Entity::find()
+        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress::Column::SourceLineId.is_in(ids));
+    Ok(rows.all(&cx.db).await?)
+}
+
+/// Notes in the history what a document did to a line.
+fn note(
+    cx: &Cx<'_>,
+    by: &documents::Model,
+    date: Day,
+    line: &Line,
+    (quantity, step): (Quantity, Step),
+    is_correction: bool,
+) -> Result<()> {
+    let moved = progress_moves::Model {
+        business_id: line.business_id,
+        id: RecordId(cx.new_id()),
+        line_id: line.line_id,
+        date,
+        recorded_at: cx.now,
+        document_id: by.id,
+        kind: by.kind,
+        is_correction,
+        quantity,
+        fulfilled: step.fulfilled,
+        invoiced: step.invoiced,
+        returned: step.returned,
+        cancelled: step.cancelled,
+        account_id: line.account_id,
+        value: step.value,
+    };
+    let now = cx.now;
+    cx.keep(|desk: &Desk| desk.move_progress(now, moved))
+}
+
+/// What came back, or was credited, came with something that is still there.
+fn check_cover(line: &Line) -> Result<()> {
+    if [line.fulfilled, line.invoiced, line.returned].iter().any(|quantity| quantity.is_negative()) {
+        return Err(Error::conflict(
+            "in_use",
+            "Goods that came with it were returned or credited since; void what credits them first",
+        ));
+    }
+    Ok(())
+}
+
+/// Writes what was planned. `before` are the document's own lines in its last version, which keep what came of them.
+/// How far the document has got is answered, where others may follow it.
+pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Line]) -> Result<Option<Stage>> {
+    let lines = plan.own(before);
+    let notes = if row.kind.is_order() && !before.is_empty() {
+        followers(cx, lines.iter().map(|line| line.line_id)).await?
+    } else {
+        Vec::new()
+    };
+    let chain = Chain { lines, notes };
+    let stage = chain.stage(plan.closes);
+    for line in chain.lines {
+        let line = Line {
+            business_id: row.business_id,
+            document_id: row.id,
+            date: row.date,
+            party_id: row.party_id.ok_or_else(|| Error::internal("an order or a note has no party"))?,
+            ..line
+        };
+        let step = Step { cancelled: line.cancelled, ..Step::default() };
+        note(cx, row, row.date, &line, (line.quantity, step), false)?;
+        cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+    }
+    for (line, step) in plan.steps.into_values() {
+        check_cover(&line)?;
+        note(cx, row, row.date, &line, (Quantity::ZERO, step), false)?;
+        cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+    }
+    for (source_document_id, link) in plan.links {
+        let link = document_links::Model {
+            business_id: row.business_id,
+            document_id: row.id,
+            source_document_id,
+            relation: link.relation,
+        };
+        cx.keep(|desk| desk.link(link))?;
+    }
+    Ok(may_be_followed(row.kind).then_some(stage))
+}
+
+/// Closes the lines of an order, or opens them again. How far it has got then is answered.
+pub async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> Result<Stage> {
+    cx.flush().await?;
+    let mut chain = chains(cx, &[row.id]).await?.remove(&row.id).unwrap_or_else(Chain::default);
+    let today = Ord::max(cx.today()?, row.date);
+    for line in &mut chain.lines {
+        let wanted = if closes { Ord::max(more(line.open(), line.cancelled)?, Quantity::ZERO) } else { Quantity::ZERO };
+        let step = Step { cancelled: less(wanted, line.cancelled), ..Step::default() };
+        if step != Step::default() {
+            *line = advanced(line.clone(), step)?;
+            note(cx, row, today, line, (Quantity::ZERO, step), false)?;
+            let line = line.clone();
+            cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+        }
+    }
+    Ok(chain.stage(closes))
+}
+
+/// By how much what is carried of a line moves on a day.
+pub struct Waited {
+    pub line: RecordId,
+    pub date: Day,
+    pub account: RecordId,
+    pub value: Money,
+}
+
+/// Notes what goods that wait are carried at. It follows from the facts of stock, and goes with them.
+pub async fn wait(cx: &Cx<'_>, by: &documents::Model, moved: Vec<Waited>) -> Result<()> {
+    let mut lines = of_lines(cx, moved.iter().map(|one| one.line)).await?;
+    for one in moved {
+        let row = progress_moves::Model {
+            business_id: by.business_id,
+            id: RecordId(cx.new_id()),
+            line_id: one.line,
+            date: one.date,
+            recorded_at: cx.now,
+            document_id: by.id,
+            kind: by.kind,
+            is_correction: true,
+            quantity: Quantity::ZERO,
+            fulfilled: Quantity::ZERO,
+            invoiced: Quantity::ZERO,
+            returned: Quantity::ZERO,
+            cancelled: Quantity::ZERO,
+            account_id: Some(one.account),
+            value: one.value,
+        };
+        let now = cx.now;
+        cx.keep(|desk: &Desk| desk.move_progress(now, row))?;
+        if let Some(line) = lines.get_mut(&one.line) {
+            *line = advanced(line.clone(), Step { value: one.value, ..Step::default() })?;
+        }
+    }
+    for line in lines.into_values() {
+        cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+    }
+    Ok(())
+}
+
+/// Undoes what a document did to the lines that it follows, and takes its own lines out. These are answered, and so are
+/// the documents whose lines it let go.
+pub async fn take_back(
+    cx: &Cx<'_>,
+    row: &documents::Model,
+    day: impl Fn(Day) -> Day,
+    leaving: Leaving,
+) -> Result<(Vec<Line>, Vec<Line>)> {
+    if !may_follow(row.kind) {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    cx.flush().await?;
+    let done = progress_moves::Entity::find()
+        .filter(progress_moves::Column::BusinessId.eq(row.business_id))
+        .filter(progress_moves::Column::DocumentId.eq(row.id))
+        .filter(progress_moves::Column::IsCorrection.eq(false))
+        .all(&cx.db)
+        .await?;
+    let own = of_documents(cx, &[row.id]).await?;
+    let mut sums: BTreeMap<RecordId, Step> = BTreeMap::new();
+    for moved in done {
+        let step = Step {
+            fulfilled: moved.fulfilled,
+            invoiced: moved.invoiced,
+            returned: moved.returned,
+            cancelled: moved.cancelled,
+            value: moved.value,
+        };
+        let sum = sums.entry(moved.line_id).or_default();
+        *sum = sum.plus(step)?;
+    }
+    let followed = of_lines(cx, sums.keys().copied()).await?;
+    let date = day(row.date);
+    let mut released = Vec::new();
+    for (id, sum) in sums {
+        let Some(line) = followed.get(&id).filter(|line| line.document_id != row.id && sum != Step::default()) else {
+            continue;
+        };
+        let step = sum.negated()?;
+        let line = advanced(line.clone(), step)?;
+        if leaving == Leaving::ForGood {
+            check_cover(&line)?;
+        }
+        note(cx, row, date, &line, (Quantity::ZERO, step), false)?;
+        released.push(line.clone());
+        cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
+    }
+    for line in &own {
+        let step = Step { cancelled: negated(line.cancelled), ..Step::default() };
+        note(cx, row, date, line, (negated(line.quantity), step), false)?;
+    }
+    progress::Entity::delete_many()
+        .filter(progress::Column::BusinessId.eq(row.business_id))
+        .filter(progress::Column::DocumentId.eq(row.id))
+        .exec(&cx.db)
+        .await?;
+    document_links::Entity::delete_many()
+        .filter(document_links::Column::BusinessId.eq(row.business_id))
+        .filter(document_links::Column::DocumentId.eq(row.id))
+        .exec(&cx.db)
+        .await?;
+    Ok((own, released))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::aliases::Named;
+
+    fn quantity(text: &str) -> Quantity {
+        Quantity::parse(text).unwrap()
+    }
+
+    /// Quantity, fulfilled, invoiced, returned, cancelled, and whether it is goods.
+    fn line(kind: DocumentKind, figures: [&str; 5], is_goods: bool) -> Line {
+        let [ordered, fulfilled, invoiced, returned, cancelled] = figures.map(quantity);
+        Line {
+            business_id: crate::ids::BusinessId::default(),
+            line_id: RecordId::default(),
+            document_id: RecordId::default(),
+            kind,
+            date: Day::default(),
+            party_id: Named::default(),
+            item_id: None,
+            is_goods,
+            is_return: false,
+            source_line_id: None,
+            quantity: ordered,
+            fulfilled,
+            invoiced,
+            returned,
+            cancelled,
+            account_id: None,
+            begun: Money::ZERO,
+            value: Money::ZERO,
+        }
+    }
+
+    fn stage_of(closed: bool, lines: Vec<Line>, notes: Vec<Line>) -> Stage {
+        Chain { lines, notes }.stage(closed)
+    }
+
+    #[test]
+    fn an_order_is_as_far_as_its_goods_are_and_closes_with_its_invoices() {
+        let order = |figures, is_goods| line(DocumentKind::SalesOrder, figures, is_goods);
+        let note = |figures| Line {
+            source_line_id: Some(RecordId::default()),
+            ..line(DocumentKind::DeliveryNote, figures, true)
+        };
+        for (closed, lines, notes, wanted) in [
+            (false, vec![order(["10", "0", "0", "0", "0"], true)], vec![], Stage::Open),
+            (false, vec![order(["10", "4", "0", "0", "0"], true)], vec![], Stage::Partial),
+            (
+                false,
+                vec![order(["10", "10", "4", "0", "0"], true)],
+                vec![note(["10", "0", "4", "0", "0"])],
+                Stage::Done,
+            ),
+            (
+                false,
+                vec![order(["10", "10", "8", "2", "0"], true)],
+                vec![note(["10", "0", "8", "2", "0"])],
+                Stage::Closed,
+            ),
+            // What is to be credited of one note does not make up for what is to be invoiced of another.
+            (
+                false,
+                vec![order(["10", "10", "5", "5", "0"], true)],
+                vec![note(["5", "0", "5", "5", "0"]), note(["5", "0", "0", "0", "0"])],
+                Stage::Done,
+            ),
+            (true, vec![order(["10", "4", "4", "0", "6"], true)], vec![], Stage::Closed),
+            (
+                false,
+                vec![order(["10", "10", "10", "0", "0"], true), order(["1", "0", "0", "0", "0"], false)],
+                vec![],
+                Stage::Done,
+            ),
+            (false, vec![order(["1", "0", "0", "0", "0"], false)], vec![], Stage::Open),
+            (false, vec![order(["1", "1", "1", "0", "0"], false)], vec![], Stage::Closed),
+        ] {
+            let shown = format!("{lines:?} {notes:?}");
+            assert_eq!(stage_of(closed, lines, notes), wanted, "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_note_is_as_far_as_it_is_invoiced() {
+        let note = |figures| line(DocumentKind::DeliveryNote, figures, true);
+        for (figures, wanted) in [
+            (["10", "0", "0", "0", "0"], Stage::Open),
+            (["10", "0", "4", "0", "0"], Stage::Partial),
+            (["10", "0", "8", "2", "0"], Stage::Done),
+            (["10", "0", "10", "2", "0"], Stage::Done),
+        ] {
+            assert_eq!(stage_of(false, vec![note(figures)], vec![]), wanted, "{figures:?}");
+        }
+        let back = Line { is_return: true, cancelled: quantity("2"), ..note(["2", "0", "0", "0", "0"]) };
+        assert_eq!(stage_of(false, vec![back], vec![]), Stage::Open, "nothing is to be credited of it");
+    }
+}

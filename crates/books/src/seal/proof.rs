@@ -1,0 +1,250 @@
+//! The proof of the seals: every row that is sealed is read again, as it is, and so are the sums.
+
+use super::Seals;
+use super::sums::{Sum, Sums};
+use super::tables::{LINES, Row, TABLES, Table, Whose};
+use crate::aside;
+use crate::cx::Cx;
+use crate::error::{Error, Result};
+use crate::ids::BusinessId;
+use crate::portions::LINES as MOST_LINES;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query};
+use sea_orm::{ConnectionTrait, Value};
+use std::collections::BTreeMap;
+
+const PORTION: u64 = 2_000;
+/// As many places of one table as are told.
+const MOST: usize = 20;
+
+/// A walk along a table by its key, portion by portion.
+pub struct Rows {
+    table: &'static Table,
+    company: Option<BusinessId>,
+    last: Option<Vec<Value>>,
+    ended: bool,
+}
+
+/// Rows of another table that belong to a row.
+type Beside = Vec<Vec<Value>>;
+
+impl Rows {
+    pub fn of(table: &'static Table, company: Option<BusinessId>) -> Self {
+        Self { table, company, last: None, ended: false }
+    }
+
+    /// The next rows.
+    pub async fn next(&mut self, connection: &impl ConnectionTrait) -> Result<Option<Vec<(Row, Beside)>>> {
+        let table = self.table;
+        if self.ended {
+            return Ok(None);
+        }
+        let mut select = table.select();
+        if let (Whose::Company(place), Some(company)) = (table.whose, self.company) {
+            select.and_where(Expr::col(Alias::new(table.columns[place].name)).eq(company.0));
+        }
+        let key: Vec<Alias> = table.key.iter().map(|place| Alias::new(table.columns[*place].name)).collect();
+        if let Some(last) = self.last.take() {
+            let columns = Expr::tuple(key.iter().cloned().map(Expr::col));
+            select.and_where(columns.gt(Expr::tuple(last.into_iter().map(Expr::val))));
+        }
+        for column in &key {
+            select.order_by(column.clone(), Order::Asc);
+        }
+        let mut rows = table.rows(connection, select.limit(PORTION)).await?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let whole = u64::try_from(rows.len()).is_ok_and(|rows| rows < PORTION);
+        let key_of = |row: &Row| -> Option<Vec<Value>> {
+            let values = row.values.as_ref()?;
+            Some(table.key.iter().map(|place| values[*place].clone()).collect())
+        };
+        let mut cut = false;
+        if table.name == "entries"
+            && let (Some(first), Some(last)) = (rows.iter().find_map(key_of), rows.iter().rev().find_map(key_of))
+        {
+            let counts = counts_of(connection, self.company, (first[0].clone(), last[0].clone())).await?;
+            let own = |row: &Row| key_of(row).and_then(|key| counts.get(&number(key.first()?)?).copied()).unwrap_or(0);
+            let fit = that_fit(rows.iter().map(own));
+            cut = fit < rows.len();
+            rows.truncate(fit);
+        }
+        self.last = rows.iter().rev().find_map(key_of);
+        // Keys that cannot be read lead nowhere.
+        self.ended = self.last.is_none() || (whole && !cut);
+        let mut lines = BTreeMap::new();
+        if table.name == "entries"
+            && let (Some(first), Some(last)) = (rows.iter().find_map(key_of), &self.last)
+        {
+            lines = lines_of(connection, self.company, (first[0].clone(), last[0].clone())).await?;
+        }
+        let rows = rows.into_iter().map(|row| {
+            let beside = key_of(&row).and_then(|key| lines.remove(&number(key.first()?)?)).unwrap_or_default();
+            (row, beside)
+        });
+        Ok(Some(rows.collect()))
+    }
+}
+
+fn number(value: &Value) -> Option<i64> {
+    match value {
+        Value::BigInt(number) => *number,
+        _ => None,
+    }
+}
+
+/// How many entries are read at once with their lines, of which they have so many; one at least.
+fn that_fit(counts: impl Iterator<Item = i64>) -> usize {
+    let mut left = i64::try_from(MOST_LINES).unwrap_or(i64::MAX);
+    let fit = counts.take_while(|count| {
+        left -= count;
+        left >= 0
+    });
+    Ord::max(fit.count(), 1)
+}
+
+/// How many lines entries have, by the entry's number.
+async fn counts_of(
+    connection: &impl ConnectionTrait,
+    company: Option<BusinessId>,
+    (first, last): (Value, Value),
+) -> Result<BTreeMap<i64, i64>> {
+    let column = |name: &'static str| Expr::col(Alias::new(name));
+    let mut select = Query::select();
+    select
+        .column(Alias::new("entry_number"))
+        .expr_as(column("position").count(), Alias::new("lines"))
+        .from(Alias::new(LINES.name))
+        .and_where(column("business_id").eq(company.map(|company| company.0)))
+        .and_where(column("entry_number").gte(first))
+        .and_where(column("entry_number").lte(last))
+        .group_by_col(Alias::new("entry_number"));
+    let counted = connection.query_all(&select).await?;
+    counted.iter().map(|row| Ok((row.try_get("", "entry_number")?, row.try_get("", "lines")?))).collect()
+}
+
+/// The lines of some entries, by the entry's number.
+async fn lines_of(
+    connection: &impl ConnectionTrait,
+    company: Option<BusinessId>,
+    (first, last): (Value, Value),
+) -> Result<BTreeMap<i64, Beside>> {
+    let column = |name: &'static str| Expr::col(Alias::new(name));
+    let mut select = LINES.select();
+    select
+        .and_where(column("business_id").eq(company.map(|company| company.0)))
+        .and_where(column("entry_number").gte(first))
+        .and_where(column("entry_number").lte(last))
+        .order_by(Alias::new("entry_number"), Order::Asc)
+        .order_by(Alias::new("position"), Order::Asc);
+    let mut lines: BTreeMap<i64, Beside> = BTreeMap::new();
+    let place = LINES.place("entry_number")?;
+    for row in connection.query_all(&select).await? {
+        // A line that cannot be read is missing from the seal of its entry.
+        let Some(values) = LINES.read(&row) else { continue };
+        let Some(entry) = number(&values[place]) else { continue };
+        lines.entry(entry).or_default().push(values);
+    }
+    Ok(lines)
+}
+
+/// What the rows of a company, or of the installation, come to.
+pub struct Proof {
+    pub rows: i64,
+    pub sealed: i64,
+    pub findings: Vec<String>,
+}
+
+/// Proves every row, and that there are no others.
+pub async fn run(cx: &Cx<'_>, company: Option<BusinessId>, signed: &Sums) -> Result<Proof> {
+    let mut proof = Proof { rows: 0, sealed: 0, findings: Vec::new() };
+    for table in TABLES.iter().filter(|table| matches!(table.whose, Whose::Company(_)) == company.is_some()) {
+        let sealed = signed.of(table.name);
+        let (sum, mut findings) = prove(cx, table, company).await?;
+        if findings.is_empty() && sum != sealed {
+            findings.push(if sum.count == sealed.count {
+                format!("{}: a row is not the last that was written", table.name)
+            } else {
+                format!("{}: {} rows are there, {} were written", table.name, sum.count, sealed.count)
+            });
+        }
+        proof.rows += sum.count;
+        proof.sealed += sealed.count;
+        proof.findings.append(&mut findings);
+    }
+    Ok(proof)
+}
+
+async fn prove(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>) -> Result<(Sum, Vec<String>)> {
+    let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
+    let mut found = Found { table, sum: Sum::default(), findings: Vec::new() };
+    let mut walk = Rows::of(table, company);
+    let mut next = walk.next(connection).await;
+    loop {
+        let portion = match next {
+            Ok(Some(portion)) => portion,
+            Ok(None) => break,
+            Err(Error::Internal(why)) => {
+                found.tell(&format!("cannot be read: {why}"));
+                break;
+            }
+            Err(other) => return Err(other),
+        };
+        cx.pause().await?;
+        // The next portion is read while this one is proved.
+        let proved = async { aside::computed(|| portion.iter().try_for_each(|row| found.prove(seals, &eras, row))) };
+        let (read, proved) = tokio::join!(walk.next(connection), proved);
+        proved?;
+        next = read;
+    }
+    Ok((found.sum, found.findings))
+}
+
+/// What was found of a table so far.
+struct Found {
+    table: &'static Table,
+    sum: Sum,
+    findings: Vec<String>,
+}
+
+impl Found {
+    fn tell(&mut self, what: &str) {
+        if self.findings.len() < MOST {
+            self.findings.push(format!("{}: {what}", self.table.name));
+        }
+    }
+
+    fn prove(&mut self, seals: &Seals, eras: &[Seals], (row, beside): &(Row, Beside)) -> Result<()> {
+        let table = self.table;
+        let Some(values) = &row.values else {
+            self.tell("a row cannot be read");
+            return Ok(());
+        };
+        if row.seal.is_empty() && table.grows_only {
+            // From before there were seals, or put in: the sum tells.
+            self.sum.add(seals, table.name, &table.seal(seals, "", values, beside)?);
+        } else if row.seal.is_empty() {
+            self.tell(&format!("{} was written by somebody else", table.key_text(values)));
+        } else if table.fits_any(eras, (&row.seal, values), beside)? {
+            self.sum.add(seals, table.name, &row.seal);
+        } else {
+            self.tell(&format!("{} is not what was written", table.key_text(values)));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_LINES, that_fit};
+
+    #[test]
+    fn entries_are_read_with_as_many_lines_as_fit_and_one_at_least() {
+        let most = i64::try_from(MOST_LINES).unwrap();
+        let cases: [(&[i64], usize); 5] =
+            [(&[2, 3], 2), (&[most], 1), (&[most - 1, 1, 1], 2), (&[most + 1, 1], 1), (&[0, 0, most, 1], 3)];
+        for (counts, fit) in cases {
+            assert_eq!(that_fit(counts.iter().copied()), fit, "{counts:?}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Rows on their way into tables that are sealed.
+//!
+//! What is planned is written with its seal. What is written otherwise, triggers note in `touched`, with the seal that
+//! the row had and what changed in it; before a batch is committed, these rows are read again, held against what they
+//! were ([`noted`]) and sealed. So nothing can be written and not be sealed, wherever it is written from, nothing that
+//! somebody else changed is sealed for it, and the sums lose each seal that went and gain each that came, once.
+
+use super::Seals;
+use super::noted::{self, Note};
+use super::proof::Rows;
+use super::sums::{Moved, Sum};
+use super::tables::{Table, Whose, salt, table};
+use crate::error::{Error, Result};
+use crate::ids::BusinessId;
+use crate::security;
+use migrations::Left;
+use sea_orm::sea_query::{Alias, CaseStatement, Condition, Expr, ExprTrait, OnConflict, Query};
+use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Iterable, ModelTrait, Statement, Value};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// As many rows as are sealed again at once.
+const PORTION: usize = 64;
+
+/// Begins a batch: from here on, what is noted as touched is its own. Answers the batch's name.
+pub async fn begin(connection: &impl ConnectionTrait) -> Result<String> {
+    let engine = connection.get_database_backend();
+    if engine == DbBackend::Postgres {
+        let batch = crate::texts::hex(&crate::ids::random_bytes::<16>()?);
+        let name = Statement::from_sql_and_values(
+            engine,
+            "SELECT set_config('duet.batch', $1, true)",
+            [batch.as_str().into()],
+        );
+        connection.execute_raw(name).await?;
+        return Ok(batch);
+    }
+    // Nobody else writes from here on. What is noted already, nobody of us wrote.
+    let forgotten = connection.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?.rows_affected();
+    if forgotten > 0 {
+        security::tampered(None, &format!("{forgotten} rows were changed behind the server's back"));
+    }
+    Ok(String::new())
+}
+
+/// The values of a row, in the order of its table's columns.
+pub fn values<M: ModelTrait>(row: &M) -> Vec<Value> {
+    <M::Entity as EntityTrait>::Column::iter().map(|column| row.get(column)).collect()
+}
+
+/// What to do where a row is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum There {
+    Refuse,
+    Replace,
+}
+
+/// Writes rows with their seals. `beside` are the rows of another table that belong to each of them, by its place.
+pub async fn insert<E: EntityTrait>(
+    connection: &impl ConnectionTrait,
+    (seals, moved): (&Seals, &mut Moved),
+    rows: &[E::Model],
+    beside: &[Vec<Vec<Value>>],
+    there: There,
+) -> Result<()> {
+    let table = table(E::default().table_name())?;
+    let salt = salt()?;
+    let mut statement = Query::insert();
+    statement.into_table(Alias::new(table.name));
+    statement.columns(table.columns.iter().map(|column| column.name).chain(["seal"]).map(Alias::new));
+    for (place, row) in rows.iter().enumerate() {
+        let values = values(row);
+        let seal = table.seal(seals, &salt, &values, beside.get(place).map_or(&[], Vec::as_slice))?;
+        moved.of(table.company(&values)).of_table(table.name).add(seals, table.name, &seal);
+        let row = values.into_iter().chain([seal.into()]).map(Expr::val);
+        statement.values(row).map_err(Error::internal)?;
+    }
+    if there == There::Replace {
+        let same: Vec<&str> = table.names().map(|column| column.name).collect();
+        let rest = table.columns.iter().map(|column| column.name).chain(["seal"]).filter(|name| !same.contains(name));
+        let rest: Vec<Alias> = rest.map(Alias::new).collect();
+        statement
+            .on_conflict(OnConflict::columns(same.iter().copied().map(Alias::new)).update_columns(rest).to_owned());
+    }
+    connection.execute(&statement).await?;
+    Ok(())
+}
+
+/// Whose notes are settled.
+#[derive(Debug, Clone, Copy)]
+pub enum Of<'b> {
+    /// What this batch wrote.
+    Batch(&'b str),
+    /// What migrations wrote, whose signature was found to be right.
+    Migrations(&'b [String]),
+}
+
+/// Seals what was touched without its seal. What somebody else changed before is not sealed, and stays in the sums as it
+/// was: every proof tells it. How many rows of each table were touched is answered.
+pub async fn settle(
+    connection: &impl ConnectionTrait,
+    (seals, moved): (&Seals, &mut Moved),
+    of: Of<'_>,
+) -> Result<BTreeMap<String, usize>> {
+    let batch = Expr::col(Alias::new("batch"));
+    let own = Condition::all().add(match of {
+        Of::Batch(name) => batch.eq(name),
+        Of::Migrations(names) => batch.is_in(names),
+    });
+    let touched = noted::read(connection, own.clone()).await?;
+    let mut tables = BTreeMap::new();
+    if touched.is_empty() {
+        return Ok(tables);
+    }
+    let (salt, rows): (_, Vec<_>) = (salt()?, touched.iter().collect());
+    for of_table in rows.chunk_by(|left, right| left.0.0 == right.0.0) {
+        if let Some(((table, _, _), _)) = of_table.first() {
+            tables.insert(table.clone(), of_table.len());
+        }
+        for portion in of_table.chunks(PORTION) {
+            seal_again(connection, (seals, &salt), moved, portion, of).await?;
+        }
+    }
+    noted::forget(connection, own).await?;
+    Ok(tables)
+}
+
+type Noted<'t> = (&'t (String, Option<BusinessId>, String), &'t Vec<Note>);
+
+async fn seal_again(
+    connection: &impl ConnectionTrait,
+    (seals, salt): (&Seals, &str),
+    moved: &mut Moved,
+    portion: &[Noted<'_>],
+    of: Of<'_>,
+) -> Result<()> {
+    let Some(((name, _, _), _)) = portion.first() else { return Ok(()) };
+    let table = table(name)?;
+    if table.grows_only && matches!(of, Of::Batch(_)) {
+        return Err(Error::internal(format!("a row of {name}, which grows only, was written without its seal")));
+    }
+    let mut wanted = Condition::any();
+    for ((_, company, key), _) in portion {
+        wanted = wanted.add(named(table, *company, key)?);
+    }
+    let mut found = HashMap::new();
+    for row in table.rows(connection, table.select().cond_where(wanted)).await? {
+        let values = row.values.ok_or_else(|| unreadable(table))?;
+        found.insert((table.company(&values), table.key_text(&values)), (values, row.seal));
+    }
+    let mut seal_of = Vec::new();
+    for ((_, company, key), notes) in portion {
+        let now = found.get(&(*company, key.clone()));
+        // A migration may have changed more than its notes tell.
+        let spoilt = match of {
+            Of::Migrations(_) => HashSet::new(),
+            Of::Batch(_) => noted::spoilt(seals, table, notes, now.map(|(values, _)| values.as_slice()))?,
+        };
+        if !spoilt.is_empty() {
+            security::tampered(*company, &format!("{name}: {key} was changed behind the server's back"));
+        }
+        let olds = noted::seals_of(notes);
+        for old in olds.difference(&spoilt) {
+            moved.of(*company).of_table(table.name).take(seals, table.name, old);
+        }
+        let Some((values, seal)) = now else { continue };
+        // One that was written again with its seal, after it was touched, is sealed.
+        if seal.is_empty() || olds.contains(seal.as_str()) && !spoilt.contains(seal.as_str()) {
+            let seal = table.seal(seals, salt, values, &[])?;
+            moved.of(*company).of_table(table.name).add(seals, table.name, &seal);
+            seal_of.push((named(table, *company, key)?, seal));
+        }
+    }
+    write_seals(connection, table, seal_of).await
+}
+
+/// The row that a note is about.
+fn named(table: &Table, company: Option<BusinessId>, key: &str) -> Result<Condition> {
+    let values = table.key_values(key).ok_or_else(|| Error::internal("a key that was noted cannot be read"))?;
+    let company = match table.whose {
+        Whose::Company(_) => Some(Value::from(company.map(|company| company.0))),
+        Whose::Installation => None,
+    };
+    let mut named = Condition::all();
+    for (column, value) in table.names().zip(company.into_iter().chain(values)) {
+        named = named.add(Expr::col(Alias::new(column.name)).eq(value));
+    }
+    Ok(named)
+}
+
+async fn write_seals(connection: &impl ConnectionTrait, table: &Table, seals: Vec<(Condition, String)>) -> Result<()> {
+    if seals.is_empty() {
+        return Ok(());
+    }
+    let (mut case, mut those) = (CaseStatement::new(), Condition::any());
+    for (row, seal) in seals {
+        case = case.case(row.clone(), seal);
+        those = those.add(row);
+    }
+    let case = case.finally(Expr::col(Alias::new("seal")));
+    let mut update = Query::update();
+    update.table(Alias::new(table.name)).value(Alias::new("seal"), case).cond_where(those);
+    connection.execute(&update).await?;
+    Ok(())
+}
+
+/// Seals every row of a table, portion by portion, and adds all of them up. What grows only keeps the seal that it has.
+pub async fn seal_all(
+    connection: &impl ConnectionTrait,
+    seals: &Seals,
+    table: &'static Table,
+    company: Option<BusinessId>,
+) -> Result<Sum> {
+    let salt = salt()?;
+    let mut sum = Sum::default();
+    let mut walk = Rows::of(table, company);
+    while let Some(portion) = walk.next(connection).await? {
+        let mut seal_of = Vec::new();
+        for (row, beside) in portion {
+            let values = row.values.ok_or_else(|| unreadable(table))?;
+            if table.grows_only {
+                let seal = if row.seal.is_empty() { table.seal(seals, "", &values, &beside)? } else { row.seal };
+                sum.add(seals, table.name, &seal);
+            } else {
+                let seal = table.seal(seals, &salt, &values, &beside)?;
+                sum.add(seals, table.name, &seal);
+                seal_of.push((named(table, table.company(&values), &table.key_text(&values))?, seal));
+            }
+        }
+        let mut rest = seal_of.into_iter().peekable();
+        while rest.peek().is_some() {
+            write_seals(connection, table, rest.by_ref().take(PORTION).collect()).await?;
+        }
+    }
+    Ok(sum)
+}
+
+fn unreadable(table: &Table) -> Error {
+    Error::internal(format!("a row of {} cannot be read", table.name))
+}
+
+/// Forgets what this batch noted of its writes: all of it is sealed.
+pub async fn forget_notes(connection: &impl ConnectionTrait) -> Result<()> {
+    let batch = match connection.get_database_backend() {
+        DbBackend::Postgres => "current_setting('duet.batch', true)",
+        _ => "''",
+    };
+    connection.execute_unprepared(&format!("DELETE FROM touched WHERE batch = {batch}")).await?;
+    Ok(())
+}
+
+/// Whether any row of a table is sealed.
+pub async fn has_seals(connection: &impl ConnectionTrait, table: &'static str) -> Result<bool> {
+    let mut select = Query::select();
+    select.expr(Expr::val(1)).from(Alias::new(table)).and_where(Expr::col(Alias::new("seal")).ne("")).limit(1);
+    Ok(connection.query_one(&select).await?.is_some())
+}
+
+/// Forgets what is noted, and nobody of us did. How much it was is answered.
+pub async fn forget_strange(connection: &impl ConnectionTrait, seals: &Seals) -> Result<Left> {
+    let left = left(connection, seals).await?;
+    let mut known = left.signed.clone();
+    known.push(migrations::DUE.to_owned());
+    known.push(String::new());
+    if left.strange > 0 {
+        noted::forget(connection, Condition::all().add(Expr::col(Alias::new("batch")).is_not_in(known))).await?;
+    }
+    Ok(left)
+}
+
+/// What is noted that no batch forgot, and whose it is.
+pub async fn left(connection: &impl ConnectionTrait, seals: &Seals) -> Result<Left> {
+    Ok(migrations::left(connection, &|text| seals.of_migration(text)).await?)
+}

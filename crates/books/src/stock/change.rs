@@ -1,0 +1,382 @@
+//! What a write changes of an item's stock: the difference of the function before and after, day by day.
+
+use super::facts::{Known, fact_of, failed, is_whole, last_snapshot, pools, since, state_in, terms_of};
+use super::{Gone, Item, Wanted, book, booked, state_of, too_large};
+use crate::BEFORE_THE_FIRST;
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::desk::Standing;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::ids::RecordId;
+use crate::money::{Money, Quantity};
+use crate::stored::AsJson;
+use rules::stock::{Effect, Fact, Failed, History, Layer, Start, State, Terms, first_shortage, history};
+use schema::business::StockPolicy;
+use schema::item::NegativeStock;
+use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_snapshots};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sums::Sums as _;
+
+/// After so many facts the stock of an evening is kept.
+const BETWEEN_SNAPSHOTS: i64 = 100;
+
+#[derive(Debug, Clone)]
+pub(super) struct Change {
+    /// With what their document's entry posts of them; those that it asked for come last, in its order.
+    pub(super) new: Vec<stock_facts::Model>,
+    asked: usize,
+    pub(super) gone: Vec<Gone>,
+    /// What the function changes beside what documents post themselves.
+    pub(super) rest: Vec<Rest>,
+    /// What movements cost after all, and the new ones by now.
+    pub(super) costs: Vec<Cost>,
+    pub(super) costs_of_new: HashMap<RecordId, Money>,
+    pub(super) state: stock::Model,
+    /// Snapshots from this day on are no longer so.
+    pub(super) dropped_from: Option<Day>,
+    pub(super) snapshots: Vec<stock_snapshots::Model>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Rest {
+    pub(super) fact: stock_facts::Model,
+    pub(super) day: Day,
+    pub(super) by: Effect,
+}
+
+/// What a movement cost after all.
+#[derive(Debug, Clone)]
+pub(super) struct Cost {
+    fact: stock_facts::Model,
+    cost: Money,
+}
+
+impl From<Cost> for Standing {
+    fn from(Cost { fact, cost }: Cost) -> Self {
+        Self::Cost { business: fact.business_id, item: fact.item_id, date: fact.date, sequence: fact.place, cost }
+    }
+}
+
+impl Change {
+    /// The facts that the document asked for.
+    pub(super) fn asked(&self) -> &[stock_facts::Model] {
+        &self.new[self.new.len() - self.asked..]
+    }
+}
+
+/// The day of what is known of an item before anything happened to it.
+pub(super) const fn beginning() -> Day {
+    Day::BEFORE_ALL
+}
+
+/// What the facts that a document asks for, and those that it takes out, change of an item.
+pub(super) async fn of(cx: &Cx<'_>, item: &Item, (date, asked): (Day, &[&Wanted]), gone: Vec<Gone>) -> Result<Change> {
+    let (terms, state) = (terms_of(cx, item)?, state_of(cx, item.id).await?);
+    let new = new_facts(cx, item, state.as_ref(), (date, asked), &gone)?;
+    let days = new.iter().map(|fact| fact.date).filter(|day| *day != beginning());
+    let earliest = days.chain(gone.iter().map(|gone| gone.fact.date)).min().unwrap_or(date);
+    let named: Vec<RecordId> = new.iter().filter_map(|fact| fact.of_line_id).collect();
+    let writing = Writing { cx, item, terms, state, earliest, named };
+    let both = match writing.at_the_end(&new, &gone).await? {
+        Some(both) => both,
+        None => writing.anew(&new, &gone).await?,
+    };
+    tracing::debug!(item = %item.id, facts = both.known.read, "stock was valued");
+    writing.difference(both, new, asked.len(), gone).await
+}
+
+/// The rows of what a document asks for. A new version keeps its place in the day.
+fn new_facts(
+    cx: &Cx<'_>,
+    item: &Item,
+    state: Option<&stock::Model>,
+    (date, asked): (Day, &[&Wanted]),
+    gone: &[Gone],
+) -> Result<Vec<stock_facts::Model>> {
+    let business = cx.business_id()?;
+    let mut place = state.map_or(BEFORE_THE_FIRST, |state| state.last_sequence);
+    let mut new = Vec::with_capacity(asked.len() + 1);
+    let empty = |line: RecordId, kind, accounts: super::Accounts| stock_facts::Model {
+        business_id: business,
+        id: RecordId(cx.new_id()),
+        item_id: item.id,
+        date,
+        place: 0,
+        // The document has no identity yet; it is given one when the fact is kept.
+        document_id: RecordId::default(),
+        line_id: line,
+        kind,
+        side: FactSide::Cost,
+        quantity: Quantity::ZERO,
+        amount: Money::ZERO,
+        standard: None,
+        of_line_id: None,
+        cancels_id: None,
+        inventory_account_id: accounts.inventory,
+        cost_account_id: accounts.cost,
+        variance_account_id: accounts.variance,
+        waits_account_id: accounts.waits,
+        booked_stock: Money::ZERO,
+        booked_waits: Money::ZERO,
+        booked_cost: Money::ZERO,
+        booked_variance: Money::ZERO,
+        recorded_at: cx.now,
+    };
+    if let (None, Some(cost), Some(first)) = (state, super::first_cost(item), asked.first()) {
+        // What a unit costs before anything is known of it is what it was said to cost when its story begins.
+        new.push(stock_facts::Model {
+            date: beginning(),
+            document_id: item.id,
+            standard: Some(cost),
+            ..empty(item.id, FactKind::Standard, first.accounts)
+        });
+    }
+    let mut taken: HashSet<i64> = HashSet::new();
+    for one in asked {
+        let same = |gone: &&Gone| {
+            let fact = &gone.fact;
+            (fact.line_id, fact.kind, fact.of_line_id, fact.date) == (one.line, one.kind, one.of, date)
+                && !taken.contains(&fact.place)
+        };
+        let kept = gone.iter().find(same).map(|gone| gone.fact.place);
+        let own = kept.unwrap_or_else(|| {
+            place += 1;
+            place
+        });
+        taken.insert(own);
+        new.push(stock_facts::Model {
+            place: own,
+            side: one.side,
+            standard: one.standard,
+            quantity: one.quantity,
+            amount: one.amount,
+            of_line_id: one.of,
+            ..empty(one.line, one.kind, one.accounts)
+        });
+    }
+    Ok(new)
+}
+
+/// The function before and after, over the same facts as far as both have them.
+struct Both {
+    known: Known,
+    before: History,
+    after: History,
+    /// The facts of after: those that are known, then the new ones.
+    facts: Vec<Fact>,
+    /// Whether it begins where the stock stands.
+    at_the_end: bool,
+}
+
+struct Writing<'w> {
+    cx: &'w Cx<'w>,
+    item: &'w Item,
+    terms: Terms,
+    state: Option<stock::Model>,
+    earliest: Day,
+    named: Vec<RecordId>,
+}
+
+impl Writing<'_> {
+    /// What comes after all that there is goes on from where the stock stands.
+    async fn at_the_end(&self, new: &[stock_facts::Model], gone: &[Gone]) -> Result<Option<Both>> {
+        let state = self.state.as_ref();
+        let is_last = state.and_then(|state| state.last_date).is_none_or(|last| last <= self.earliest);
+        let whole = state.map(state_in).is_none_or(|state| is_whole(&state));
+        // A new standard cost comes before what moved on its day.
+        let revalues = new.iter().any(|fact| fact.kind == FactKind::Standard && fact.is_listed());
+        if !gone.is_empty() || !is_last || !whole || revalues {
+            return Ok(None);
+        }
+        let own: HashSet<RecordId> = new.iter().map(|fact| fact.line_id).collect();
+        let named = self.named.iter().filter(|line| !own.contains(line)).copied().collect();
+        let (lines, read) = pools(self.cx, &self.terms, self.item.id, named, None).await?;
+        let start = Start { state: state.map_or_else(State::default, state_in), pools: lines };
+        let facts: Vec<Fact> = new.iter().filter_map(|row| fact_of(row, None)).collect();
+        match history(&self.terms, &start, &facts) {
+            Ok(after) => {
+                self.judge(start.state.quantity, &[], &facts)?;
+                let known = Known { start, read, ..Known::default() };
+                Ok(Some(Both { known, before: History::default(), after, facts, at_the_end: true }))
+            }
+            Err(Failed::StartsTooLate(_)) => Ok(None),
+            Err(other) => Err(failed(other)),
+        }
+    }
+
+    /// Values from the last evening on that nothing of this touches.
+    async fn anew(&self, new: &[stock_facts::Model], gone: &[Gone]) -> Result<Both> {
+        let mut before_day = self.earliest;
+        loop {
+            let item = (self.item.id, self.state.as_ref());
+            let known = since(self.cx, &self.terms, item, before_day, &self.named).await?;
+            let facts = known.facts();
+            let without: HashMap<RecordId, Day> = gone.iter().map(|gone| (gone.fact.id, gone.day)).collect();
+            let mut after_facts: Vec<Fact> = known
+                .rows
+                .iter()
+                .filter_map(|row| fact_of(row, without.get(&row.id).or_else(|| known.cancelled.get(&row.id)).copied()))
+                .collect();
+            after_facts.extend(new.iter().filter_map(|row| fact_of(row, None)));
+            let both = history(&self.terms, &known.start, &facts)
+                .and_then(|before| Ok((before, history(&self.terms, &known.start, &after_facts)?)));
+            match both {
+                Ok((before, after)) => {
+                    self.judge(known.start.state.quantity, &facts, &after_facts)?;
+                    return Ok(Both { known, before, after, facts: after_facts, at_the_end: false });
+                }
+                // What a receipt cost is to be known from its own day on.
+                Err(Failed::StartsTooLate(line)) => {
+                    let earlier = self.day_of(line).await?;
+                    if earlier >= before_day {
+                        return Err(failed(Failed::StartsTooLate(line)));
+                    }
+                    before_day = earlier;
+                }
+                Err(other) => return Err(failed(other)),
+            }
+        }
+    }
+
+    async fn day_of(&self, line: RecordId) -> Result<Day> {
+        let row = stock_facts::Entity::find()
+            .filter(stock_facts::Column::BusinessId.eq(self.cx.business_id()?))
+            .filter(stock_facts::Column::ItemId.eq(self.item.id))
+            .filter(stock_facts::Column::LineId.eq(line))
+            .order_by_asc(stock_facts::Column::Date)
+            .one(&self.cx.db)
+            .await?;
+        Ok(row.ok_or_else(|| Error::internal("a line of stock has no fact"))?.date)
+    }
+
+    /// Refuses what lets out more than there is, on any day from the first that it touches.
+    fn judge(&self, begun: Quantity, before: &[Fact], after: &[Fact]) -> Result<()> {
+        let allowed = match self.item.negative_stock {
+            NegativeStock::Allow => true,
+            NegativeStock::Forbid => false,
+            NegativeStock::Inherit => self.cx.business()?.settings.negative_stock == StockPolicy::Allow,
+        };
+        if allowed {
+            return Ok(());
+        }
+        let short = first_shortage(begun, before, after, self.earliest).map_err(too_large)?;
+        let Some(short) = short else { return Ok(()) };
+        let name = self.item.code.as_deref().unwrap_or(&self.item.name);
+        let (day, missing) = (short.day, short.missing);
+        Err(Error::Conflict(Conflict {
+            code: "insufficient_stock",
+            title: format!("There is not enough of {name} in stock: on {day} {missing} would be missing"),
+            errors: FieldErrors::one(
+                "lines",
+                format!("take out more of {name} than there is on {day}: {missing} is missing"),
+            ),
+        }))
+    }
+
+    async fn difference(
+        &self,
+        both: Both,
+        mut new: Vec<stock_facts::Model>,
+        asked: usize,
+        gone: Vec<Gone>,
+    ) -> Result<Change> {
+        let old = both.known.rows.len();
+        for (place, fact) in new.iter_mut().enumerate() {
+            let booked = both.after.effect(old + place, fact.date).map_err(too_large)?;
+            book(fact, booked);
+        }
+        let row = |at: usize| both.known.rows.get(at).unwrap_or_else(|| &new[at - old]);
+        let mut rest: BTreeMap<(usize, Day), Effect> = BTreeMap::new();
+        let mut totals: BTreeMap<usize, Effect> = BTreeMap::new();
+        let mut add = |at: usize, day: Day, by: Effect| -> Result<()> {
+            let sum = rest.entry((at, day)).or_default();
+            *sum = sum.plus(by).map_err(too_large)?;
+            Ok(())
+        };
+        for step in &both.before.steps {
+            add(step.fact, step.day, Effect::default().minus(step.by).map_err(too_large)?)?;
+        }
+        for step in &both.after.steps {
+            add(step.fact, step.day, step.by)?;
+            let sum = totals.entry(step.fact).or_default();
+            *sum = sum.plus(step.by).map_err(too_large)?;
+        }
+        // What documents post themselves: the new version its own, the reversal what was booked.
+        for (place, fact) in new.iter().enumerate() {
+            add(old + place, fact.date, Effect::default().minus(booked(fact)).map_err(too_large)?)?;
+        }
+        for gone in &gone {
+            let at = both.known.rows.iter().position(|row| row.id == gone.fact.id);
+            let at = at.ok_or_else(|| Error::internal("what is taken out of the stock is not in it"))?;
+            add(at, gone.day, booked(&gone.fact))?;
+        }
+        let changed: HashSet<usize> = rest.iter().filter(|(_, by)| !by.is_nothing()).map(|((at, _), _)| *at).collect();
+        let left_out: HashSet<RecordId> = gone.iter().map(|gone| gone.fact.id).collect();
+        let total = |at: usize| totals.sum_of(&at).stock;
+        let costs = changed.iter().filter(|at| **at < old && row(**at).is_listed());
+        let costs =
+            costs.filter(|at| !left_out.contains(&row(**at).id) && !both.known.cancelled.contains_key(&row(**at).id));
+        let costs = costs.map(|at| Cost { fact: row(*at).clone(), cost: total(*at) }).collect();
+        let costs_of_new = new.iter().enumerate().map(|(place, fact)| (fact.id, total(old + place))).collect();
+        let rest = rest.into_iter().filter(|(_, by)| !by.is_nothing());
+        let rest = rest.map(|((at, day), by)| Rest { fact: row(at).clone(), day, by }).collect();
+        let (dropped_from, snapshots) = self.snapshots(&both).await?;
+        let last_date = new.iter().map(|fact| fact.date).chain(gone.iter().map(|gone| gone.day)).max();
+        let state = self.state_row(&both.after.state, last_date, &new)?;
+        Ok(Change { new, asked, gone, rest, costs, costs_of_new, state, dropped_from, snapshots })
+    }
+
+    fn state_row(&self, state: &State, last: Option<Day>, new: &[stock_facts::Model]) -> Result<stock::Model> {
+        let (known_date, known_place) =
+            self.state.as_ref().map_or((None, BEFORE_THE_FIRST), |state| (state.last_date, state.last_sequence));
+        Ok(stock::Model {
+            business_id: self.cx.business_id()?,
+            item_id: self.item.id,
+            quantity: state.quantity,
+            value: state.value,
+            last_date: known_date.max(last),
+            last_sequence: new.iter().map(|fact| fact.place).fold(known_place, Ord::max),
+            known_cost: state.last.map(|(quantity, value)| AsJson(Layer { quantity, value, line: None })),
+            layers: AsJson(state.layers.clone()),
+            standard_cost: state.standard,
+        })
+    }
+
+    fn snapshot(&self, date: Day, place: i64, state: State) -> Result<stock_snapshots::Model> {
+        let business_id = self.cx.business_id()?;
+        Ok(stock_snapshots::Model { business_id, item_id: self.item.id, date, place, state: AsJson(state) })
+    }
+
+    /// The evenings that are kept from now on.
+    async fn snapshots(&self, both: &Both) -> Result<(Option<Day>, Vec<stock_snapshots::Model>)> {
+        if both.at_the_end {
+            let Some(state) = &self.state else { return Ok((None, Vec::new())) };
+            let Some(last) = state.last_date.filter(|last| *last < self.earliest) else {
+                return Ok((None, Vec::new()));
+            };
+            let known =
+                last_snapshot(self.cx, self.item.id, None).await?.map_or(BEFORE_THE_FIRST, |snapshot| snapshot.place);
+            if state.last_sequence - known < BETWEEN_SNAPSHOTS {
+                return Ok((None, Vec::new()));
+            }
+            return Ok((None, vec![self.snapshot(last, state.last_sequence, state_in(state))?]));
+        }
+        let mut on_day: BTreeMap<Day, i64> = BTreeMap::new();
+        for fact in &both.facts {
+            *on_day.entry(fact.day).or_default() += 1;
+        }
+        let end = both.after.states.keys().next_back().copied();
+        let (mut counted, mut kept) = (both.known.counted, both.known.counted);
+        let mut snapshots = Vec::new();
+        for (day, state) in &both.after.states {
+            counted += on_day.sum_of(day);
+            if counted - kept >= BETWEEN_SNAPSHOTS && Some(*day) != end && is_whole(state) {
+                snapshots.push(self.snapshot(*day, counted, state.clone())?);
+                kept = counted;
+            }
+        }
+        snapshots.retain(|snapshot| snapshot.date >= self.earliest);
+        Ok((Some(self.earliest), snapshots))
+    }
+}
