@@ -8,8 +8,8 @@
 use crate::day::Day;
 use crate::ids::BusinessId;
 use crate::ledger::{Call, Reply};
-use crate::resource::operation::Verb;
 use books::access::Business;
+use kit::operation::Verb;
 use schema::key::ResourceKey;
 use schema::rights::{Limits, Rights};
 use std::collections::HashMap;

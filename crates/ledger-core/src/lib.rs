@@ -5,7 +5,6 @@
 
 pub mod answers;
 pub mod books;
-pub mod feed;
 mod fingerprint;
 mod idempotency;
 pub mod ledger;
@@ -13,5 +12,6 @@ pub mod resource;
 mod usage;
 
 pub use ::books::{access, aside, auth, client, cx, database, fair, keys, security, strength};
+pub use kit::feed;
 pub use words::{clock, currency, day, error, field, ids, money, packed, quoting, stored};
 pub(crate) use words::{fault, texts, wire_enum};

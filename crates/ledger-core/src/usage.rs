@@ -5,8 +5,8 @@
 use crate::clock::Instant;
 use crate::error::Result;
 use crate::ids::{BusinessId, UserId};
-use crate::resource::operation::Verb;
 use crate::resource::registry::registry;
+use kit::operation::Verb;
 use schema::key::ResourceKey;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};

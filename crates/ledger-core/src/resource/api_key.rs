@@ -6,17 +6,17 @@ use crate::clock::Instant;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::list::{ListQuery, Page, Reads};
-use crate::resource::master::{self, Columns, Master, RecordKeeping, keeping, kept};
 use crate::resource::permission::{GrantInput, check_grants, check_within};
-use crate::resource::rows::{self, Filter, Rows};
-use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
 use books::access::Business;
 use books::api_keys::{PREFIX, digest, network_of};
 use books::audit::{AuditAction, Change};
 use books::auth::{PLAIN, random_letters};
 use books::cx::Cx;
+use kit::list::{ListQuery, Page, Reads};
+use kit::master::{self, Columns, Master, RecordKeeping, keeping, kept};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{self, Filter, Rows};
 use schema::address::search_text;
 use schema::business;
 use schema::key::ResourceKey;
@@ -95,15 +95,15 @@ impl Resource for ApiKeys {
         sorts: &["name", "createdAt"],
         searched: "name",
     };
-    const VERBS: &'static [crate::resource::operation::Verb] = {
-        use crate::resource::operation::Verb;
+    const VERBS: &'static [kit::operation::Verb] = {
+        use kit::operation::Verb;
         &[Verb::List, Verb::Get, Verb::Create, Verb::Delete]
     };
     type Input = ApiKeyInput;
     type Draft = Columns<Column>;
     type View = ApiKeyView;
 
-    fn parameters() -> Vec<crate::resource::list::Parameter> {
+    fn parameters() -> Vec<kit::list::Parameter> {
         rows::parameters::<Self>()
     }
 

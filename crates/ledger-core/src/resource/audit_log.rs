@@ -4,18 +4,18 @@
 //! with [`records`]. What is withheld leaves a gap in the sequence and nothing else; the chain is proved as a whole, here.
 
 use crate::error::{Error, Result};
-use crate::feed::Portions;
 use crate::ids::RecordId;
-use crate::resource::changes::{AuditRecord, example, reach, record, records};
-use crate::resource::extra::{Does, Extra, Media, NoWords, On, Produced, Reading, Weight};
-use crate::resource::list::{FilterValue, ListQuery, Page, Parameter, Reads};
-use crate::resource::operation::Verb;
-use crate::resource::rows::{self, Filter, Rows, read_only};
-use crate::resource::{About, Resource, Scope};
 use books::audit::{self, AuditAction, AuditVerdict};
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
 use books::seal::heads::{self, SignedHead};
+use kit::changes::{AuditRecord, example, reach, record, records};
+use kit::extra::{Does, Extra, Media, NoWords, On, Produced, Reading, Weight};
+use kit::feed::Portions;
+use kit::list::{FilterValue, ListQuery, Page, Parameter, Reads};
+use kit::operation::Verb;
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{self, Filter, Rows, read_only};
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};

@@ -13,15 +13,15 @@ use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry,
     document_operations, document_rows,
 };
-use crate::resource::list::Reads;
-use crate::resource::master::{RecordKeeping, kept};
-use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, Scope};
 use books::access::Business;
 use books::balances::carried;
 use books::chart::{Account, Chart};
 use books::cx::Cx;
 use books::periods::Module;
+use kit::list::Reads;
+use kit::master::{RecordKeeping, kept};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use rules::postable::{Free, Postable};
 use rules::posting::{About as Detail, Line, Posting, Valued};
 use rules::purpose::Purpose as For;

@@ -6,13 +6,13 @@
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
-use crate::resource::extra::Extra;
-use crate::resource::list::Reads;
-use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
-use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, Scope};
 use books::access::Business;
 use books::cx::Cx;
+use kit::extra::Extra;
+use kit::list::Reads;
+use kit::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use schema::key::ResourceKey;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Value};
@@ -116,7 +116,7 @@ impl Resource for FiscalYears {
         closing::extras()
     }
 
-    master_operations!(crate::resource::master::create::<Self>, closing::replace);
+    master_operations!(kit::master::create::<Self>, closing::replace);
 }
 
 /// Whether a day is the last of a fiscal year: of one that is kept here, or of one as the company counts them.

@@ -6,15 +6,15 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
-use crate::resource::list::Reads;
-use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept};
-use crate::resource::reference::References;
-use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
 use books::access::Business;
 use books::cx::Cx;
 use books::progress::{self, Promised};
+use kit::list::Reads;
+use kit::master::{Columns, Master, RecordKeeping, keeping, kept};
+use kit::reference::References;
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use rules::purpose::Purpose;
 use rules::tax::TaxDirection;
 use rust_decimal::Decimal;
@@ -275,7 +275,7 @@ impl Resource for Items {
         faults.finish(row)
     }
 
-    crate::resource::master::master_operations!(costs::create, costs::update);
+    kit::master::master_operations!(costs::create, costs::update);
 }
 
 fn not_negative(faults: &mut Faults, name: &str, field: Maybe<UnitPrice>) -> Option<UnitPrice> {

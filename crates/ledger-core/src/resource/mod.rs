@@ -1,42 +1,30 @@
-//! Resources, declared once.
-//!
-//! To add one: write its file here, add its key, and add its line to the [`registry`]. Paths, permissions,
-//! documentation and the tests' matrices follow from that.
+//! The resources, room by room.
 
 pub mod account;
 pub mod api_key;
 pub mod audit_log;
-mod bank;
-pub mod body;
+pub mod bank;
 pub mod business;
-pub(crate) mod changes;
 pub mod contra_entry;
 pub mod currency_list;
 pub mod dialect_usage;
-pub(crate) mod document;
+pub mod document;
 pub mod entry;
 pub mod exchange_rate;
-pub mod extra;
 pub mod fiscal_year;
 pub mod installation_log;
 pub mod invitation;
 pub mod item;
 pub mod journal;
-pub(crate) mod json;
-pub mod list;
 pub mod lock;
-pub(crate) mod master;
 pub mod number_series;
-pub mod operation;
 pub mod party;
 pub mod payment_term;
 pub mod permission;
 pub mod profile;
-pub(crate) mod reference;
 pub mod registry;
 pub mod report;
 pub mod revaluation;
-pub(crate) mod rows;
 pub mod session;
 pub mod settlement;
 pub mod stock_adjustment;
@@ -45,108 +33,6 @@ pub mod trade;
 pub mod user;
 pub mod verification;
 
-use crate::error::{FieldErrors, Result};
-use crate::ids::RecordId;
-use books::access::Business;
-use books::auth::password::NewPassword;
-use books::cx::Cx;
-use extra::Extra;
-use list::{ListQuery, Page, Parameter};
-use operation::Verb;
+pub use kit::resource::{About, NoRecord, Record, Resource, Scope};
+pub use kit::{body, extra, list, operation};
 pub use schema::key::ResourceKey;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-use std::future::Future;
-
-/// Where a resource's records live.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// Inside a company, which every request names.
-    Business,
-    /// The companies themselves: a record is its own scope.
-    Installation,
-    /// The installation, for system administrators who are logged in.
-    Administration,
-}
-
-/// What the documentation says of a resource.
-#[derive(Debug, Clone, Copy)]
-pub struct About {
-    /// "a party", for sentences.
-    pub one: &'static str,
-    /// "parties", for sentences.
-    pub many: &'static str,
-    /// What it is, in Markdown.
-    pub description: &'static str,
-    /// By which fields a list may be sorted; the first is the default.
-    pub sorts: &'static [&'static str],
-    /// In what `q` searches, as the documentation says it.
-    pub searched: &'static str,
-}
-
-/// A record as it is answered: it knows what its `ETag` and `Location` are made of.
-pub trait Record: Serialize + JsonSchema + Send + Sync {
-    fn id(&self) -> RecordId;
-    fn version(&self) -> i64;
-}
-
-/// For what has no records: nobody lists verdicts or reports, each is made when it is asked for.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct NoRecord {}
-
-impl Record for NoRecord {
-    fn id(&self) -> RecordId {
-        RecordId::default()
-    }
-
-    fn version(&self) -> i64 {
-        1
-    }
-}
-
-pub trait Resource: Send + Sync + 'static {
-    const KEY: ResourceKey;
-    const SCOPE: Scope;
-    const ABOUT: About;
-    /// What a client sends to create or replace a record.
-    type Input: DeserializeOwned + JsonSchema + Send;
-    /// The same, with every field checked.
-    type Draft: Send + Sync + 'static;
-    /// What a client gets.
-    type View: Record;
-
-    /// Which of the five verbs there are.
-    const VERBS: &'static [Verb] = &Verb::STANDARD;
-    /// Whether its figures can be asked for at an earlier point in time.
-    const IN_TIME: bool = false;
-
-    /// Whether a new record is only planned in the lane, and written with the rest of its batch.
-    fn plans(_draft: &Self::Draft) -> bool {
-        false
-    }
-
-    /// The password that an account of somebody else begins with, where it makes one.
-    fn first_password(_draft: &Self::Draft) -> Option<&NewPassword> {
-        None
-    }
-    /// The filters of a list, beside those that every list has.
-    fn parameters() -> Vec<Parameter>;
-    /// What can be done beside the five verbs.
-    fn extras() -> Vec<Extra> {
-        Vec::new()
-    }
-    /// A body that creates a record on a fresh installation.
-    fn example() -> Value;
-    /// The record that this body makes, but for what the server fills in.
-    fn example_view() -> Value;
-
-    /// Every fault of the fields, in one pass and without the database.
-    fn check(business: Option<&Business>, input: Self::Input) -> Result<Self::Draft, FieldErrors>;
-    fn list(cx: &Cx<'_>, query: &ListQuery) -> impl Future<Output = Result<Page<Self::View>>> + Send;
-    fn get(cx: &Cx<'_>, id: RecordId) -> impl Future<Output = Result<Self::View>> + Send;
-    fn create(cx: &Cx<'_>, draft: &Self::Draft) -> impl Future<Output = Result<Self::View>> + Send;
-    fn update(cx: &Cx<'_>, id: RecordId, draft: &Self::Draft) -> impl Future<Output = Result<Self::View>> + Send;
-    fn delete(cx: &Cx<'_>, id: RecordId) -> impl Future<Output = Result<()>> + Send;
-}

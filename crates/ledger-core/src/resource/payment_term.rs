@@ -3,12 +3,12 @@
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
 use crate::money::Percent;
-use crate::resource::list::Reads;
-use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
-use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, Scope};
 use books::access::Business;
 use books::cx::Cx;
+use kit::list::Reads;
+use kit::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use schema::address::{search_text, text};
 use schema::key::ResourceKey;
 use schemars::JsonSchema;

@@ -6,15 +6,15 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::{Amount, Money};
-use crate::resource::extra::{Does, Extra, On, Produced, Reading};
-use crate::resource::list::{ListQuery, Reads};
-use crate::resource::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
-use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, Scope};
 use crate::stored::AsJson;
 use books::access::{Business, Seat};
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
+use kit::extra::{Does, Extra, On, Produced, Reading};
+use kit::list::{ListQuery, Reads};
+use kit::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use schema::address::{search_text, text};
 use schema::key::ResourceKey;
 use schema::membership;
@@ -277,7 +277,7 @@ impl Rows for Permissions {
             Filter::equal("role", "The sets of these roles.", Reads::AnyOf(Role::TEXTS), Column::Role),
             Filter::looking("isSystem", "Built-in sets, or the company's own.", Reads::Flag, |_, value| {
                 let built_in = Column::Role.is_not_null();
-                let asked = value == &crate::resource::list::FilterValue::Flag(true);
+                let asked = value == &kit::list::FilterValue::Flag(true);
                 Ok(Condition::all().add(if asked { built_in } else { Column::Role.is_null() }))
             }),
         ]

@@ -1,11 +1,12 @@
 //! The registry: everything that is done for each resource starts here.
 
-use crate::resource::operation::{ResourceOperations, Verb};
 use crate::resource::{
-    Resource, account, api_key, audit_log, business, contra_entry, currency_list, dialect_usage, entry, exchange_rate,
+    account, api_key, audit_log, business, contra_entry, currency_list, dialect_usage, entry, exchange_rate,
     fiscal_year, installation_log, item, journal, lock, number_series, party, payment_term, permission, profile,
     report, revaluation, session, settlement, stock_adjustment, tax_code, trade, user, verification,
 };
+use kit::operation::{ResourceOperations, Verb};
+use kit::resource::Resource;
 use std::sync::LazyLock;
 
 static REGISTRY: LazyLock<Vec<ResourceOperations>> = LazyLock::new(|| {
@@ -69,7 +70,7 @@ pub fn answering(resource: &ResourceOperations, verb: Verb) -> &'static Resource
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::resource::operation::Verb;
+    use kit::operation::Verb;
     use schema::key::ResourceKey;
 
     #[test]

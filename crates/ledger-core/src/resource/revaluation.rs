@@ -13,14 +13,14 @@ use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry,
     document_operations, document_rows,
 };
-use crate::resource::master::{RecordKeeping, kept};
-use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, Scope};
 use books::access::Business;
 use books::balances::{balances, sum};
 use books::chart::Chart;
 use books::cx::{Cx, Point};
 use books::periods::Module;
+use kit::master::{RecordKeeping, kept};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use rules::account::AccountType;
 use rules::postable::Postable;
 use rules::posting::{About as Detail, Line, Posting, Valued};

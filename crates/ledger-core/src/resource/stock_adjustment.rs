@@ -10,17 +10,17 @@ use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, TradedLine,
     document_operations, document_rows,
 };
-use crate::resource::list::{FilterValue, Reads};
-use crate::resource::master::{RecordKeeping, kept};
-use crate::resource::reference::{Held, References};
-use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, Scope};
 use books::access::Business;
 use books::balances::sum;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::periods::Module;
 use books::stock::{self, Wanted as Movement};
+use kit::list::{FilterValue, Reads};
+use kit::master::{RecordKeeping, kept};
+use kit::reference::{Held, References};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use rules::posting::{Line, Posting, Subject, Unposted, Valued};
 use rules::purpose::Purpose as For;
 use schema::address::text;

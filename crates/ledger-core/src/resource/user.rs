@@ -11,19 +11,19 @@ use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::quoting::quoted;
 use crate::resource::api_key;
-use crate::resource::extra::{Extra, action};
 use crate::resource::invitation::InviteAgain;
-use crate::resource::list::{FilterValue, ListQuery, Page, Reads};
-use crate::resource::master::RecordKeeping;
 use crate::resource::permission;
-use crate::resource::rows::{self, Filter, Rows};
-use crate::resource::{About, Record, Resource, Scope};
 use books::access::{Business, Seat};
 use books::audit::{AuditAction, Change};
 use books::auth::password::{Names, NewPassword};
 use books::auth::user::{self as accounts, Column, Model, UserStatus};
 use books::auth::{SentPassword, invitation, session, sign_in};
 use books::cx::Cx;
+use kit::extra::{Extra, action};
+use kit::list::{FilterValue, ListQuery, Page, Reads};
+use kit::master::RecordKeeping;
+use kit::resource::{About, Record, Resource, Scope};
+use kit::rows::{self, Filter, Rows};
 use schema::address::text;
 use schema::key::ResourceKey;
 use schema::membership;
@@ -159,7 +159,7 @@ impl Resource for Users {
     type Draft = Draft;
     type View = UserView;
 
-    fn parameters() -> Vec<crate::resource::list::Parameter> {
+    fn parameters() -> Vec<kit::list::Parameter> {
         rows::parameters::<Self>()
     }
 

@@ -3,12 +3,12 @@
 use crate::books::verify::{self, Verdict};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::resource::extra::{Does, Extra, NoWords, On, Produced, Reading, Weight};
-use crate::resource::list::{ListQuery, Page, Parameter};
-use crate::resource::operation::Verb;
-use crate::resource::rows::read_only;
-use crate::resource::{About, NoRecord, Resource, Scope};
 use books::cx::Cx;
+use kit::extra::{Does, Extra, NoWords, On, Produced, Reading, Weight};
+use kit::list::{ListQuery, Page, Parameter};
+use kit::operation::Verb;
+use kit::resource::{About, NoRecord, Resource, Scope};
+use kit::rows::read_only;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use serde_json::json;

@@ -2,10 +2,10 @@
 
 use super::Document;
 use crate::error::{Error, Result};
-use crate::resource::list::{FilterValue, Reads};
-use crate::resource::rows::Filter;
 use books::cx::Cx;
 use books::mentions::named_by_draft;
+use kit::list::{FilterValue, Reads};
+use kit::rows::Filter;
 use schema::tables::documents::Column;
 use schema::tables::{DocumentStatus, document_counts, entries, entry_lines};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};

@@ -18,8 +18,6 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, Rate};
-use crate::resource::Resource;
-use crate::resource::rows::Rows;
 pub(crate) use actions::{VoidInput, VoidWords, check_void, extras, run_void};
 use books::Leaving;
 use books::cx::Cx;
@@ -28,6 +26,8 @@ use books::periods::Module;
 use books::progress;
 use books::stock;
 pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
+use kit::resource::Resource;
+use kit::rows::Rows;
 pub(crate) use lines::{Identified, identified, identify};
 pub(crate) use list::{SORTED_BY, SORTS, filters, naming, reach, total};
 use rules::posting::{Posting, Unbalanced};
@@ -310,11 +310,11 @@ macro_rules! document_operations {
             !<Self as crate::resource::document::Document>::has_sequel(&draft.asked)
         }
 
-        fn parameters() -> Vec<crate::resource::list::Parameter> {
-            crate::resource::rows::parameters::<Self>()
+        fn parameters() -> Vec<kit::list::Parameter> {
+            kit::rows::parameters::<Self>()
         }
 
-        fn extras() -> Vec<crate::resource::extra::Extra> {
+        fn extras() -> Vec<kit::extra::Extra> {
             let mut extras = crate::resource::document::extras::<Self>();
             extras.extend($more);
             extras
@@ -322,13 +322,13 @@ macro_rules! document_operations {
 
         async fn list(
             cx: &books::cx::Cx<'_>,
-            query: &crate::resource::list::ListQuery,
-        ) -> crate::error::Result<crate::resource::list::Page<Self::View>> {
-            crate::resource::rows::list::<Self>(cx, query).await
+            query: &kit::list::ListQuery,
+        ) -> crate::error::Result<kit::list::Page<Self::View>> {
+            kit::rows::list::<Self>(cx, query).await
         }
 
         async fn get(cx: &books::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<Self::View> {
-            crate::resource::rows::get::<Self>(cx, id).await
+            kit::rows::get::<Self>(cx, id).await
         }
 
         async fn create(cx: &books::cx::Cx<'_>, draft: &Self::Draft) -> crate::error::Result<Self::View> {

@@ -16,11 +16,7 @@ use crate::resource::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
     document_rows,
 };
-use crate::resource::list::Reads;
-use crate::resource::master::{RecordKeeping, kept};
-use crate::resource::reference::Held;
-use crate::resource::rows::{Filter, Rows};
-use crate::resource::{About, Resource, Scope, fiscal_year};
+use crate::resource::fiscal_year;
 use crate::wire_enum;
 use books::Leaving;
 use books::access::Business;
@@ -28,6 +24,11 @@ use books::chart::Chart;
 use books::cx::Cx;
 use books::open_items::NewOpen;
 use books::periods::Module;
+use kit::list::Reads;
+use kit::master::{RecordKeeping, kept};
+use kit::reference::Held;
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use posting::{Fault, decimals, entries_of, judge_line, lines_of, rates, sums};
 use rules::keeper::Keeper;
 use rules::posting::Line;

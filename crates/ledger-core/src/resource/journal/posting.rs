@@ -246,7 +246,7 @@ mod tests {
             tax_date: None,
             lines: amounts.iter().map(line).collect(),
             fiscal_year: None,
-            held: crate::resource::reference::Held::default(),
+            held: kit::reference::Held::default(),
         }
     }
 

@@ -6,12 +6,12 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money};
-use crate::resource::extra::{Act, Does, Extra, On, Produced, Reading, action};
-use crate::resource::list::{ListQuery, Page};
-use crate::resource::master::note;
-use crate::resource::rows::{self, Rows};
 use books::audit::AuditAction;
 use books::cx::Cx;
+use kit::extra::{Act, Does, Extra, On, Produced, Reading, action};
+use kit::list::{ListQuery, Page};
+use kit::master::note;
+use kit::rows::{self, Rows};
 use schema::aliases::Aliases;
 use schema::party::PartyStatus;
 use schema::party::{self as table, Column};
@@ -111,7 +111,7 @@ pub struct OpenItemPage {
     /// What is open, oldest first.
     items: Vec<OpenItem>,
     /// Where the page stands.
-    pagination: crate::resource::list::Pagination,
+    pagination: kit::list::Pagination,
 }
 
 fn open_items_of_party() -> Extra {

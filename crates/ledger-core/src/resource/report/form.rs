@@ -3,7 +3,7 @@
 use super::sheet::{Cell, Check, Column, Row, RowType, Sheet};
 use super::{Report, ReportView};
 use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
-use crate::resource::list::Pagination;
+use kit::list::Pagination;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -213,7 +213,7 @@ impl<R: Report> JsonSchema for RowOf<R> {
 
 #[cfg(test)]
 mod tests {
-    use crate::resource::extra::Does;
+    use kit::extra::Does;
 
     #[test]
     fn every_example_has_a_value_for_each_column_and_all_figures() {

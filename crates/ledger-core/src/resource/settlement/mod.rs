@@ -22,13 +22,8 @@ use crate::resource::document::{
     SettledEntry, TradedLine, document_operations, document_rows,
 };
 use crate::resource::document::{identity, unbalanced};
-use crate::resource::extra::action;
-use crate::resource::master::{RecordKeeping, kept};
-use crate::resource::reference::{Held, References};
-use crate::resource::rows::{Filter, Rows};
 use crate::resource::trade::country_of;
 use crate::resource::trade::line::TaxChoice;
-use crate::resource::{About, Resource, Scope};
 use crate::wire_enum;
 use actions::{Allocate, Deallocate};
 use allocating::{AllocationAsked, AllocationInput, AllocationView, Touch};
@@ -40,6 +35,11 @@ use books::open_items::{self, NewOpen};
 use books::periods::Module;
 use books::tax_codes::kept_as;
 use direct::{figures, for_party, tells, too_large, withheld};
+use kit::extra::action;
+use kit::master::{RecordKeeping, kept};
+use kit::reference::{Held, References};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use posting::Tells;
 use rules::account::AccountType;
 use rules::posting::Posting;
@@ -433,7 +433,7 @@ pub trait MoneyKind: Send + Sync + 'static {
     /// Whether money comes in.
     const COMES_IN: bool;
     type Input: serde::de::DeserializeOwned + JsonSchema + Send;
-    type View: crate::resource::Record;
+    type View: kit::resource::Record;
     fn check(faults: &mut Faults, input: Self::Input) -> (HeadInput, MoneyAsked);
     fn view(keeping: RecordKeeping, head: HeadView, body: MoneyBody, asked: MoneyAsked) -> Self::View;
     fn example() -> serde_json::Value;

@@ -6,13 +6,13 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::resource::document::invalid_state;
-use crate::resource::list::FilterValue;
 use crate::resource::settlement::allocating;
 use crate::wire_enum;
 use books::Leaving;
 use books::cx::Cx;
 use books::progress::{self, less};
 use books::stock;
+use kit::list::FilterValue;
 use schema::tables::CLOSED;
 use schema::tables::documents::{self, Column};
 use schema::tables::{

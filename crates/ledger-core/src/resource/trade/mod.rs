@@ -35,15 +35,10 @@ use crate::resource::document::{
     self, Before, Change, Content, Document, Draft, Edition, Head, HeadInput, Purpose, Settled, document_operations,
     document_rows,
 };
-use crate::resource::extra::Extra;
-use crate::resource::list::Reads;
-use crate::resource::reference::Held;
-use crate::resource::rows::{Filter, Rows};
 use crate::resource::settlement::{
     self,
     allocating::{self, AllocationAsked},
 };
-use crate::resource::{About, Record, Resource, Scope};
 use books::Leaving;
 use books::access::Business;
 use books::cx::Cx;
@@ -52,6 +47,11 @@ use figures::{Discount, Totals};
 pub use kinds::{
     CreditNotes, DebitNotes, DeliveryNotes, PurchaseInvoices, PurchaseOrders, ReceiptNotes, SalesInvoices, SalesOrders,
 };
+use kit::extra::Extra;
+use kit::list::Reads;
+use kit::reference::Held;
+use kit::resource::{About, Record, Resource, Scope};
+use kit::rows::{Filter, Rows};
 use line::{LineKept, TradeLineAsked};
 pub use live::Standing;
 use rules::tax::{TaxDirection, TaxKind};
@@ -387,7 +387,7 @@ pub trait TradeKind: Send + Sync + 'static {
     const DIRECTION: Direction;
     const STATUSES: &'static [&'static str];
     /// Finds documents by such a status.
-    const BY_STATUS: crate::resource::rows::Looks;
+    const BY_STATUS: kit::rows::Looks;
     /// What else it is found by.
     fn filters() -> Vec<Filter<Column>> {
         Vec::new()

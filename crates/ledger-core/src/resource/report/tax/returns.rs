@@ -6,8 +6,8 @@ use super::super::form::{Example, Form, Holds};
 use super::super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::facts::Taxes;
 use crate::error::Result;
-use crate::resource::list::Parameter;
 use books::cx::Cx;
+use kit::list::Parameter;
 use rules::tax::facts::TaxDuty;
 use std::collections::BTreeMap;
 

@@ -7,8 +7,8 @@ use super::super::sheet::{Own, Row, RowType, Sheet};
 use super::facts::{Sum, Taxes};
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::resource::list::Parameter;
 use books::cx::Cx;
+use kit::list::Parameter;
 use rules::tax::facts::{TaxDuty, TaxSide};
 use std::collections::BTreeMap;
 

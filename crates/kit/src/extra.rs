@@ -2,15 +2,15 @@
 //!
 //! An extra is declared with its resource and gets its route, its permission and its documentation from here.
 
+use crate::body::{self, Shape};
+use crate::changes::{AuditRecord, record, records};
 use crate::error::{Error, FieldErrors, Result};
 use crate::feed::Portions;
 use crate::ids::RecordId;
+use crate::list::{ListQuery, Offer, Page, Pagination, Parameter};
+use crate::operation::ReplyKind;
+use crate::operation::{Confirmation, Done, Prepared, shown};
 use crate::resource::Resource;
-use crate::resource::body::{self, Shape};
-use crate::resource::changes::{AuditRecord, record, records};
-use crate::resource::list::{ListQuery, Offer, Page, Pagination, Parameter};
-use crate::resource::operation::ReplyKind;
-use crate::resource::operation::{Confirmation, Done, Prepared, shown};
 use books::auth::password::NewPassword;
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
@@ -44,7 +44,7 @@ pub enum Media {
 
 /// What a read costs, as far as it can be said before it is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Weight {
+pub enum Weight {
     /// A record, or a page.
     #[default]
     Brief,
@@ -77,13 +77,13 @@ pub enum Does {
 type Read = for<'c> fn(&'c Cx<'c>, Option<RecordId>, &'c ListQuery) -> BoxFuture<'c, Result<Produced>>;
 
 /// Begins what is handed over while it is made.
-pub(crate) type Begin = fn() -> Box<dyn Portions>;
+pub type Begin = fn() -> Box<dyn Portions>;
 
 /// A read as comma-separated values, handed over while it is made.
 #[derive(Clone, Copy)]
 pub struct Csv {
     pub example: fn() -> String,
-    pub(crate) begin: Begin,
+    pub begin: Begin,
 }
 
 pub struct Reading {
@@ -96,9 +96,9 @@ pub struct Reading {
     /// How it is answered as comma-separated values, with `format=csv`.
     pub csv: Option<Csv>,
     /// How it is answered where it always comes in portions.
-    pub(crate) portions: Option<Begin>,
-    pub(crate) weight: Weight,
-    pub(crate) read: Read,
+    pub portions: Option<Begin>,
+    pub weight: Weight,
+    pub read: Read,
 }
 
 /// The schema of a body that may be left out, and an example of it.
@@ -127,21 +127,21 @@ pub struct Writing {
 }
 
 /// What a read came to.
-pub(crate) struct Produced {
-    pub(crate) text: String,
-    pub(crate) pagination: Option<Pagination>,
+pub struct Produced {
+    pub text: String,
+    pub pagination: Option<Pagination>,
 }
 
 impl Produced {
-    pub(crate) const fn text(text: String) -> Self {
+    pub const fn text(text: String) -> Self {
         Self { text, pagination: None }
     }
 
-    pub(crate) fn json(value: &impl Serialize) -> Result<Self> {
+    pub fn json(value: &impl Serialize) -> Result<Self> {
         Ok(Self::text(serde_json::to_string(value).map_err(Error::internal)?))
     }
 
-    pub(crate) fn page<V: Serialize>(query: &ListQuery, page: &Page<V>) -> Result<Self> {
+    pub fn page<V: Serialize>(query: &ListQuery, page: &Page<V>) -> Result<Self> {
         #[derive(Serialize)]
         struct Body<'p, V> {
             items: &'p [V],
@@ -154,7 +154,7 @@ impl Produced {
 }
 
 impl Reading {
-    pub(crate) const fn json<V: JsonSchema>(read: Read, example: fn() -> Value) -> Self {
+    pub const fn json<V: JsonSchema>(read: Read, example: fn() -> Value) -> Self {
         Self {
             media: Media::Json,
             parameters: &[],
@@ -170,21 +170,16 @@ impl Reading {
     }
 
     /// One that is always handed over while it is made.
-    pub(crate) const fn in_portions<V: JsonSchema>(media: Media, begin: Begin, example: fn() -> Value) -> Self {
+    pub const fn in_portions<V: JsonSchema>(media: Media, begin: Begin, example: fn() -> Value) -> Self {
         const WHOLE: Read = |_, _, _| Box::pin(async { Err(Error::internal("it is answered in portions alone")) });
         Self { media, portions: Some(begin), weight: Weight::Dear, ..Self::json::<V>(WHOLE, example) }
     }
 
-    pub(crate) fn offer(&self) -> Offer<'_> {
+    pub fn offer(&self) -> Offer<'_> {
         Offer { parameters: self.parameters, paged: self.paged, sorts: None, in_time: self.in_time }
     }
 
-    pub(crate) async fn read<'c>(
-        &self,
-        cx: &'c Cx<'c>,
-        id: Option<RecordId>,
-        query: &'c ListQuery,
-    ) -> Result<Produced> {
+    pub async fn read<'c>(&self, cx: &'c Cx<'c>, id: Option<RecordId>, query: &'c ListQuery) -> Result<Produced> {
         (self.read)(cx, id, query).await
     }
 }
@@ -195,7 +190,7 @@ impl Reading {
 pub struct NoWords {}
 
 /// An action on one record of a resource.
-pub(crate) trait Act: Send + Sync + 'static {
+pub trait Act: Send + Sync + 'static {
     type Resource: Resource;
     /// Whose record it answers.
     type Answers: Resource;
@@ -261,7 +256,7 @@ impl<A: Act> Prepared for PreparedAct<A> {
     }
 }
 
-pub(crate) fn action<A: Act>() -> Extra {
+pub fn action<A: Act>() -> Extra {
     Extra {
         name: A::NAME,
         segment: A::SEGMENT,
@@ -285,13 +280,13 @@ pub(crate) fn action<A: Act>() -> Extra {
 }
 
 impl Writing {
-    pub(crate) fn prepare(&self, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
+    pub fn prepare(&self, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
         (self.prepare)(bytes)
     }
 }
 
 /// Every change of one record, which every resource that is written has.
-pub(crate) fn history<R: Resource>() -> Extra {
+pub fn history<R: Resource>() -> Extra {
     Extra {
         name: "History",
         segment: "history",
@@ -303,9 +298,9 @@ pub(crate) fn history<R: Resource>() -> Extra {
                       after. It is there for deleted ones too.",
         does: Does::Reads(Reading {
             paged: true,
-            ..Reading::json::<crate::resource::changes::AuditRecordPage>(
+            ..Reading::json::<crate::changes::AuditRecordPage>(
                 |cx, id, query| Box::pin(read_history::<R>(cx, id, query)),
-                || json!({"items": [crate::resource::changes::example()], "pagination": {"totalCount": 1, "totalPages": 1, "currentPage": 1}}),
+                || json!({"items": [crate::changes::example()], "pagination": {"totalCount": 1, "totalPages": 1, "currentPage": 1}}),
             )
         }),
     }

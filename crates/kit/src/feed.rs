@@ -5,8 +5,8 @@
 //! context and answers a text; it has nothing to wait for a client with.
 
 use crate::error::{Error, Result, Unavailable};
-use crate::resource::extra::Media;
-use crate::resource::list::ListQuery;
+use crate::extra::Media;
+use crate::list::ListQuery;
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
 use books::fair::{Tethered, Who};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What an answer is made of, portion by portion.
-pub(crate) trait Portions: Send {
+pub trait Portions: Send {
     /// The next portion; nothing after the last one. What `cx` sees ends with it, so what must stay the same from one
     /// portion to the next is kept, or bounded by the numbers of entries and records.
     fn next<'c>(&'c mut self, cx: &'c Cx<'c>, query: &'c ListQuery) -> BoxFuture<'c, Result<Option<String>>>;
@@ -25,17 +25,17 @@ const MOST: [usize; 3] = [256, 64, 32];
 
 /// The places of answers that are being handed over.
 #[derive(Default)]
-pub(crate) struct Feeds(Arc<Mutex<HashMap<Who, usize>>>);
+pub struct Feeds(Arc<Mutex<HashMap<Who, usize>>>);
 
 /// A place among them, held until the answer ends.
-pub(crate) struct Place {
+pub struct Place {
     feeds: Arc<Mutex<HashMap<Who, usize>>>,
     who: Who,
 }
 
 impl Feeds {
     /// A place, where this caller, this company and all together do not have too many.
-    pub(crate) fn enter(&self, who: Who) -> Result<Place> {
+    pub fn enter(&self, who: Who) -> Result<Place> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sum = |mine: &dyn Fn(&Who) -> bool| held.iter().filter(|(one, _)| mine(one)).map(|(_, count)| count).sum();
         let counts: [usize; 3] =
@@ -64,7 +64,7 @@ impl Drop for Place {
 type Made = (Box<dyn Portions>, Option<String>);
 
 /// What makes a portion: it takes what the answer is made of, and gives it back with the portion.
-pub(crate) type Round = Box<dyn Fn(Box<dyn Portions>) -> BoxFuture<'static, Result<Made>> + Send + Sync>;
+pub type Round = Box<dyn Fn(Box<dyn Portions>) -> BoxFuture<'static, Result<Made>> + Send + Sync>;
 
 /// Where an answer comes from.
 pub struct Feed {
@@ -81,7 +81,7 @@ pub struct Feed {
 
 impl Feed {
     /// Begins to make an answer. What goes wrong before its first portion is an error like any other.
-    pub(crate) async fn begin(place: Place, media: Media, portions: Box<dyn Portions>, round: Round) -> Result<Self> {
+    pub async fn begin(place: Place, media: Media, portions: Box<dyn Portions>, round: Round) -> Result<Self> {
         let mut feed = Self { media, first: None, round, rest: Some(portions), making: None, _place: place };
         feed.first = feed.make().await.transpose()?;
         Ok(feed)

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The fault of the body as a whole.
-pub(crate) const WHOLE: &str = "body";
+pub const WHOLE: &str = "body";
 
 /// No record nests half as deep.
 const DEEPEST: usize = 32;
@@ -27,7 +27,7 @@ const MOST_VALUES: usize = 100_000;
 
 /// Where a value stands: a step, and those above it.
 #[derive(Clone, Copy)]
-pub(crate) enum Path<'p> {
+pub enum Path<'p> {
     Root,
     Member(&'p Path<'p>, &'p str),
     Element(&'p Path<'p>, usize),
@@ -35,7 +35,7 @@ pub(crate) enum Path<'p> {
 
 impl Path<'_> {
     /// As a fault names it.
-    pub(crate) fn told(&self) -> String {
+    pub fn told(&self) -> String {
         #[cfg(test)]
         tests::TOLD.with(|told| told.set(told.get() + 1));
         let mut steps = Vec::new();
@@ -67,7 +67,7 @@ impl Path<'_> {
 }
 
 /// The value of a JSON text, and the paths at which a key is repeated or a text holds U+0000.
-pub(crate) fn strict(text: &str) -> Result<(Value, FieldErrors)> {
+pub fn strict(text: &str) -> Result<(Value, FieldErrors)> {
     let mut notes = Notes { faults: FieldErrors::default(), values: 0, refused: None };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let seed = Strict { path: &Path::Root, depth: 0, notes: &mut notes };
@@ -216,7 +216,7 @@ impl<'de> Visitor<'de> for Strict<'_, '_> {
 const NUL: &str = "must not contain the character U+0000";
 
 /// The same text for the same content: members in order of their names, numbers by their digits.
-pub(crate) fn canonical(value: &Value) -> String {
+pub fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write_canonical(value, &mut text);
     text

@@ -4,7 +4,7 @@
 //! ignored so that a record which was read can be sent back. What JSON a body may be at all is `json`'s.
 
 use crate::error::{Error, FieldErrors, Result};
-use crate::resource::json::{Path, WHOLE, strict};
+use crate::json::{Path, WHOLE, strict};
 use books::aside;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// The names that may occur in a body, all the way down.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub struct Shape {
     fields: BTreeMap<String, Shape>,
     elements: Option<Box<Shape>>,
     /// A map or a free value: any name goes.
@@ -22,16 +22,16 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub(crate) fn of_input<T: JsonSchema>() -> Self {
+    pub fn of_input<T: JsonSchema>() -> Self {
         Self::compile(&SchemaSettings::draft2020_12().for_deserialize().into_generator().into_root_schema_for::<T>())
     }
 
     /// Whether a member has this name.
-    pub(crate) fn names(&self, name: &str) -> bool {
+    pub fn names(&self, name: &str) -> bool {
         self.open || self.fields.contains_key(name)
     }
 
-    pub(crate) fn of_record<T: JsonSchema>() -> Self {
+    pub fn of_record<T: JsonSchema>() -> Self {
         Self::compile(&SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>())
     }
 
@@ -106,7 +106,7 @@ impl Shape {
 }
 
 /// Reads a body, lets `check` judge the fields, and answers all faults of both at once.
-pub(crate) fn read<T: DeserializeOwned, D>(
+pub fn read<T: DeserializeOwned, D>(
     bytes: &[u8],
     input: &Shape,
     record: &Shape,

@@ -1,10 +1,10 @@
 //! The registry as a table of operations: types end here, so that adapters are loops and not generics.
 
+use crate::body::{self, Shape};
 use crate::error::{Error, Result};
+use crate::extra::{self, ActMethod, Begin, Does, Extra, Media, On, Produced, Weight};
 use crate::ids::RecordId;
-use crate::resource::body::{self, Shape};
-use crate::resource::extra::{self, ActMethod, Begin, Does, Extra, Media, On, Produced, Weight};
-use crate::resource::list::{FilterValue, ListQuery, Offer, Parameter};
+use crate::list::{FilterValue, ListQuery, Offer, Parameter};
 use crate::resource::{About, Record, Resource, Scope};
 use books::access::Business;
 use books::auth::password::NewPassword;
@@ -32,7 +32,7 @@ pub enum Verb {
 
 impl Verb {
     pub const STANDARD: [Self; 5] = [Self::List, Self::Get, Self::Create, Self::Update, Self::Delete];
-    pub(crate) const READ: [Self; 2] = [Self::List, Self::Get];
+    pub const READ: [Self; 2] = [Self::List, Self::Get];
 }
 
 /// How a verb is asked for.
@@ -64,33 +64,33 @@ pub enum ReplyKind {
 
 /// A record, already written as JSON.
 #[derive(Debug)]
-pub(crate) struct Shown {
-    pub(crate) id: RecordId,
-    pub(crate) version: i64,
-    pub(crate) json: String,
+pub struct Shown {
+    pub id: RecordId,
+    pub version: i64,
+    pub json: String,
 }
 
 /// What a write came to.
-pub(crate) enum Done {
+pub enum Done {
     Record(Shown),
     Deleted(RecordId),
 }
 
 /// How a caller proves once more that it is them.
-pub(crate) struct Confirmation<'w> {
-    pub(crate) password: &'w str,
-    pub(crate) factor: SecondFactor<'w>,
+pub struct Confirmation<'w> {
+    pub password: &'w str,
+    pub factor: SecondFactor<'w>,
 }
 
 /// Whether those who have a second factor are asked for it.
-pub(crate) enum SecondFactor<'w> {
+pub enum SecondFactor<'w> {
     NotAsked,
     /// A code of the authenticator, or a recovery code, if one was given.
     Asked(Option<&'w str>),
 }
 
 /// A write that passed its checks and waits for the lane.
-pub(crate) trait Prepared: Send + Sync {
+pub trait Prepared: Send + Sync {
     fn run<'c>(&'c self, cx: &'c Cx<'c>, id: Option<RecordId>) -> BoxFuture<'c, Result<Done>>;
 
     /// Whether it only plans, and is written with the rest of its batch.
@@ -158,7 +158,7 @@ impl<R: Resource> Prepared for PreparedDelete<R> {
     }
 }
 
-pub(crate) fn shown<V: Record>(view: &V) -> Result<Shown> {
+pub fn shown<V: Record>(view: &V) -> Result<Shown> {
     let json = serde_json::to_string(view).map_err(Error::internal)?;
     Ok(Shown { id: view.id(), version: view.version(), json })
 }
@@ -187,7 +187,7 @@ pub struct ResourceOperations {
 }
 
 impl ResourceOperations {
-    pub(crate) fn of<R: Resource>() -> Self {
+    pub fn of<R: Resource>() -> Self {
         let mut extras = R::extras();
         if R::SCOPE == Scope::Business && R::VERBS.contains(&Verb::Create) {
             extras.push(extra::history::<R>());
@@ -353,7 +353,7 @@ impl ResourceOperations {
         }
     }
 
-    pub(crate) fn prepare(&self, verb: Verb, business: Option<&Business>, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
+    pub fn prepare(&self, verb: Verb, business: Option<&Business>, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
         match self.extra(verb).map(|extra| &extra.does) {
             Some(Does::Writes(writing)) => writing.prepare(bytes),
             Some(Does::Reads(_)) => Err(Error::internal("a read has nothing to prepare")),
@@ -361,16 +361,16 @@ impl ResourceOperations {
         }
     }
 
-    pub(crate) async fn list<'c>(&self, cx: &'c Cx<'c>, query: &'c ListQuery) -> Result<Produced> {
+    pub async fn list<'c>(&self, cx: &'c Cx<'c>, query: &'c ListQuery) -> Result<Produced> {
         (self.list)(cx, query).await
     }
 
-    pub(crate) async fn get<'c>(&self, cx: &'c Cx<'c>, id: RecordId) -> Result<Shown> {
+    pub async fn get<'c>(&self, cx: &'c Cx<'c>, id: RecordId) -> Result<Shown> {
         (self.get)(cx, id).await
     }
 
     /// How a read is answered that comes in portions, because it always does, or was asked for as comma-separated values.
-    pub(crate) fn portions(&self, verb: Verb, query: &ListQuery) -> Option<(Media, Begin)> {
+    pub fn portions(&self, verb: Verb, query: &ListQuery) -> Option<(Media, Begin)> {
         let Some(Does::Reads(reading)) = self.extra(verb).map(|extra| &extra.does) else { return None };
         let csv = reading.csv.filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())));
         let csv = csv.map(|csv| (Media::Csv, csv.begin));
@@ -378,7 +378,7 @@ impl ResourceOperations {
     }
 
     /// What a read costs, as far as it can be said before it is made.
-    pub(crate) fn weight(&self, verb: Verb) -> Weight {
+    pub fn weight(&self, verb: Verb) -> Weight {
         match self.extra(verb).map(|extra| &extra.does) {
             Some(Does::Reads(reading)) => reading.weight,
             Some(Does::Writes(_)) | None => Weight::Brief,
@@ -386,14 +386,14 @@ impl ResourceOperations {
     }
 
     /// Whether everybody who may ask for it asks the same: nothing can be said beside the company.
-    pub(crate) fn is_asked_alike(&self, verb: Verb) -> bool {
+    pub fn is_asked_alike(&self, verb: Verb) -> bool {
         match self.extra(verb).map(|extra| &extra.does) {
             Some(Does::Reads(reading)) => reading.parameters.is_empty() && !reading.paged && !reading.in_time,
             Some(Does::Writes(_)) | None => false,
         }
     }
 
-    pub(crate) async fn read_extra<'c>(
+    pub async fn read_extra<'c>(
         &self,
         verb: Verb,
         cx: &'c Cx<'c>,

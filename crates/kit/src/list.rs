@@ -49,12 +49,12 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    pub(crate) const fn new(name: &'static str, about: &'static str, reads: Reads) -> Self {
+    pub const fn new(name: &'static str, about: &'static str, reads: Reads) -> Self {
         Self { name, about, reads, required: false }
     }
 
     /// Nothing can be answered without it.
-    pub(crate) const fn required(name: &'static str, about: &'static str, reads: Reads) -> Self {
+    pub const fn required(name: &'static str, about: &'static str, reads: Reads) -> Self {
         Self { name, about, reads, required: true }
     }
 }
@@ -122,13 +122,13 @@ pub struct Pagination {
 }
 
 impl Pagination {
-    pub(crate) fn of(query: &ListQuery, total_count: u64) -> Self {
+    pub fn of(query: &ListQuery, total_count: u64) -> Self {
         Self { total_count, total_pages: total_count.div_ceil(query.page_size), current_page: query.page }
     }
 }
 
 impl ListQuery {
-    pub(crate) fn parse(offer: &Offer<'_>, pairs: &QueryPairs) -> Result<Self, FieldErrors> {
+    pub fn parse(offer: &Offer<'_>, pairs: &QueryPairs) -> Result<Self, FieldErrors> {
         let mut faults = repeated(pairs);
         let mut query = Self {
             page: 1,
@@ -189,7 +189,7 @@ impl ListQuery {
         if faults.is_empty() { Ok(query) } else { Err(faults) }
     }
 
-    pub(crate) fn filter(&self, name: &str) -> Option<&FilterValue> {
+    pub fn filter(&self, name: &str) -> Option<&FilterValue> {
         self.filters.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 }
@@ -217,7 +217,7 @@ impl Offer<'_> {
 }
 
 /// A parameter that is given twice has no one meaning.
-pub(crate) fn repeated(pairs: &QueryPairs) -> FieldErrors {
+pub fn repeated(pairs: &QueryPairs) -> FieldErrors {
     let mut faults = FieldErrors::default();
     let mut seen = HashSet::new();
     for (name, text) in pairs {
@@ -231,7 +231,7 @@ pub(crate) fn repeated(pairs: &QueryPairs) -> FieldErrors {
     faults
 }
 
-pub(crate) fn whole(text: &str) -> Option<u64> {
+pub fn whole(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 

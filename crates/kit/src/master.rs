@@ -7,21 +7,21 @@ use crate::clock::Instant;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::quoting::quoted;
-use crate::resource::rows::{Column, Row, Rows, get, one_view, row};
 use crate::resource::{Record, Resource};
-use books::audit::{AuditAction, Change};
+use crate::rows::{Column, Row, Rows, get, one_view, row};
 use ::books::cx::Cx;
+use books::audit::{AuditAction, Change};
 use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, Value};
 
-pub(crate) type Draft<M> = Columns<Column<M>>;
+pub type Draft<M> = Columns<Column<M>>;
 
 /// The columns that every master table has.
-pub(crate) struct Keeping<C> {
-    pub(crate) version: C,
-    pub(crate) created_at: C,
-    pub(crate) created_by: C,
-    pub(crate) updated_at: C,
-    pub(crate) updated_by: C,
+pub struct Keeping<C> {
+    pub version: C,
+    pub created_at: C,
+    pub created_by: C,
+    pub updated_at: C,
+    pub updated_by: C,
 }
 
 /// What a checked body says of a row, column by column.
@@ -29,36 +29,36 @@ pub(crate) struct Keeping<C> {
 pub struct Columns<C>(Vec<(C, Value)>, Vec<(&'static str, String)>);
 
 impl<C: ColumnTrait> Columns<C> {
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         Self(Vec::new(), Vec::new())
     }
 
-    pub(crate) fn set(&mut self, column: C, value: impl Into<Value>) {
+    pub fn set(&mut self, column: C, value: impl Into<Value>) {
         self.0.push((column, value.into()));
     }
 
     /// What a body says that is kept elsewhere than in the row.
-    pub(crate) fn set_beside(&mut self, name: &'static str, said: &impl serde::Serialize) {
+    pub fn set_beside(&mut self, name: &'static str, said: &impl serde::Serialize) {
         self.1.extend(serde_json::to_string(said).ok().map(|text| (name, text)));
     }
 
-    pub(crate) fn beside<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+    pub fn beside<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         let said = self.1.iter().find(|(known, _)| *known == name);
         said.map(|(_, text)| serde_json::from_str(text)).transpose().map_err(Error::internal)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(C, Value)> {
+    pub fn iter(&self) -> impl Iterator<Item = &(C, Value)> {
         self.0.iter()
     }
 
     /// Says something else of a column.
-    pub(crate) fn replace(&mut self, column: C, value: impl Into<Value>) {
+    pub fn replace(&mut self, column: C, value: impl Into<Value>) {
         self.0.retain(|(known, _)| known.unquoted() != column.unquoted());
         self.set(column, value);
     }
 
     /// The record that a column names.
-    pub(crate) fn record(&self, column: C) -> Option<RecordId> {
+    pub fn record(&self, column: C) -> Option<RecordId> {
         match self.get(column) {
             Some(Value::Uuid(Some(id))) => Some(RecordId(*id)),
             _ => None,
@@ -66,19 +66,19 @@ impl<C: ColumnTrait> Columns<C> {
     }
 
     /// A column that is kept as JSON.
-    pub(crate) fn json<T: serde::de::DeserializeOwned>(&self, column: C) -> Result<T> {
+    pub fn json<T: serde::de::DeserializeOwned>(&self, column: C) -> Result<T> {
         match self.get(column) {
             Some(Value::String(Some(text))) => serde_json::from_str(text).map_err(Error::internal),
             _ => Err(Error::internal("a column that should hold JSON does not")),
         }
     }
 
-    pub(crate) fn get(&self, column: C) -> Option<&Value> {
+    pub fn get(&self, column: C) -> Option<&Value> {
         self.0.iter().find(|(known, _)| known.unquoted() == column.unquoted()).map(|(_, value)| value)
     }
 }
 
-pub(crate) trait Master:
+pub trait Master:
     Rows<
         Entity: EntityTrait<
             ActiveModel: ActiveModelTrait<Entity = Self::Entity> + Send,
@@ -135,7 +135,7 @@ pub(crate) trait Master:
 }
 
 /// Notes a change of master data, which documents may have been judged by.
-pub(crate) fn note<M: Master>(
+pub fn note<M: Master>(
     cx: &Cx<'_>,
     action: AuditAction,
     id: RecordId,
@@ -157,7 +157,7 @@ pub(crate) fn note<M: Master>(
     cx.forget_facts(business)
 }
 
-pub(crate) async fn create<M: Master>(cx: &Cx<'_>, draft: &Draft<M>) -> Result<M::View> {
+pub async fn create<M: Master>(cx: &Cx<'_>, draft: &Draft<M>) -> Result<M::View> {
     let mut draft = draft.clone();
     M::complete(cx, None, &mut draft).await?;
     check_unique::<M>(cx, &draft, None).await?;
@@ -182,7 +182,7 @@ pub(crate) async fn create<M: Master>(cx: &Cx<'_>, draft: &Draft<M>) -> Result<M
     Ok(view)
 }
 
-pub(crate) async fn update<M: Master>(cx: &Cx<'_>, id: RecordId, draft: &Draft<M>) -> Result<M::View> {
+pub async fn update<M: Master>(cx: &Cx<'_>, id: RecordId, draft: &Draft<M>) -> Result<M::View> {
     let row = row::<M>(cx, id).await?;
     let version = M::version(&row);
     cx.check_expectation(id, version)?;
@@ -217,7 +217,7 @@ pub(crate) async fn update<M: Master>(cx: &Cx<'_>, id: RecordId, draft: &Draft<M
     Ok(view)
 }
 
-pub(crate) async fn delete<M: Master>(cx: &Cx<'_>, id: RecordId) -> Result<()> {
+pub async fn delete<M: Master>(cx: &Cx<'_>, id: RecordId) -> Result<()> {
     let row = row::<M>(cx, id).await?;
     cx.check_expectation(id, M::version(&row))?;
     let before = one_view::<M>(cx, row.clone()).await?;
@@ -255,9 +255,10 @@ async fn check_unique<M: Master>(cx: &Cx<'_>, draft: &Draft<M>, except: Option<R
 }
 
 /// The columns of [`Keeping`], under the names that every master table gives them.
+#[macro_export]
 macro_rules! keeping {
     () => {
-        const KEEPING: crate::resource::master::Keeping<Column> = crate::resource::master::Keeping {
+        const KEEPING: $crate::master::Keeping<Column> = $crate::master::Keeping {
             version: Column::Version,
             created_at: Column::CreatedAt,
             created_by: Column::CreatedBy,
@@ -266,13 +267,14 @@ macro_rules! keeping {
         };
     };
 }
-pub(crate) use keeping;
+pub use keeping;
 
 /// What a row says of its keeping.
+#[macro_export]
 macro_rules! kept {
     ($row:expr) => {
-        crate::resource::master::RecordKeeping {
-            id: crate::ids::RecordId($row.id.0),
+        $crate::master::RecordKeeping {
+            id: ::words::ids::RecordId($row.id.0),
             version: $row.version,
             created_at: $row.created_at,
             created_by: $row.created_by,
@@ -281,51 +283,49 @@ macro_rules! kept {
         }
     };
 }
-pub(crate) use kept;
+pub use kept;
 
 /// The operations of [`Resource`], as master data does them.
+#[macro_export]
 macro_rules! master_operations {
     () => {
-        crate::resource::master::master_operations!(
-            crate::resource::master::create::<Self>,
-            crate::resource::master::update::<Self>
-        );
+        $crate::master::master_operations!($crate::master::create::<Self>, $crate::master::update::<Self>);
     };
     // What a body may change is judged first.
     ($create:expr, $update:expr) => {
-        fn parameters() -> Vec<crate::resource::list::Parameter> {
-            crate::resource::rows::parameters::<Self>()
+        fn parameters() -> Vec<$crate::list::Parameter> {
+            $crate::rows::parameters::<Self>()
         }
 
         async fn list(
             cx: &::books::cx::Cx<'_>,
-            query: &crate::resource::list::ListQuery,
-        ) -> crate::error::Result<crate::resource::list::Page<Self::View>> {
-            crate::resource::rows::list::<Self>(cx, query).await
+            query: &$crate::list::ListQuery,
+        ) -> ::words::error::Result<$crate::list::Page<Self::View>> {
+            $crate::rows::list::<Self>(cx, query).await
         }
 
-        async fn get(cx: &::books::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<Self::View> {
-            crate::resource::rows::get::<Self>(cx, id).await
+        async fn get(cx: &::books::cx::Cx<'_>, id: ::words::ids::RecordId) -> ::words::error::Result<Self::View> {
+            $crate::rows::get::<Self>(cx, id).await
         }
 
-        async fn create(cx: &::books::cx::Cx<'_>, draft: &Self::Draft) -> crate::error::Result<Self::View> {
+        async fn create(cx: &::books::cx::Cx<'_>, draft: &Self::Draft) -> ::words::error::Result<Self::View> {
             $create(cx, draft).await
         }
 
         async fn update(
             cx: &::books::cx::Cx<'_>,
-            id: crate::ids::RecordId,
+            id: ::words::ids::RecordId,
             draft: &Self::Draft,
-        ) -> crate::error::Result<Self::View> {
+        ) -> ::words::error::Result<Self::View> {
             $update(cx, id, draft).await
         }
 
-        async fn delete(cx: &::books::cx::Cx<'_>, id: crate::ids::RecordId) -> crate::error::Result<()> {
-            crate::resource::master::delete::<Self>(cx, id).await
+        async fn delete(cx: &::books::cx::Cx<'_>, id: ::words::ids::RecordId) -> ::words::error::Result<()> {
+            $crate::master::delete::<Self>(cx, id).await
         }
     };
 }
-pub(crate) use master_operations;
+pub use master_operations;
 
 /// What every record says of itself, first in its JSON.
 #[derive(Debug, Clone, serde::Serialize, schemars::JsonSchema)]

@@ -5,27 +5,27 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use crate::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::Resource;
-use crate::resource::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use ::books::cx::Cx;
 use sea_orm::sea_query::{LikeExpr, NullOrdering};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 
-pub(crate) type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
-pub(crate) type Row<M> = <<M as Rows>::Entity as EntityTrait>::Model;
+pub type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
+pub type Row<M> = <<M as Rows>::Entity as EntityTrait>::Model;
 
 /// A filter of the list and what it compares.
 pub struct Filter<C> {
-    pub(crate) parameter: Parameter,
-    pub(crate) compares: Compares<C>,
+    pub parameter: Parameter,
+    pub compares: Compares<C>,
 }
 
 /// A filter that looks into other tables.
-pub(crate) type Looks = fn(&Cx<'_>, &FilterValue) -> Result<Condition>;
+pub type Looks = fn(&Cx<'_>, &FilterValue) -> Result<Condition>;
 
-pub(crate) enum Compares<C> {
+pub enum Compares<C> {
     Equal(C),
     /// The column holds a JSON list, one element of which is this text.
     Contains(C),
@@ -41,33 +41,33 @@ impl<C> Filter<C> {
         Self { parameter: Parameter::new(name, about, reads), compares }
     }
 
-    pub(crate) const fn equal(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+    pub const fn equal(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
         Self::of(name, about, reads, Compares::Equal(column))
     }
 
-    pub(crate) const fn containing(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+    pub const fn containing(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
         Self::of(name, about, reads, Compares::Contains(column))
     }
 
-    pub(crate) const fn at_least(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+    pub const fn at_least(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
         Self::of(name, about, reads, Compares::AtLeast(column))
     }
 
-    pub(crate) const fn at_most(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
+    pub const fn at_most(name: &'static str, about: &'static str, reads: Reads, column: C) -> Self {
         Self::of(name, about, reads, Compares::AtMost(column))
     }
 
     /// Rows of the party that is asked for, whatever name they were written under.
-    pub(crate) const fn of_party(about: &'static str, column: C) -> Self {
+    pub const fn of_party(about: &'static str, column: C) -> Self {
         Self::of("partyId", about, Reads::Identifier, Compares::Party(column))
     }
 
-    pub(crate) const fn looking(name: &'static str, about: &'static str, reads: Reads, looks: Looks) -> Self {
+    pub const fn looking(name: &'static str, about: &'static str, reads: Reads, looks: Looks) -> Self {
         Self::of(name, about, reads, Compares::Looks(looks))
     }
 }
 
-pub(crate) trait Rows: Resource {
+pub trait Rows: Resource {
     type Entity: EntityTrait<Model: Clone + Send + Sync>;
 
     const ID: Column<Self>;
@@ -91,11 +91,11 @@ pub(crate) trait Rows: Resource {
     fn views(cx: &Cx<'_>, rows: Vec<Row<Self>>) -> impl Future<Output = Result<Vec<Self::View>>> + Send;
 }
 
-pub(crate) fn parameters<M: Rows>() -> Vec<Parameter> {
+pub fn parameters<M: Rows>() -> Vec<Parameter> {
     M::filters().into_iter().map(|filter| filter.parameter).collect()
 }
 
-pub(crate) async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
+pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
     let mut rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
     let all = query.search.is_none() && query.updated_since.is_none() && query.filters.is_empty();
     let known = if all { M::known_total(cx).await? } else { None };
@@ -193,41 +193,46 @@ fn containing(text: &str) -> LikeExpr {
     LikeExpr::new(format!("%{escaped}%")).escape('\\')
 }
 
-pub(crate) async fn row<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<Row<M>> {
+pub async fn row<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<Row<M>> {
     let row = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.eq(id)).one(&cx.db).await?;
     row.ok_or(Error::NotFound)
 }
 
-pub(crate) async fn get<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<M::View> {
+pub async fn get<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<M::View> {
     let row = row::<M>(cx, id).await?;
     one_view::<M>(cx, row).await
 }
 
-pub(crate) async fn one_view<M: Rows>(cx: &Cx<'_>, row: Row<M>) -> Result<M::View> {
+pub async fn one_view<M: Rows>(cx: &Cx<'_>, row: Row<M>) -> Result<M::View> {
     M::views(cx, vec![row]).await?.pop().ok_or_else(|| Error::internal("a row has no view"))
 }
 
 /// A resource that is never written by a request for it.
+#[macro_export]
 macro_rules! read_only {
     () => {
         fn check(
             _: Option<&::books::access::Business>,
             _: Self::Input,
-        ) -> crate::error::Result<Self::Draft, crate::error::FieldErrors> {
+        ) -> ::words::error::Result<Self::Draft, ::words::error::FieldErrors> {
             Ok(())
         }
 
-        async fn create(_: &::books::cx::Cx<'_>, (): &()) -> crate::error::Result<Self::View> {
-            Err(crate::error::Error::internal("this resource is only read"))
+        async fn create(_: &::books::cx::Cx<'_>, (): &()) -> ::words::error::Result<Self::View> {
+            Err(::words::error::Error::internal("this resource is only read"))
         }
 
-        async fn update(_: &::books::cx::Cx<'_>, _: crate::ids::RecordId, (): &()) -> crate::error::Result<Self::View> {
-            Err(crate::error::Error::internal("this resource is only read"))
+        async fn update(
+            _: &::books::cx::Cx<'_>,
+            _: ::words::ids::RecordId,
+            (): &(),
+        ) -> ::words::error::Result<Self::View> {
+            Err(::words::error::Error::internal("this resource is only read"))
         }
 
-        async fn delete(_: &::books::cx::Cx<'_>, _: crate::ids::RecordId) -> crate::error::Result<()> {
-            Err(crate::error::Error::internal("this resource is only read"))
+        async fn delete(_: &::books::cx::Cx<'_>, _: ::words::ids::RecordId) -> ::words::error::Result<()> {
+            Err(::words::error::Error::internal("this resource is only read"))
         }
     };
 }
-pub(crate) use read_only;
+pub use read_only;

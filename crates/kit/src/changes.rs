@@ -6,9 +6,9 @@
 use crate::clock::Instant;
 use crate::error::{Error, Result};
 use crate::ids::{RecordId, UserId};
+use crate::list::Pagination;
 use crate::packed::Packed;
 use crate::resource::Record;
-use crate::resource::list::Pagination;
 use books::audit::AuditAction;
 use books::cx::Cx;
 use schema::key::ResourceKey;
@@ -109,7 +109,7 @@ pub struct AuditRecordPage {
     pagination: Pagination,
 }
 
-pub(crate) fn record(row: table::Model) -> Result<AuditRecord> {
+pub fn record(row: table::Model) -> Result<AuditRecord> {
     let json = |text: Option<Packed>| {
         text.map(|text| RawValue::from_string(text.into_inner()).map(RecordJson).map_err(Error::internal)).transpose()
     };
@@ -133,7 +133,7 @@ pub(crate) fn record(row: table::Model) -> Result<AuditRecord> {
     })
 }
 
-pub(crate) fn example() -> serde_json::Value {
+pub fn example() -> serde_json::Value {
     json!({
         "id": "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02",
         "sequence": 42,
@@ -155,7 +155,7 @@ pub(crate) fn example() -> serde_json::Value {
 }
 
 /// What of the log the caller may see: changes of what they may view.
-pub(crate) fn reach(cx: &Cx<'_>) -> Result<Condition> {
+pub fn reach(cx: &Cx<'_>) -> Result<Condition> {
     let seat = &cx.business()?.seat;
     let viewed = ResourceKey::ALL.into_iter().filter(|key| seat.rights.allows(*key, Action::View));
     Ok(Condition::all()
@@ -164,6 +164,6 @@ pub(crate) fn reach(cx: &Cx<'_>) -> Result<Condition> {
 }
 
 /// The records of the company in scope that the caller may see: nobody reads the log but through here.
-pub(crate) fn records(cx: &Cx<'_>) -> Result<Select<table::Entity>> {
+pub fn records(cx: &Cx<'_>) -> Result<Select<table::Entity>> {
     Ok(table::Entity::find().filter(reach(cx)?))
 }

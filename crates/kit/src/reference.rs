@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Whether an item, a party or a tax code names an account.
-pub(crate) async fn names_account(cx: &Cx<'_>, account: RecordId) -> Result<bool> {
+pub async fn names_account(cx: &Cx<'_>, account: RecordId) -> Result<bool> {
     let business = cx.business_id()?;
     let items = schema::item::Entity::find().filter(schema::item::Column::BusinessId.eq(business)).filter(
         Condition::any()
@@ -38,7 +38,7 @@ pub(crate) async fn names_account(cx: &Cx<'_>, account: RecordId) -> Result<bool
 /// What a record named already. It may stay, whatever became of it since: only what is newly named is judged by what it is
 /// now. It is no part of what is asked.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Held(HashSet<RecordId>);
+pub struct Held(HashSet<RecordId>);
 
 impl PartialEq for Held {
     fn eq(&self, _: &Self) -> bool {
@@ -47,7 +47,7 @@ impl PartialEq for Held {
 }
 
 impl Held {
-    pub(crate) fn has(&self, id: RecordId) -> bool {
+    pub fn has(&self, id: RecordId) -> bool {
         self.0.contains(&id)
     }
 }
@@ -65,17 +65,17 @@ impl FromIterator<RecordId> for Held {
 }
 
 /// Looks references up, and gathers the faults of a body.
-pub(crate) struct References {
-    pub(crate) chart: Arc<Chart>,
-    pub(crate) taxes: Arc<TaxCodes>,
-    pub(crate) terms: Arc<Terms>,
-    pub(crate) faults: FieldErrors,
+pub struct References {
+    pub chart: Arc<Chart>,
+    pub taxes: Arc<TaxCodes>,
+    pub terms: Arc<Terms>,
+    pub faults: FieldErrors,
     /// What may stay as it is.
-    pub(crate) held: Held,
+    pub held: Held,
 }
 
 impl References {
-    pub(crate) async fn of(cx: &Cx<'_>) -> Result<Self> {
+    pub async fn of(cx: &Cx<'_>) -> Result<Self> {
         Ok(Self {
             chart: cx.chart().await?,
             taxes: cx.taxes().await?,
@@ -86,25 +86,25 @@ impl References {
     }
 
     /// The same, beside what may stay as it is.
-    pub(crate) async fn holding(cx: &Cx<'_>, held: Held) -> Result<Self> {
+    pub async fn holding(cx: &Cx<'_>, held: Held) -> Result<Self> {
         Ok(Self { held, ..Self::of(cx).await? })
     }
 
     /// Judges an account by what a field names it for.
-    pub(crate) fn account(&mut self, field: &str, id: Option<RecordId>, purpose: Purpose) {
+    pub fn account(&mut self, field: &str, id: Option<RecordId>, purpose: Purpose) {
         let Some(id) = id else { return };
         let answer = self.chart.judge(id, purpose).map(drop);
         self.note(field, answer);
     }
 
     /// Notes what the chart refuses.
-    pub(crate) fn note<T>(&mut self, field: &str, answer: Result<T, Refusal>) {
+    pub fn note<T>(&mut self, field: &str, answer: Result<T, Refusal>) {
         if let Err(refusal) = answer {
             self.faults.add(field, refusal.to_string());
         }
     }
 
-    pub(crate) fn tax_code(&mut self, field: &str, id: Option<RecordId>, direction: TaxDirection) {
+    pub fn tax_code(&mut self, field: &str, id: Option<RecordId>, direction: TaxDirection) {
         let Some(id) = id else { return };
         let fault = match self.taxes.get(id) {
             None => "names no tax code".into(),
@@ -120,7 +120,7 @@ impl References {
         self.faults.add(field, fault);
     }
 
-    pub(crate) fn term(&mut self, field: &str, id: Option<RecordId>) {
+    pub fn term(&mut self, field: &str, id: Option<RecordId>) {
         let Some(id) = id else { return };
         let fault = match self.terms.get(id) {
             None => "names no payment term".into(),
@@ -133,7 +133,7 @@ impl References {
         self.faults.add(field, fault);
     }
 
-    pub(crate) fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         if self.faults.is_empty() { Ok(()) } else { Err(self.faults.into()) }
     }
 }
