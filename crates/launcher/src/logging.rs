@@ -23,7 +23,20 @@ impl LogLevel {
 /// The libraries speak at warn and above; the statements they run may hold what nobody should read. The log of security
 /// speaks always.
 fn filter(level: &str) -> EnvFilter {
-    let ours = ["duet", "ledger_core", "http_kit", "launcher"].map(|name| format!("{name}={level}"));
+    let ours = [
+        "duet",
+        "books",
+        "documents",
+        "http_kit",
+        "kit",
+        "launcher",
+        "ledger_core",
+        "masters",
+        "reports",
+        "rules",
+        "schema",
+    ]
+    .map(|name| format!("{name}={level}"));
     EnvFilter::new(format!("warn,tokio_postgres=error,{}=info,{}", ledger_core::security::TARGET, ours.join(",")))
 }
 

@@ -89,7 +89,8 @@ mod tests {
     use crate::clock::Instant;
     use crate::ids::{RecordId, UserId};
     use crate::resource::registry::operations;
-    use crate::resource::{item::Items, party::Parties};
+    use documents::item::Items;
+    use masters::party::Parties;
 
     const BODY: &[u8] = br#"{"name": "Elbe Books", "isCustomer": true, "creditLimit": 10.50}"#;
 

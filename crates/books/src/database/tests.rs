@@ -173,8 +173,7 @@ fn unread<E: EntityTrait>(declared: &Declared, reads: Reads, walked: &mut BTreeS
 
 /// What has another type than its entity is read as nothing at all, and an entity that may hold nothing does not complain.
 async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
-    use crate::resource::*;
-    use schema::tables::{audit_log, *};
+    use ::schema::tables::{audit_log, *};
     database.migrate(&|_| String::new()).await.unwrap();
     let mut declared = Declared::new();
     let asked = Statement::from_string(database.read.get_database_backend(), sql);
@@ -188,7 +187,7 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         ($($entity:path),+ $(,)?) => { $(wrong.extend(unread::<$entity>(&declared, reads, &mut walked));)+ };
     }
     walk!(
-        schema::membership::Entity,
+        ::schema::membership::Entity,
         crate::auth::invitation::Entity,
         crate::auth::recovery::Entity,
         crate::auth::session::Entity,
@@ -196,39 +195,39 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         crate::auth::throttle::Entity,
         crate::auth::throttle::place::Entity,
         crate::auth::user::Entity,
-        schema::idempotency::Entity,
+        ::schema::idempotency::Entity,
         crate::installation::Entity,
         crate::remembered::table::Entity,
         crate::running::Entity,
         touched::Entity,
-        schema::dialect_usage::Entity,
-        account::table::Entity,
+        ::schema::dialect_usage::Entity,
+        ::schema::account::Entity,
         account_days::Entity,
         account_months::Entity,
         allocations::Entity,
-        api_key::table::Entity,
+        ::schema::api_key::Entity,
         audit_log::Entity,
         books::Entity,
-        business::table::Entity,
+        ::schema::business::Entity,
         document_counts::Entity,
         document_lines::Entity,
         document_links::Entity,
         documents::Entity,
         entries::Entity,
         entry_lines::Entity,
-        exchange_rate::table::Entity,
-        fiscal_year::table::Entity,
-        item::table::Entity,
-        lock::table::Entity,
+        ::schema::exchange_rate::Entity,
+        ::schema::fiscal_year::Entity,
+        ::schema::item::Entity,
+        ::schema::lock::Entity,
         mentions::Entity,
         number_counters::Entity,
-        number_series::table::Entity,
+        ::schema::number_series::Entity,
         open_item_moves::Entity,
         open_items::Entity,
-        party::table::Entity,
+        ::schema::party::Entity,
         party_balances::Entity,
-        payment_term::table::Entity,
-        permission::table::Entity,
+        ::schema::payment_term::Entity,
+        ::schema::permission::Entity,
         progress::Entity,
         progress_moves::Entity,
         stock::Entity,
@@ -237,7 +236,7 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         stock_moves::Entity,
         stock_snapshots::Entity,
         tax_beginnings::Entity,
-        tax_code::table::Entity,
+        ::schema::tax_code::Entity,
         tax_facts::Entity,
     );
     assert_eq!(wrong, Vec::<String>::new());

@@ -4,7 +4,6 @@ use super::{Ledger, Reply};
 use crate::error::{Error, Result};
 use crate::idempotency::{self, Claim};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::invitation::{NewAccount, REFUSED, open, wrong_code};
 use books::access::Principal;
 use books::audit::Origin;
 use books::auth::invitation::{self, Acceptance, Accepted};
@@ -12,6 +11,7 @@ use books::auth::password::{Names, Who};
 use books::auth::throttle;
 use books::auth::user;
 use books::security::{AccountChange, Event, Who as Teller};
+use masters::invitation::{NewAccount, REFUSED, open, wrong_code};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 

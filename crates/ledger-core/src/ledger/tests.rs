@@ -3,13 +3,17 @@
 mod leave;
 
 use super::*;
-use crate::resource::business::Businesses;
-use crate::resource::party::Parties;
 use crate::resource::registry::operations;
-use books::database::Purpose;
-use books::database::tests::PATIENCE;
-use books::keys::Keys;
+use ::books::database::{Patience, Purpose};
+use ::books::keys::Keys;
+use masters::business::Businesses;
+use masters::party::Parties;
 use std::path::PathBuf;
+
+const PATIENCE: Patience = {
+    const LONG: Duration = Duration::from_secs(30);
+    Patience { connect: LONG, statement: LONG, writer: LONG }
+};
 
 const HOUR: i64 = 3_600_000_000;
 
@@ -168,7 +172,7 @@ async fn a_key_is_forgotten_when_the_books_were_served_for_a_day_since() {
     assert!(books.party("first").await.replayed);
     ledger.clock.advance(Duration::from_hours(1));
     ledger.keep_time().await.unwrap();
-    let left = idempotency::Entity::find().count(&ledger.database.read).await.unwrap();
+    let left = schema::idempotency::Entity::find().count(&ledger.database.read).await.unwrap();
     assert_eq!(left, 0, "what bounds the table");
     let again = books.party("first").await;
     assert_ne!((again.replayed, again.record), (true, first.record));

@@ -4,8 +4,6 @@ use super::Ledger;
 use crate::books::verify::{self, Check};
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::resource::installation_log;
-use books::access::Principal;
 use books::audit::{AuditAction, Change, Origin};
 use books::auth;
 use books::auth::{Credentials, Device, LoginName, user};
@@ -13,6 +11,7 @@ use books::cx::{Asked, Cx, Expectation, Point};
 use books::database::Session;
 use books::desk::Desk;
 use books::security::{AccountChange, Event, Told, Who};
+use masters::installation_log;
 use schema::key::ResourceKey;
 
 use std::net::{IpAddr, Ipv4Addr};

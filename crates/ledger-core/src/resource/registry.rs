@@ -1,54 +1,17 @@
 //! The registry: everything that is done for each resource starts here.
 
-use crate::resource::{
-    account, api_key, audit_log, business, contra_entry, currency_list, dialect_usage, entry, exchange_rate,
-    fiscal_year, installation_log, item, journal, lock, number_series, party, payment_term, permission, profile,
-    report, revaluation, session, settlement, stock_adjustment, tax_code, trade, user, verification,
-};
+use crate::resource::verification::Verification;
 use kit::operation::{ResourceOperations, Verb};
 use kit::resource::Resource;
 use std::sync::LazyLock;
 
 static REGISTRY: LazyLock<Vec<ResourceOperations>> = LazyLock::new(|| {
-    vec![
-        ResourceOperations::of::<business::Businesses>(),
-        ResourceOperations::of::<party::Parties>(),
-        ResourceOperations::of::<item::Items>(),
-        ResourceOperations::of::<account::Accounts>(),
-        ResourceOperations::of::<tax_code::TaxCodeRecords>(),
-        ResourceOperations::of::<payment_term::PaymentTerms>(),
-        ResourceOperations::of::<trade::SalesOrders>(),
-        ResourceOperations::of::<trade::DeliveryNotes>(),
-        ResourceOperations::of::<trade::SalesInvoices>(),
-        ResourceOperations::of::<trade::CreditNotes>(),
-        ResourceOperations::of::<trade::PurchaseOrders>(),
-        ResourceOperations::of::<trade::ReceiptNotes>(),
-        ResourceOperations::of::<trade::PurchaseInvoices>(),
-        ResourceOperations::of::<trade::DebitNotes>(),
-        ResourceOperations::of::<settlement::Receipts>(),
-        ResourceOperations::of::<settlement::Payments>(),
-        ResourceOperations::of::<settlement::allocation::Allocations>(),
-        ResourceOperations::of::<stock_adjustment::StockAdjustments>(),
-        ResourceOperations::of::<revaluation::Revaluations>(),
-        ResourceOperations::of::<journal::Journals>(),
-        ResourceOperations::of::<contra_entry::ContraEntries>(),
-        ResourceOperations::of::<entry::Entries>(),
-        ResourceOperations::of::<number_series::NumberSeries>(),
-        ResourceOperations::of::<fiscal_year::FiscalYears>(),
-        ResourceOperations::of::<lock::Locks>(),
-        ResourceOperations::of::<currency_list::Currencies>(),
-        ResourceOperations::of::<exchange_rate::ExchangeRates>(),
-        ResourceOperations::of::<audit_log::AuditLog>(),
-        ResourceOperations::of::<report::Reports>(),
-        ResourceOperations::of::<verification::Verification>(),
-        ResourceOperations::of::<user::Users>(),
-        ResourceOperations::of::<permission::Permissions>(),
-        ResourceOperations::of::<api_key::ApiKeys>(),
-        ResourceOperations::of::<dialect_usage::DialectUsage>(),
-        ResourceOperations::of::<profile::Profile>(),
-        ResourceOperations::of::<session::Sessions>(),
-        ResourceOperations::of::<installation_log::InstallationLog>(),
-    ]
+    let mut rooms = masters::operations();
+    rooms.extend(documents::operations());
+    rooms.extend(reports::operations());
+    rooms.push(ResourceOperations::of::<Verification>());
+    rooms.sort_by_key(|one| one.key);
+    rooms
 });
 
 /// Every resource, in the order of [`schema::key::ResourceKey::ALL`].

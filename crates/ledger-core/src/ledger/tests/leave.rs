@@ -2,7 +2,7 @@
 #![cfg(test)]
 
 use super::*;
-use books::auth::UserStatus;
+use ::books::auth::UserStatus;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_changed_by_the_turn_in_the_lane_is_judged_there() {

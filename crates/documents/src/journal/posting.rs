@@ -1,0 +1,268 @@
+//! What a journal comes to and what it posts: rules without a database, tested by tables.
+
+use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
+use crate::currency;
+use crate::document::{Head, Purpose, SettledEntry};
+use crate::error::{Error, FieldErrors, Result};
+use crate::ids::RecordId;
+use crate::money::{Money, Rate, Rounding};
+use books::access::Business;
+use books::chart::Chart;
+use rules::keeper::Keeper;
+use rules::postable::Postable;
+use rules::posting::{About, Line, Posting, Unbalanced, Valued};
+use rules::purpose::Purpose as For;
+use rules::refusal::Refusal;
+use schema::tables::EntryKind;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub(super) fn decimals(currency: &str) -> u32 {
+    currency::decimals(currency).unwrap_or(2)
+}
+
+/// Faults of one line.
+pub(super) struct Fault<'f>(pub(super) &'f mut FieldErrors, pub(super) usize);
+
+impl Fault<'_> {
+    pub(super) fn add(&mut self, field: &str, why: impl Into<String>) {
+        self.0.add(format!("lines[{}].{field}", self.1), why);
+    }
+}
+
+pub(super) fn judge_line(
+    faults: &mut Fault<'_>,
+    business: &Business,
+    chart: &Chart,
+    asked: &JournalAsked,
+    line: &JournalLineAsked,
+    known: &HashMap<RecordId, Arc<schema::party::Model>>,
+    purpose: Purpose,
+) {
+    let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency);
+    let side = if line.amount.is_negative() { "credit" } else { "debit" };
+    if !line.amount.fits(decimals(currency)) {
+        faults.add(side, format!("must have at most {} decimal places in {currency}", decimals(currency)));
+    }
+    if line.party.is_some_and(|party| !known.contains_key(&party)) {
+        faults.add("partyId", "names no party");
+    }
+    if line.due_date.is_some() && chart.account(line.account).is_some_and(|account| account.keeper != Keeper::OpenItems)
+    {
+        faults.add("dueDate", "is for receivables and payables alone");
+    }
+    let refusal = account_of(chart, asked, line, currency).err();
+    // What is only begun may name what is not ready yet.
+    if let Some(refusal) = refusal.filter(|refusal| purpose == Purpose::Posting || !refusal.waits_for_posting()) {
+        faults.add(if refusal.wants_party() { "partyId" } else { "accountId" }, refusal.to_string());
+    }
+}
+
+fn account_of(
+    chart: &Chart,
+    asked: &JournalAsked,
+    line: &JournalLineAsked,
+    currency: &str,
+) -> Result<Postable, Refusal> {
+    match asked.kind {
+        // The books close the accounts that were posted to, whatever became of them.
+        JournalKind::Closing if asked.fiscal_year.is_some() => chart.standing(line.account),
+        JournalKind::Closing => chart.line(line.account, For::Closing, line.party, currency),
+        _ => chart.line(line.account, For::Journal, line.party, currency),
+    }
+}
+
+/// What each line's currency is worth.
+pub(super) fn rates(business: &Business, asked: &JournalAsked, faults: &mut FieldErrors) -> Vec<Rate> {
+    let one = Rate::from_units(10_i64.pow(Rate::PLACES));
+    let base = &business.base_currency;
+    if asked.currency.is_none() && asked.exchange_rate.is_some_and(|rate| rate != one) {
+        faults.add("exchangeRate", format!("must be 1 or absent in {base}"));
+    }
+    let mut rates = Vec::new();
+    for (index, line) in asked.lines.iter().enumerate() {
+        let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(base);
+        let of_journal = asked.exchange_rate.filter(|_| line.currency.is_none());
+        let rate = line.exchange_rate.or(of_journal);
+        if currency == base {
+            if line.exchange_rate.is_some_and(|rate| rate != one) {
+                faults.add(format!("lines[{index}].exchangeRate"), format!("must be 1 or absent in {base}"));
+            }
+            rates.push(one);
+        } else if let Some(rate) = rate {
+            rates.push(rate);
+        } else {
+            let field =
+                if line.currency.is_none() { "exchangeRate".into() } else { format!("lines[{index}].exchangeRate") };
+            faults.add(
+                field,
+                format!("is required, since there is no rate for the day: what is one {currency} worth in {base}?"),
+            );
+            rates.push(one);
+        }
+    }
+    rates
+}
+
+pub(super) fn sums(business: &Business, asked: &JournalAsked, rates: &[Rate]) -> Result<JournalFigures> {
+    let too_large = || Error::field("lines", "come to more than can be kept");
+    let rounding = business.settings.rounding_mode.rounding();
+    let base = in_base(business, asked, rates, rounding).ok_or_else(too_large)?;
+    let one_currency = asked.lines.iter().all(|line| line.currency.is_none());
+    let own: Vec<Money> = asked.lines.iter().map(|line| line.amount).collect();
+    let (base_debit, base_credit) = sides(&base).ok_or_else(too_large)?;
+    let (debit, credit) = if one_currency { sides(&own).ok_or_else(too_large)? } else { (base_debit, base_credit) };
+    let totals_in = asked.currency.clone().filter(|_| one_currency).unwrap_or_else(|| business.base_currency.clone());
+    Ok(JournalFigures { debit, credit, totals_in, base_debit, base })
+}
+
+fn sides(amounts: &[Money]) -> Option<(Money, Money)> {
+    amounts.iter().try_fold((Money::ZERO, Money::ZERO), |(debit, credit), amount| {
+        if amount.is_negative() {
+            Some((debit, credit.checked_sub(*amount)?))
+        } else {
+            Some((debit.checked_add(*amount)?, credit))
+        }
+    })
+}
+
+/// The lines of one currency, rate and side so far, and what they came to in the company's currency.
+struct Run<'a> {
+    of: (Option<&'a String>, Rate, bool),
+    seen: Money,
+    came_to: Money,
+}
+
+/// Converts each side by its running total, so that equal sides stay equal to the cent.
+fn in_base(business: &Business, asked: &JournalAsked, rates: &[Rate], rounding: Rounding) -> Option<Vec<Money>> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    let mut base = Vec::new();
+    for (line, rate) in asked.lines.iter().zip(rates) {
+        let of = (line.currency.as_ref(), *rate, line.amount.is_negative());
+        let place = runs.iter().position(|run| run.of == of).unwrap_or(runs.len());
+        if place == runs.len() {
+            runs.push(Run { of, seen: Money::ZERO, came_to: Money::ZERO });
+        }
+        let run = runs.get_mut(place)?;
+        run.seen = run.seen.checked_add(line.amount)?;
+        let exact = run.seen.decimal().checked_mul(rate.decimal())?;
+        let total = rounding.money(exact, business.currency_decimals).ok()?;
+        base.push(total.checked_sub(run.came_to)?);
+        run.came_to = total;
+    }
+    Some(base)
+}
+
+pub(super) fn lines_of(
+    business: &Business,
+    chart: &Chart,
+    asked: &JournalAsked,
+    base: &[Money],
+) -> Result<Vec<Line>, Refusal> {
+    let line = |(line, amount): (&JournalLineAsked, &Money)| {
+        let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency).clone();
+        let to = account_of(chart, asked, line, &currency)?;
+        let about = About {
+            party: line.party,
+            description: line.description.clone(),
+            due_date: line.due_date,
+            ..About::default()
+        };
+        Line::on(to, Valued { base: *amount, currency, own: line.amount }, about)
+    };
+    asked.lines.iter().zip(base).map(line).collect()
+}
+
+fn nothing() -> Error {
+    Error::field("lines", "come to nothing in the company's currency")
+}
+
+pub(super) fn entries_of(
+    business: &Business,
+    chart: &Chart,
+    head: &Head,
+    asked: &JournalAsked,
+    figures: &JournalFigures,
+    mut lines: Vec<Line>,
+) -> Result<Vec<SettledEntry>> {
+    let opening = asked.kind == JournalKind::Opening;
+    if opening {
+        let too_large = || Error::field("lines", "come to more than can be kept");
+        let (debit, credit) = sides(&figures.base).ok_or_else(too_large)?;
+        let residue = Valued::in_base(credit.checked_sub(debit).ok_or_else(too_large)?, &business.base_currency);
+        let equity = chart.roles().opening_balance_equity.clone();
+        lines.push(Line::on(equity, residue, About::default()).map_err(|refusal| refusal.at("lines"))?);
+    } else if figures.debit != figures.credit {
+        return Err(unbalanced(figures.debit, figures.credit, &figures.totals_in));
+    }
+    let posting = Posting::balanced(lines).map_err(|fault| match fault {
+        Unbalanced::Sides { debit, credit } => unbalanced(debit, credit, &business.base_currency),
+        Unbalanced::TooLarge => Error::field("lines", "come to more than can be kept"),
+        Unbalanced::Alone => nothing(),
+    })?;
+    if posting.is_empty() {
+        return Err(nothing());
+    }
+    let kind = match asked.kind {
+        JournalKind::Opening => EntryKind::Opening,
+        JournalKind::Closing => EntryKind::YearEnd,
+        _ => EntryKind::Normal,
+    };
+    let mut entries = Vec::new();
+    if let Some(day) = asked.reverse_on {
+        let posting = posting.reversed(head.date, day);
+        entries.push(SettledEntry { kind: EntryKind::AutoReversal, date: day, field: "reverseOn", posting });
+    }
+    entries.insert(0, SettledEntry { kind, date: head.date, field: "date", posting });
+    Ok(entries)
+}
+
+fn unbalanced(debit: Money, credit: Money, currency: &str) -> Error {
+    let (debit, credit) = (debit.with_decimals(decimals(currency)), credit.with_decimals(decimals(currency)));
+    Error::field("lines", format!("debits of {debit} and credits of {credit} {currency} must be equal"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(amounts: &[&str]) -> JournalAsked {
+        let line = |amount: &&str| JournalLineAsked {
+            id: None,
+            account: RecordId::default(),
+            party: None,
+            amount: Money::parse(amount).unwrap(),
+            description: None,
+            due_date: None,
+            currency: None,
+            exchange_rate: None,
+            tax: crate::journal::TaxAsked::default(),
+        };
+        JournalAsked {
+            kind: JournalKind::General,
+            currency: Some("USD".into()),
+            exchange_rate: None,
+            reverse_on: None,
+            tax_date: None,
+            lines: amounts.iter().map(line).collect(),
+            fiscal_year: None,
+            held: kit::reference::Held::default(),
+        }
+    }
+
+    #[test]
+    fn a_total_is_converted_once_and_spread_to_the_cent() {
+        let business = Business::sample();
+        for (amounts, rate, expected) in [
+            (&["10.01", "10.01", "10.01", "-30.03"][..], "0.3333", &["3.34", "3.33", "3.34", "-10.01"][..]),
+            (&["0.01", "0.01", "-0.02"], "0.4", &["0", "0.01", "-0.01"]),
+            (&["1000", "-1000"], "0.9", &["900", "-900"]),
+        ] {
+            let asked = asked(amounts);
+            let rates = vec![Rate::parse(rate).unwrap(); amounts.len()];
+            let base = in_base(&business, &asked, &rates, Rounding::HalfUp).unwrap();
+            let shown: Vec<String> = base.iter().map(ToString::to_string).collect();
+            assert_eq!(shown, expected, "{amounts:?} at {rate}");
+        }
+    }
+}

@@ -1,0 +1,647 @@
+//! Allocations: what settles what.
+//!
+//! Owns: that nothing is settled twice or beyond what is open, that a settled item leaves nothing behind in the
+//! company's currency, and that the difference is a gain or a loss. Both sides belong to one party. An allocation
+//! posts only what it must: exchange differences, discounts, what is written off or kept back, and the move from an
+//! account of advances.
+
+use super::relief::{Accounts, Coin, Taken, relieve};
+use super::taxes::Told;
+use crate::clock::Instant;
+use crate::day::Day;
+use crate::document::note_change;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Maybe};
+use crate::ids::RecordId;
+use crate::money::{Amount, Money};
+use crate::stored::AsJson;
+use books::audit::{AuditAction, Change as AuditChange};
+use books::chart::Chart;
+use books::cx::Cx;
+use books::desk::NewEntry;
+use books::limits::Moves;
+use books::open_items::{find, shift};
+use books::periods::Module;
+use books::tax_facts;
+use kit::master::RecordKeeping;
+use rules::posting::Posting;
+use rules::purpose::Purpose;
+use rules::refusal::Refusal;
+use schema::aliases::Aliases;
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schema::settled::Settled;
+use schema::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
+use serde::{Deserialize, Serialize};
+
+const fn module_of(kind: DocumentKind) -> Module {
+    match kind {
+        DocumentKind::SalesInvoice | DocumentKind::CreditNote | DocumentKind::SalesOrder => Module::Sales,
+        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote | DocumentKind::PurchaseOrder => Module::Purchase,
+        DocumentKind::Receipt | DocumentKind::Payment | DocumentKind::ContraEntry => Module::Bank,
+        DocumentKind::StockAdjustment | DocumentKind::DeliveryNote | DocumentKind::ReceiptNote => Module::Stock,
+        DocumentKind::Journal | DocumentKind::Revaluation => Module::Journal,
+    }
+}
+
+/// What settles something.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct AllocationInput {
+    /// The document that is settled, or the line of a journal.
+    pub(crate) target_id: Field<RecordId>,
+    /// What kind of document it is; it is looked up when absent.
+    pub(crate) target_type: Maybe<Settled>,
+    /// How much of it is settled, in its currency; more than 0.
+    pub(crate) amount: Field<Money>,
+    /// What is used up for that, in the currency of what settles; required when the currencies differ.
+    pub(crate) source_amount: Maybe<Money>,
+    /// What is taken off beside the amount, for paying early.
+    pub(crate) discount_amount: Maybe<Money>,
+    /// What is written off beside the amount.
+    pub(crate) write_off_amount: Maybe<Money>,
+    /// Where it is written off to; the company's account for bad debts, or for discounts received, when absent.
+    pub(crate) write_off_account_id: Maybe<RecordId>,
+    /// What is kept back as tax beside the amount.
+    pub(crate) withheld_amount: Maybe<Money>,
+    /// The day it counts for; that of the later document when absent.
+    pub(crate) date: Maybe<Day>,
+}
+
+/// An allocation, checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllocationAsked {
+    pub(crate) target: RecordId,
+    pub(crate) target_type: Option<Settled>,
+    pub(crate) amount: Money,
+    pub(crate) source_amount: Option<Money>,
+    pub(crate) discount: Money,
+    pub(crate) write_off: Money,
+    pub(crate) write_off_account: Option<RecordId>,
+    pub(crate) withheld: Money,
+    pub(crate) date: Option<Day>,
+}
+
+pub(crate) fn check(faults: &mut Faults, input: AllocationInput) -> AllocationAsked {
+    let given = matches!(input.amount, Field::Given(_));
+    let amount = faults.required("amount", input.amount);
+    if given && amount <= Money::ZERO {
+        faults.add("amount", "must be greater than 0");
+    }
+    let source_amount = faults.optional("sourceAmount", input.source_amount);
+    if source_amount.is_some_and(|amount| amount <= Money::ZERO) {
+        faults.add("sourceAmount", "must be greater than 0");
+    }
+    let mut beside = |name, field: Maybe<Money>| {
+        let amount: Money = faults.optional(name, field).unwrap_or_default();
+        if amount.is_negative() {
+            faults.add(name, "must not be negative");
+        }
+        amount
+    };
+    let discount = beside("discountAmount", input.discount_amount);
+    let write_off = beside("writeOffAmount", input.write_off_amount);
+    let withheld = beside("withheldAmount", input.withheld_amount);
+    AllocationAsked {
+        target: faults.required("targetId", input.target_id),
+        target_type: faults.optional("targetType", input.target_type),
+        amount,
+        source_amount,
+        discount,
+        write_off,
+        write_off_account: faults.optional("writeOffAccountId", input.write_off_account_id),
+        withheld,
+        date: faults.optional("date", input.date),
+    }
+}
+
+pub(crate) fn check_each(faults: &mut Faults, field: Each<AllocationInput>) -> Vec<AllocationAsked> {
+    let asked = faults.each("allocations", field, check);
+    if asked.len() > 100 {
+        faults.add("allocations", "must be at most 100");
+    }
+    asked
+}
+
+/// What settled something.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "AllocationOfDocument")]
+pub struct AllocationView {
+    /// The allocation; null while the document is a draft.
+    id: Option<RecordId>,
+    /// What settles.
+    source_type: Option<Settled>,
+    /// The document that settles, or the line of a journal.
+    source_id: Option<RecordId>,
+    /// What is settled.
+    target_type: Option<Settled>,
+    /// The document that is settled, or the line of a journal.
+    target_id: RecordId,
+    /// How much of it is settled, in its currency.
+    amount: Amount,
+    /// What is used up for that, in the currency of what settles.
+    source_amount: Option<Amount>,
+    /// The day it counts for.
+    date: Option<Day>,
+    /// What was taken off beside the amount, for paying early.
+    discount_amount: Amount,
+    /// What was written off beside the amount.
+    write_off_amount: Amount,
+    /// Where it was written off to.
+    write_off_account_id: Option<RecordId>,
+    /// What was kept back as tax beside the amount.
+    withheld_amount: Amount,
+    /// What was gained by the exchange, in the company's currency; a loss is negative.
+    fx_gain_loss: Amount,
+    /// The ledger entry it made, if it had to.
+    entry_id: Option<RecordId>,
+}
+
+fn decimals(currency: &str) -> u32 {
+    crate::currency::decimals(currency).unwrap_or(2)
+}
+
+pub(crate) fn view(row: &allocations::Model, base_decimals: u32) -> AllocationView {
+    let own = |money| Amount { money, currency_decimals: decimals(&row.currency) };
+    AllocationView {
+        id: Some(row.id),
+        source_type: Some(row.source_kind.into()),
+        source_id: Some(row.source_id),
+        target_type: Some(row.target_kind.into()),
+        target_id: row.target_id,
+        amount: own(row.amount),
+        source_amount: Some(Amount { money: row.source_amount, currency_decimals: decimals(&row.source_currency) }),
+        date: Some(row.date),
+        discount_amount: own(row.discount),
+        write_off_amount: own(row.write_off),
+        write_off_account_id: row.write_off_account_id,
+        withheld_amount: own(row.withheld),
+        fx_gain_loss: Amount { money: row.exchange_gain, currency_decimals: base_decimals },
+        entry_id: row.entry.as_ref().map(|entry| entry.0.id),
+    }
+}
+
+/// What a draft will settle when it is posted.
+pub(crate) fn planned(asked: &AllocationAsked, base_decimals: u32) -> AllocationView {
+    let own = |money| Amount { money, currency_decimals: base_decimals };
+    AllocationView {
+        id: None,
+        source_type: None,
+        source_id: None,
+        target_type: asked.target_type,
+        target_id: asked.target,
+        amount: own(asked.amount),
+        source_amount: asked.source_amount.map(own),
+        date: asked.date,
+        discount_amount: own(asked.discount),
+        write_off_amount: own(asked.write_off),
+        write_off_account_id: asked.write_off_account,
+        withheld_amount: own(asked.withheld),
+        fx_gain_loss: own(Money::ZERO),
+        entry_id: None,
+    }
+}
+
+/// The allocations in force that touch any of these documents.
+pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<allocations::Model>> {
+    if documents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = allocations::Entity::find()
+        .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
+        .filter(allocations::Column::RemovedAt.is_null())
+        .filter(
+            Condition::any()
+                .add(allocations::Column::SourceDocumentId.is_in(documents.iter().copied()))
+                .add(allocations::Column::TargetDocumentId.is_in(documents.iter().copied())),
+        );
+    let mut rows = rows.all(&cx.db).await?;
+    rows.sort_by_key(|row| row.id);
+    Ok(rows)
+}
+
+fn size(money: Money) -> Money {
+    money.size()
+}
+
+fn plus(left: Money, right: Money) -> Result<Money> {
+    left.checked_add(right).ok_or_else(Error::too_large)
+}
+
+/// A document that takes part in an allocation, as it is now.
+async fn document(cx: &Cx<'_>, id: RecordId) -> Result<documents::Model> {
+    let row = documents::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
+    row.ok_or_else(|| Error::internal("an open item of a document that there is not"))
+}
+
+/// Settles with what a document leaves open, one after the other.
+pub(crate) async fn allocate_all(
+    cx: &Cx<'_>,
+    source: &documents::Model,
+    line: Option<RecordId>,
+    asked: &[AllocationAsked],
+) -> Result<()> {
+    for (index, one) in asked.iter().enumerate() {
+        allocate(cx, &format!("allocations[{index}]."), line.unwrap_or(source.id), one, Touch::TargetOnly).await?;
+    }
+    Ok(())
+}
+
+/// Whose figures move: a document that is only being made has no version to raise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Touch {
+    Both,
+    TargetOnly,
+}
+
+/// The two sides of an allocation, judged.
+struct Sides {
+    source: open_items::Model,
+    target: open_items::Model,
+    /// What is used up of the source.
+    used: Money,
+    /// What is settled of the target, with all that is taken off beside the amount.
+    settled: Money,
+    /// 1 when the target is a debit.
+    sign: i64,
+}
+
+async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAsked) -> Result<Sides> {
+    let at = |field: &str| format!("{path}{field}");
+    let aliases = cx.aliases()?;
+    let source =
+        find(cx, source).await?.ok_or_else(|| Error::conflict("invalid_state", "Nothing of it is open to allocate"))?;
+    let Some(target) = find(cx, asked.target).await? else {
+        return Err(Error::field(
+            &at("targetId"),
+            "names nothing that is open: a posted document, or a line of a journal",
+        ));
+    };
+    let mut faults = FieldErrors::default();
+    if asked.target_type.is_some_and(|wanted| wanted != Settled::from(target.kind)) {
+        faults.add(at("targetType"), format!("must be {}", Settled::from(target.kind)));
+    }
+    let party = |item: &open_items::Model| aliases.of(item.party_id);
+    if party(&target) != party(&source) {
+        faults.add(at("targetId"), "belongs to another party");
+    }
+    if target.document_id == source.document_id || target.amount.is_negative() == source.amount.is_negative() {
+        faults.add(at("targetId"), "stands on the same side: it cannot be settled by this");
+    }
+    let places = decimals(&target.currency);
+    for (field, amount) in [
+        ("amount", asked.amount),
+        ("discountAmount", asked.discount),
+        ("writeOffAmount", asked.write_off),
+        ("withheldAmount", asked.withheld),
+    ] {
+        if !amount.fits(places) {
+            faults.add(at(field), format!("must have at most {places} decimal places in {}", target.currency));
+        }
+    }
+    if source.currency == target.currency {
+        if asked.source_amount.is_some_and(|amount| amount != asked.amount) {
+            faults.add(at("sourceAmount"), "must be the amount: both are in one currency");
+        }
+    } else {
+        let places = decimals(&source.currency);
+        match asked.source_amount {
+            None => faults.add(at("sourceAmount"), format!("is required: how much {} is used up?", source.currency)),
+            Some(amount) if !amount.fits(places) => {
+                faults.add(
+                    at("sourceAmount"),
+                    format!("must have at most {places} decimal places in {}", source.currency),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    if let Some(account) = asked.write_off_account
+        && let Err(refusal) = cx.chart().await?.judge(account, Purpose::WriteOff)
+    {
+        faults.add(at("writeOffAccountId"), refusal.to_string());
+    }
+    if asked.date.is_some_and(|day| day < Ord::max(source.date, target.date)) {
+        faults.add(
+            at("date"),
+            format!("must not be before {}, when both were there", Ord::max(source.date, target.date)),
+        );
+    }
+    if !faults.is_empty() {
+        return Err(faults.into());
+    }
+    let used = asked.source_amount.unwrap_or(asked.amount);
+    let settled = Money::sum([asked.amount, asked.discount, asked.write_off, asked.withheld])
+        .map_err(|_| Error::field(&at("amount"), "comes to more than can be kept, with what is taken off"))?;
+    for (field, wanted, item) in [("amount", settled, &target), ("sourceAmount", used, &source)] {
+        let open = size(item.open);
+        if wanted > open {
+            let shown = open.with_decimals(decimals(&item.currency));
+            let (title, field) = if field == "amount" {
+                ("More would be settled than is open", "amount")
+            } else {
+                (
+                    "More would be used up than is left",
+                    if source.currency == target.currency { "amount" } else { "sourceAmount" },
+                )
+            };
+            return Err(Error::Conflict(Conflict {
+                code: "over_allocated",
+                title: title.into(),
+                errors: FieldErrors::one(
+                    &at(field),
+                    format!("must be at most {shown} {}, which is open", item.currency),
+                ),
+            }));
+        }
+    }
+    let sign = if target.amount.is_negative() { -1 } else { 1 };
+    Ok(Sides { source, target, used, settled, sign })
+}
+
+/// Settles an open item with another.
+pub(crate) async fn allocate(
+    cx: &Cx<'_>,
+    path: &str,
+    source: RecordId,
+    asked: &AllocationAsked,
+    touch: Touch,
+) -> Result<allocations::Model> {
+    cx.require(ResourceKey::Allocations, Action::Create)?;
+    let Sides { mut source, mut target, used, settled, sign } = judge(cx, path, source, asked).await?;
+    let module = module_of(source.kind);
+    let periods = cx.periods().await?;
+    let earliest = Ord::max(source.date, target.date);
+    let date = match asked.date {
+        Some(day) => {
+            periods.check(module, &format!("{path}date"), day, cx.asker())?;
+            day
+        }
+        None => periods.first_open(module, earliest, cx.asker()),
+    };
+    let business = cx.business()?;
+    let coin = Coin {
+        currency: &business.base_currency,
+        decimals: business.currency_decimals,
+        rounding: business.settings.rounding_mode.rounding(),
+    };
+    let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
+    let chart = cx.chart().await?;
+    let accounts = accounts(&chart, asked.write_off_account, sign)
+        .map_err(|refusal| refusal.at(&format!("{path}writeOffAccountId")))?;
+    let relief = relieve(&source, &target, &taken, (&chart, &accounts), &coin)
+        .map_err(|why| why.at(&format!("{path}amount")))?;
+    let told = Told { target: &target, date, taken: &taken, sign };
+    let relief = told.lines(cx, relief).await?;
+    let (source_base, target_base) = (relief.source_base, relief.target_base);
+    let id = RecordId(cx.new_id());
+    let mut row = allocations::Model {
+        business_id: cx.business_id()?,
+        id,
+        party_id: target.party_id,
+        source_kind: source.kind,
+        source_id: source.id,
+        source_document_id: source.document_id,
+        target_kind: target.kind,
+        target_id: target.id,
+        target_document_id: target.document_id,
+        date,
+        currency: target.currency.clone(),
+        amount: asked.amount,
+        source_currency: source.currency.clone(),
+        source_amount: used,
+        discount: asked.discount,
+        write_off: asked.write_off,
+        write_off_account_id: asked.write_off_account,
+        withheld: asked.withheld,
+        source_base,
+        target_base,
+        exchange_gain: relief.gain,
+        entry: None,
+        removed_on: None,
+        removed_at: None,
+        created_at: cx.now,
+        created_by: cx.user,
+    };
+    let posting = Posting::balanced(relief.lines)
+        .map_err(|fault| Error::internal(format!("an allocation does not balance: {fault:?}")))?;
+    let document_of_source = document(cx, source.document_id).await?;
+    if !posting.is_empty() {
+        row.entry = Some(AsJson(
+            cx.post(NewEntry {
+                date,
+                moves: Moves::In,
+                kind: EntryKind::Allocation,
+                document: source.kind,
+                document_id: source.document_id,
+                document_version: document_of_source.version,
+                document_number: document_of_source.number.clone(),
+                reverses: None,
+                narration: document_of_source.narration.clone(),
+                posting,
+            })
+            .await?,
+        ));
+    }
+    let signed = |money: Money, sign: i64| if sign < 0 { money.negated() } else { money };
+    shift(cx, &mut target, date, (signed(settled, -sign), signed(target_base, -sign)), id)?;
+    shift(cx, &mut source, date, (signed(used, sign), signed(source_base, sign)), id)?;
+    let kept = row.clone();
+    cx.keep(|desk| desk.keep_allocation(kept))?;
+    record(cx, AuditAction::Created, &row)?;
+    let touched = document(cx, target.document_id).await?;
+    note(cx, AuditAction::Updated, &touched, &row)?;
+    if touch == Touch::Both {
+        note(cx, AuditAction::Updated, &document_of_source, &row)?;
+    }
+    Ok(row)
+}
+
+/// The accounts of what is taken off, by the side of what is settled.
+fn accounts(chart: &Chart, write_off: Option<RecordId>, sign: i64) -> Result<Accounts, Refusal> {
+    let roles = chart.roles();
+    let is_debit = sign > 0;
+    let own = write_off.map(|account| chart.free(account, Purpose::WriteOff)).transpose()?;
+    let (discount, bad, withheld) = if is_debit {
+        (&roles.discount_given, &roles.bad_debt, &roles.withholding_receivable)
+    } else {
+        (&roles.discount_received, &roles.discount_received, &roles.withholding_payable)
+    };
+    Ok(Accounts {
+        discount: discount.clone(),
+        write_off: own.unwrap_or_else(|| bad.clone()),
+        withheld: withheld.clone(),
+        exchange: roles.realised_exchange.clone(),
+    })
+}
+
+/// The figures of a document moved: it has a new version, and its log says by what.
+fn note(cx: &Cx<'_>, action: AuditAction, row: &documents::Model, allocation: &allocations::Model) -> Result<()> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Noted {
+        allocation: AllocationView,
+        removed_on: Option<Day>,
+    }
+    let base_decimals = cx.business()?.currency_decimals;
+    let noted = Noted { allocation: view(allocation, base_decimals), removed_on: allocation.removed_on };
+    note_change(cx, row.kind.into(), action, (row.id, row.version), &noted)
+}
+
+/// Notes an allocation in the audit log by itself.
+fn record(cx: &Cx<'_>, action: AuditAction, row: &allocations::Model) -> Result<()> {
+    let shown = AllocationRecord::of(row, cx.business()?.currency_decimals, cx.aliases()?);
+    let shown = serde_json::to_string(&shown).map_err(Error::internal)?;
+    let created = action == AuditAction::Created;
+    cx.record(
+        row.business_id,
+        AuditChange {
+            action,
+            resource: ResourceKey::Allocations,
+            id: row.id,
+            version_from: (!created).then_some(1),
+            version_to: created.then_some(1),
+            before: (!created).then(|| shown.clone()),
+            after: created.then_some(shown),
+        },
+    )
+}
+
+/// Takes an allocation back: both sides are open again by what it took, and its entry is reversed. That is on its own day,
+/// or on a later one that was asked for; where that is closed, on the first open day after it.
+pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day>, touch: Touch) -> Result<()> {
+    cx.require(ResourceKey::Allocations, Action::Delete)?;
+    let internal = || Error::internal("an allocation of something that is not open");
+    let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
+    let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;
+    let day = on.map_or(row.date, |on| Ord::max(on, row.date));
+    let date = cx.periods().await?.first_open(module_of(row.source_kind), day, cx.asker());
+    let document_of_source = document(cx, row.source_document_id).await?;
+    if let Some(entry) = &row.entry {
+        reverse(cx, &entry.0, date, &document_of_source).await?;
+    }
+    let settled = plus(plus(row.amount, row.discount)?, plus(row.write_off, row.withheld)?)?;
+    let sign = if target.amount.is_negative() { -1 } else { 1 };
+    let signed = |money: Money, sign: i64| if sign < 0 { money.negated() } else { money };
+    shift(cx, &mut target, date, (signed(settled, sign), signed(row.target_base, sign)), row.id)?;
+    shift(cx, &mut source, date, (signed(row.source_amount, -sign), signed(row.source_base, -sign)), row.id)?;
+    let removed = allocations::Model { removed_on: Some(date), removed_at: Some(cx.now), ..row.clone() };
+    let (on, at): (Option<Day>, Option<Instant>) = (removed.removed_on, removed.removed_at);
+    allocations::Entity::update_many()
+        .col_expr(allocations::Column::RemovedOn, on.into())
+        .col_expr(allocations::Column::RemovedAt, at.into())
+        .filter(allocations::Column::BusinessId.eq(row.business_id))
+        .filter(allocations::Column::Id.eq(row.id))
+        .exec(&cx.db)
+        .await?;
+    record(cx, AuditAction::Deleted, row)?;
+    let touched = document(cx, target.document_id).await?;
+    note(cx, AuditAction::Updated, &touched, &removed)?;
+    if touch == Touch::Both {
+        note(cx, AuditAction::Updated, &document_of_source, &removed)?;
+    }
+    Ok(())
+}
+
+async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model) -> Result<()> {
+    let posting = tax_facts::postings(cx, std::slice::from_ref(entry)).await?.pop();
+    let posting = posting.ok_or_else(|| Error::internal("an entry that there is not"))?;
+    cx.post(NewEntry {
+        date,
+        moves: Moves::Back,
+        kind: EntryKind::Reversal,
+        document: of.kind,
+        document_id: of.id,
+        document_version: of.version,
+        document_number: of.number.clone(),
+        reverses: Some(entry.id),
+        narration: of.narration.clone(),
+        posting: posting.reversed(entry.date, date),
+    })
+    .await?;
+    Ok(())
+}
+
+/// An allocation by itself, as the lists of them show it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Allocation")]
+pub struct AllocationRecord {
+    #[serde(flatten)]
+    pub(super) keeping: RecordKeeping,
+    /// The party on both sides.
+    pub(super) party_id: RecordId,
+    /// What settles.
+    pub(super) source_type: Settled,
+    /// The document that settles, or the line of a journal.
+    pub(super) source_id: RecordId,
+    /// What is settled.
+    pub(super) target_type: Settled,
+    /// The document that is settled, or the line of a journal.
+    pub(super) target_id: RecordId,
+    /// The currency of what is settled.
+    pub(super) currency: String,
+    /// How much of it is settled.
+    pub(super) amount: Amount,
+    /// The currency of what settles.
+    pub(super) source_currency: String,
+    /// What is used up for that.
+    pub(super) source_amount: Amount,
+    /// The day it counts for.
+    pub(super) date: Day,
+    /// What was taken off beside the amount, for paying early.
+    pub(super) discount_amount: Amount,
+    /// What was written off beside the amount.
+    pub(super) write_off_amount: Amount,
+    /// Where it was written off to.
+    pub(super) write_off_account_id: Option<RecordId>,
+    /// What was kept back as tax beside the amount.
+    pub(super) withheld_amount: Amount,
+    /// What was gained by the exchange, in the company's currency; a loss is negative.
+    pub(super) fx_gain_loss: Amount,
+    /// The ledger entry it made, if it had to.
+    pub(super) entry_id: Option<RecordId>,
+}
+
+impl AsRef<RecordKeeping> for AllocationRecord {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+impl AllocationRecord {
+    pub(super) fn of(row: &allocations::Model, base_decimals: u32, aliases: &Aliases) -> Self {
+        let own = |money| Amount { money, currency_decimals: decimals(&row.currency) };
+        Self {
+            // An allocation never changes; it is removed and made anew.
+            keeping: RecordKeeping {
+                id: row.id,
+                version: 1,
+                created_at: row.created_at,
+                created_by: row.created_by,
+                updated_at: row.created_at,
+                updated_by: row.created_by,
+            },
+            party_id: aliases.of(row.party_id),
+            source_type: row.source_kind.into(),
+            source_id: row.source_id,
+            target_type: row.target_kind.into(),
+            target_id: row.target_id,
+            currency: row.currency.clone(),
+            amount: own(row.amount),
+            source_currency: row.source_currency.clone(),
+            source_amount: Amount { money: row.source_amount, currency_decimals: decimals(&row.source_currency) },
+            date: row.date,
+            discount_amount: own(row.discount),
+            write_off_amount: own(row.write_off),
+            write_off_account_id: row.write_off_account_id,
+            withheld_amount: own(row.withheld),
+            fx_gain_loss: Amount { money: row.exchange_gain, currency_decimals: base_decimals },
+            entry_id: row.entry.as_ref().map(|entry| entry.0.id),
+        }
+    }
+}

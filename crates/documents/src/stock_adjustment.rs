@@ -1,0 +1,636 @@
+//! Stock adjustments: what was found, lost, broken or counted.
+
+use crate::day::Day;
+use crate::document::identity;
+use crate::document::{
+    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, TradedLine,
+    document_operations, document_rows,
+};
+use crate::error::{Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::ids::RecordId;
+use crate::money::{Amount, Money, Quantity, UnitPrice};
+use books::access::Business;
+use books::balances::sum;
+use books::chart::Chart;
+use books::cx::Cx;
+use books::periods::Module;
+use books::stock::{self, Wanted as Movement};
+use kit::list::{FilterValue, Reads};
+use kit::master::{RecordKeeping, kept};
+use kit::reference::{Held, References};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
+use rules::posting::{Line, Posting, Subject, Unposted, Valued};
+use rules::purpose::Purpose as For;
+use schema::address::text;
+use schema::item::{CostMethod, ItemType};
+use schema::key::ResourceKey;
+use schema::payment_term::MasterStatus;
+use schema::tables::documents::{self, Column};
+use schema::tables::{
+    DocumentKind, DocumentStatus, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves,
+};
+use schemars::JsonSchema;
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use words::sums::Sums as _;
+
+pub struct StockAdjustments;
+
+/// What a client sends to create or replace a stock adjustment.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct StockAdjustmentInput {
+    /// The day it counts for.
+    date: Field<Day>,
+    /// The lines, 1 to 1000.
+    #[schemars(extend("minItems" = 1, "maxItems" = 1000))]
+    lines: Field<Vec<Field<StockAdjustmentLineInput>>>,
+    /// Why stock is adjusted.
+    reason: Maybe<Text<500>>,
+    /// Account of what is gained or lost; the company's when absent.
+    account_id: Maybe<RecordId>,
+    /// `posted` or `draft`; as the company's settings say when absent. On an update, `void` takes it back.
+    status: Maybe<DocumentStatus>,
+    /// Its number, where the series takes numbers by hand.
+    number: Maybe<Text<50>>,
+    /// The number series; the default one when absent.
+    series_id: Maybe<RecordId>,
+    /// A number or text of the other side, such as that of the count.
+    reference: Maybe<Text<100>>,
+    /// What it is about; its ledger entries say the same.
+    narration: Maybe<Text<1000>>,
+    /// Its identifier in another system; unique among stock adjustments.
+    external_id: Maybe<Text<200>>,
+    /// Labels of your own, at most 50.
+    #[schemars(extend("maxItems" = 50))]
+    tags: Each<Label<50>>,
+}
+
+/// One line of a stock adjustment.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct StockAdjustmentLineInput {
+    /// The line's identifier, to keep its identity in an update.
+    id: Maybe<RecordId>,
+    /// The item, which is kept in stock.
+    item_id: Field<RecordId>,
+    /// How much more there is; less is negative. Not beside `countedQuantity`.
+    quantity_delta: Maybe<Quantity>,
+    /// How much was counted at the end of the day. Not beside `quantityDelta`.
+    counted_quantity: Maybe<Quantity>,
+    /// What one unit cost of what was found; what such things cost now when absent.
+    unit_cost: Maybe<UnitPrice>,
+    /// What one unit is worth from this day on, of an item at standard cost. What is there is revalued before anything
+    /// else moves it that day. Not beside a quantity.
+    standard_cost: Maybe<UnitPrice>,
+    /// What the line is about.
+    description: Maybe<Text<1000>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdjustmentAsked {
+    reason: Option<String>,
+    account: Option<RecordId>,
+    lines: Vec<AdjustmentLineAsked>,
+    /// What the version before it named.
+    #[serde(skip)]
+    held: Held,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct AdjustmentLineAsked {
+    id: Option<RecordId>,
+    item: RecordId,
+    delta: Option<Quantity>,
+    counted: Option<Quantity>,
+    unit_cost: Option<UnitPrice>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    standard: Option<UnitPrice>,
+    description: Option<String>,
+}
+
+document::identified!(AdjustmentLineAsked);
+
+impl AdjustmentAsked {
+    /// Whether it says what an item is worth, and nothing else.
+    pub(crate) fn restates_only(&self, item: RecordId) -> bool {
+        matches!(self.lines.as_slice(), [line] if line.item == item && line.standard.is_some())
+    }
+}
+
+/// The adjustment by which a piece of an item is worth something else from a day on.
+pub(crate) fn restating(item: RecordId, date: Day, cost: UnitPrice) -> Draft<AdjustmentAsked> {
+    let line = AdjustmentLineAsked {
+        id: None,
+        item,
+        delta: None,
+        counted: None,
+        unit_cost: None,
+        standard: Some(cost),
+        description: None,
+    };
+    let head = Head { status: Some(DocumentStatus::Posted), ..Head::on(date) };
+    Draft {
+        head,
+        asked: AdjustmentAsked {
+            reason: Some("A new standard cost".into()),
+            account: None,
+            lines: vec![line],
+            held: Held::default(),
+        },
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AdjustmentFigures {
+    account: Option<RecordId>,
+    /// Line by line, what was adjusted.
+    deltas: Vec<Quantity>,
+}
+
+/// What was found, lost, broken or counted.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "StockAdjustment")]
+pub struct StockAdjustmentView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    #[serde(flatten)]
+    head: HeadView,
+    /// Why stock is adjusted.
+    reason: Option<String>,
+    /// Account of what is gained or lost.
+    account_id: Option<RecordId>,
+    /// The lines.
+    lines: Vec<StockAdjustmentLineView>,
+    /// What was gained in all, in the company's currency; a loss is negative.
+    total_value: Amount,
+}
+
+/// One line of a stock adjustment.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "StockAdjustmentLine")]
+pub struct StockAdjustmentLineView {
+    /// The line's identifier; it keeps its identity in an update.
+    id: Option<RecordId>,
+    /// Its place, from 1.
+    line_no: i64,
+    /// The item.
+    item_id: RecordId,
+    /// How much more there is; less is negative. Null where it was counted.
+    quantity_delta: Option<Quantity>,
+    /// How much was counted.
+    counted_quantity: Option<Quantity>,
+    /// What one unit cost of what was found.
+    unit_cost: Option<UnitPrice>,
+    /// What one unit is worth from this day on.
+    standard_cost: Option<UnitPrice>,
+    /// What the line is about.
+    description: Option<String>,
+    /// By how much the stock was adjusted.
+    adjusted_quantity: Quantity,
+    /// What that is worth; a loss is negative.
+    value: Amount,
+}
+
+impl AsRef<RecordKeeping> for StockAdjustmentView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+impl Resource for StockAdjustments {
+    const KEY: ResourceKey = ResourceKey::StockAdjustments;
+    const SCOPE: Scope = Scope::Business;
+    const ABOUT: About = About {
+        one: "a stock adjustment",
+        many: "stock adjustments",
+        description: "What was found, lost, broken or counted. What goes out is valued as a sale would be; what comes in \
+                      at the cost that is named, else at what such things cost now.",
+        sorts: document::SORTS,
+        searched: "number, reference, narration, reason and the lines' descriptions",
+    };
+    type Input = StockAdjustmentInput;
+    type Draft = Draft<AdjustmentAsked>;
+    type View = StockAdjustmentView;
+
+    fn example() -> serde_json::Value {
+        json!({
+            "date": "2026-11-20",
+            "reason": "Yearly count",
+            "accountId": null,
+            "status": "posted",
+            "number": null,
+            "seriesId": null,
+            "reference": null,
+            "narration": null,
+            "externalId": null,
+            "tags": [],
+            "lines": [{
+                "itemId": "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21", "quantityDelta": 10, "countedQuantity": null,
+                "unitCost": 9.25, "standardCost": null, "description": "Found behind the shelf"
+            }]
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({
+            "number": "SA-2026-0003",
+            "postedAt": "2026-11-20T09:30:00.000000Z",
+            "voidDate": null,
+            "voidReason": null,
+            "entryIds": ["019a9f6e-6c00-7a97-8b43-8daf2e4a6c07"],
+            "allowedActions": ["edit", "void", "copy"],
+            "lines": [{
+                "id": "019a9f6e-6c00-7b2b-841a-f617380b942b", "lineNo": 1, "itemId": "019a9f6e-6c00-7b21-8a10-5c7d9e0f1a21",
+                "quantityDelta": 10, "countedQuantity": null, "unitCost": 9.25, "standardCost": null,
+                "description": "Found behind the shelf", "adjustedQuantity": 10, "value": 92.5
+            }],
+            "totalValue": 92.5
+        })
+    }
+
+    fn check(_: Option<&Business>, input: StockAdjustmentInput) -> Result<Self::Draft, FieldErrors> {
+        let mut faults = Faults::default();
+        let head = Head::check(
+            &mut faults,
+            HeadInput {
+                date: input.date,
+                status: input.status,
+                number: input.number,
+                series_id: input.series_id,
+                reference: input.reference,
+                narration: input.narration,
+                external_id: input.external_id,
+                tags: input.tags,
+            },
+        );
+        let asked = AdjustmentAsked {
+            reason: text(&mut faults, "reason", input.reason),
+            account: faults.optional("accountId", input.account_id),
+            lines: check_lines(&mut faults, input.lines),
+            held: Held::default(),
+        };
+        faults.finish(Draft { head, asked })
+    }
+
+    document_operations!();
+}
+
+fn check_lines(faults: &mut Faults, field: Field<Vec<Field<StockAdjustmentLineInput>>>) -> Vec<AdjustmentLineAsked> {
+    let field = match field {
+        Field::Missing => {
+            faults.add("lines", "is required: an adjustment has at least one line");
+            return Vec::new();
+        }
+        Field::Malformed(why) => Field::Malformed(why),
+        Field::Given(lines) if lines.is_empty() || lines.len() > 1000 => {
+            faults.add("lines", if lines.is_empty() { "must be at least one" } else { "must be at most 1000" });
+            return Vec::new();
+        }
+        Field::Given(lines) => Field::Given(Some(lines)),
+    };
+    faults.each("lines", field, |faults, input| {
+        let malformed = matches!(input.quantity_delta, Field::Malformed(_))
+            || matches!(input.counted_quantity, Field::Malformed(_))
+            || matches!(input.standard_cost, Field::Malformed(_));
+        let delta = faults.optional("quantityDelta", input.quantity_delta);
+        let counted = faults.optional("countedQuantity", input.counted_quantity);
+        let standard = faults.optional("standardCost", input.standard_cost);
+        if !malformed
+            && [delta.is_some(), counted.is_some(), standard.is_some()].into_iter().filter(|is| *is).count() != 1
+        {
+            let why = "exactly one of quantityDelta, countedQuantity and standardCost is required";
+            faults.add("quantityDelta", why);
+        }
+        if standard.is_some_and(UnitPrice::is_negative) {
+            faults.add("standardCost", "must not be negative");
+        }
+        if delta == Some(Quantity::ZERO) {
+            faults.add("quantityDelta", "must not be 0");
+        }
+        if counted.is_some_and(Quantity::is_negative) {
+            faults.add("countedQuantity", "must not be negative");
+        }
+        let unit_cost = faults.optional("unitCost", input.unit_cost);
+        if unit_cost.is_some_and(UnitPrice::is_negative) {
+            faults.add("unitCost", "must not be negative");
+        }
+        AdjustmentLineAsked {
+            id: faults.optional("id", input.id),
+            item: faults.required("itemId", input.item_id),
+            delta,
+            counted,
+            unit_cost,
+            standard,
+            description: text(faults, "description", input.description),
+        }
+    })
+}
+
+impl Rows for StockAdjustments {
+    document_rows!();
+
+    fn filters() -> Vec<Filter<Column>> {
+        let mut filters = document::filters();
+        filters.push(Filter::looking("itemId", "Posted adjustments of this item.", Reads::Identifier, adjusting));
+        filters
+    }
+}
+
+fn adjusting(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::Identifier(item) = value else { return Ok(Condition::any()) };
+    let lines = stock_lines::Entity::find()
+        .select_only()
+        .column(stock_lines::Column::DocumentId)
+        .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_lines::Column::ItemId.eq(*item));
+    Ok(Condition::all().add(Column::Id.in_subquery(lines.into_query())))
+}
+
+impl Document for StockAdjustments {
+    const KIND: DocumentKind = DocumentKind::StockAdjustment;
+    const MODULE: Module = Module::Stock;
+    type Asked = AdjustmentAsked;
+    type Figures = AdjustmentFigures;
+    /// What each line is worth by now.
+    type Live = HashMap<RecordId, Money>;
+
+    fn words(asked: &AdjustmentAsked) -> Vec<String> {
+        asked.lines.iter().filter_map(|line| line.description.clone()).chain(asked.reason.clone()).collect()
+    }
+
+    fn identify(
+        cx: &Cx<'_>,
+        asked: &AdjustmentAsked,
+        old: Option<Before<'_, AdjustmentAsked>>,
+    ) -> Result<AdjustmentAsked> {
+        let mut asked = asked.clone();
+        if let Some(old) = old.as_ref().filter(|old| old.status != DocumentStatus::Draft) {
+            asked.held = old.asked.lines.iter().map(|line| line.item).collect();
+        }
+        document::identify(cx, &mut asked.lines, old.map(|old| old.asked.lines.as_slice()))?;
+        Ok(asked)
+    }
+
+    async fn complete(cx: &Cx<'_>, _: &Head, mut asked: AdjustmentAsked) -> Result<AdjustmentAsked> {
+        if asked.account.is_none() {
+            asked.account = Some(cx.chart().await?.roles().inventory_adjustment.id());
+        }
+        Ok(asked)
+    }
+
+    async fn settle(
+        cx: &Cx<'_>,
+        head: &Head,
+        asked: &AdjustmentAsked,
+        purpose: Purpose,
+    ) -> Result<Settled<AdjustmentFigures>> {
+        let business = cx.business()?;
+        let named: HashSet<RecordId> = asked.lines.iter().map(|line| line.item).collect();
+        let items = cx.items(&named).await?;
+        let mut references = References::of(cx).await?;
+        judge(asked, &items, purpose, &mut references);
+        let chart = references.chart.clone();
+        references.finish()?;
+        let account = asked.account.ok_or_else(|| Error::internal("an adjustment has no other side"))?;
+        let deltas = deltas(cx, head.date, asked).await?;
+        let mut settled = Settled {
+            subkind: None,
+            party: None,
+            currency: business.base_currency.clone(),
+            total: Money::ZERO,
+            base_total: Money::ZERO,
+            entries: Vec::new(),
+            open: Vec::new(),
+            lines: Vec::new(),
+            stock: None,
+            progress: None,
+            figures: AdjustmentFigures { account: asked.account, deltas: deltas.clone() },
+        };
+        if purpose == Purpose::Draft {
+            return Ok(settled);
+        }
+        let inventory = chart.roles().inventory.id();
+        let mut movements = Vec::new();
+        for ((line, delta), line_no) in asked.lines.iter().zip(&deltas).zip(1_usize..) {
+            let says = *delta != Quantity::ZERO || line.standard.is_some();
+            let Some(item) = items.get(&line.item).filter(|_| says) else { continue };
+            let cost =
+                line.unit_cost.map(|cost| cost.decimal().checked_mul(delta.decimal()).ok_or_else(Error::too_large));
+            let cost = cost.transpose()?;
+            let rounding = business.settings.rounding_mode.rounding();
+            movements.push(Movement {
+                line: identity(line.id)?,
+                item: item.clone(),
+                standard: line.standard,
+                kind: match (delta.is_negative(), line.unit_cost) {
+                    _ if line.standard.is_some() => FactKind::Standard,
+                    (true, _) => FactKind::Issue,
+                    (false, Some(_)) => FactKind::Receipt,
+                    (false, None) => FactKind::CustomerReturn,
+                },
+                side: FactSide::Cost,
+                quantity: if delta.is_negative() {
+                    Quantity::from_units(delta.units().checked_neg().ok_or_else(Error::too_large)?)
+                } else {
+                    *delta
+                },
+                amount: match cost.filter(|_| !delta.is_negative()) {
+                    Some(cost) => rounding.money(cost, business.currency_decimals).map_err(|_| {
+                        Error::field(&format!("lines[{}].unitCost", line_no - 1), "comes to more than can be kept")
+                    })?,
+                    None => Money::ZERO,
+                },
+                of: None,
+                accounts: stock::Accounts {
+                    inventory: item.inventory_account_id.unwrap_or(inventory),
+                    cost: account,
+                    variance: account,
+                    waits: None,
+                },
+            });
+        }
+        settled.stock = stock::plan(cx, head.date, movements).await?;
+        let moved: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
+        let value = moved.iter().try_fold(Money::ZERO, |sum, fact| sum.checked_add(fact.booked_stock));
+        let value = value.ok_or_else(|| Error::field("lines", "come to more than can be kept"))?;
+        (settled.total, settled.base_total) = (value, value);
+        let lines = lines(&chart, &business.base_currency, moved).map_err(|why| why.at("accountId"))?;
+        let posting = Posting::balanced(lines).map_err(|_| Error::field("lines", "come to more than can be kept"))?;
+        settled.lines = traded(asked, &deltas, moved, account)?;
+        settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
+        Ok(settled)
+    }
+
+    async fn live(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<HashMap<RecordId, Self::Live>> {
+        let lines = stock_lines::Entity::find()
+            .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_lines::Column::DocumentId.is_in(rows.iter().map(|row| row.id)))
+            .all(&cx.db)
+            .await?;
+        let mut live: HashMap<RecordId, Self::Live> = HashMap::new();
+        for line in lines {
+            live.entry(line.document_id).or_default().insert(line.line_id, line.cost);
+        }
+        Ok(live)
+    }
+
+    fn fresh(settled: &Settled<AdjustmentFigures>) -> Self::Live {
+        settled.stock.iter().flat_map(stock::Plan::costs).collect()
+    }
+
+    fn view(
+        cx: &Cx<'_>,
+        row: documents::Model,
+        content: Content<AdjustmentAsked, AdjustmentFigures>,
+        live: Self::Live,
+    ) -> Result<StockAdjustmentView> {
+        let currency_decimals = cx.business()?.currency_decimals;
+        let base = |money| Amount { money, currency_decimals };
+        let Content { asked, figures } = content;
+        let value = |line: Option<RecordId>| match line {
+            Some(id) => live.sum_of(&id),
+            None => Money::ZERO,
+        };
+        let lines =
+            asked.lines.iter().zip(&figures.deltas).zip(1..).map(|((line, delta), line_no)| StockAdjustmentLineView {
+                id: line.id,
+                line_no,
+                item_id: line.item,
+                quantity_delta: line.delta,
+                counted_quantity: line.counted,
+                unit_cost: line.unit_cost,
+                standard_cost: line.standard,
+                description: line.description.clone(),
+                adjusted_quantity: *delta,
+                value: base(value(line.id)),
+            });
+        let total = if live.is_empty() {
+            row.base_total
+        } else {
+            Money::from_units(live.values().map(|cost| cost.units()).sum())
+        };
+        Ok(StockAdjustmentView {
+            keeping: kept!(row),
+            head: HeadView::of(cx, ResourceKey::StockAdjustments, &row)?,
+            reason: asked.reason.clone(),
+            account_id: figures.account,
+            lines: lines.collect(),
+            total_value: base(total),
+        })
+    }
+}
+
+fn judge(
+    asked: &AdjustmentAsked,
+    items: &HashMap<RecordId, Arc<schema::item::Model>>,
+    purpose: Purpose,
+    references: &mut References,
+) {
+    references.account("accountId", asked.account, For::AdjustmentSide);
+    let mut counted = HashSet::new();
+    for (index, line) in asked.lines.iter().enumerate() {
+        let at = format!("lines[{index}].itemId");
+        match items.get(&line.item) {
+            None => references.faults.add(at, "names no item"),
+            Some(item) if item.r#type != ItemType::Stock => {
+                references.faults.add(at, format!("names {}, of which no stock is kept", item.name));
+            }
+            Some(item)
+                if item.status == MasterStatus::Archived
+                    && purpose == Purpose::Posting
+                    && !asked.held.has(line.item) =>
+            {
+                references.faults.add(at, format!("names {}, which is archived", item.name));
+            }
+            Some(item) if line.standard.is_some() && item.cost_method != CostMethod::Standard => {
+                references.faults.add(format!("lines[{index}].standardCost"), "is for items at standard cost");
+            }
+            Some(_) if !counted.insert(line.item) && line.counted.is_some() => {
+                references.faults.add(at, "stands here already: an item is counted once");
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// By how much each line adjusts: a count by what is there at the end of its day.
+async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Quantity>> {
+    let counted: Vec<RecordId> =
+        asked.lines.iter().filter(|line| line.counted.is_some()).map(|line| line.item).collect();
+    let mut there: HashMap<RecordId, i64> = HashMap::new();
+    if !counted.is_empty() {
+        cx.flush().await?;
+        // What was voided on a later day was there on this one.
+        let rows = stock_moves::Entity::find()
+            .select_only()
+            .column(stock_moves::Column::ItemId)
+            .column_as(sum(cx, Expr::col(stock_moves::Column::Quantity)), "quantity")
+            .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_moves::Column::ItemId.is_in(counted))
+            .filter(stock_moves::Column::Date.lte(date))
+            .group_by(stock_moves::Column::ItemId);
+        let rows: Vec<(RecordId, i64)> = rows.into_tuple().all(&cx.db).await?;
+        there.extend(rows);
+    }
+    let delta = |(index, line): (usize, &AdjustmentLineAsked)| match (line.delta, line.counted) {
+        (Some(delta), _) => Ok(delta),
+        (None, Some(counted)) => counted
+            .minus(Quantity::from_units(there.sum_of(&line.item)))
+            .map_err(|_| Error::field(&format!("lines[{index}].countedQuantity"), "comes to more than can be kept")),
+        (None, None) => Ok(Quantity::ZERO),
+    };
+    asked.lines.iter().enumerate().map(delta).collect()
+}
+
+fn lines(chart: &Chart, currency: &str, moved: &[stock_facts::Model]) -> Result<Vec<Line>, Unposted> {
+    let mut lines = Vec::new();
+    for moved in moved {
+        let goods = Subject { item: Some(moved.item_id), quantity: Some(moved.moves()), tax: None };
+        let other = Subject { quantity: None, ..goods.clone() };
+        let inventory = chart.standing(moved.inventory_account_id)?;
+        lines.push(Line::on(inventory, Valued::in_base(moved.booked_stock, currency), goods.into())?);
+        let side = chart.free(moved.cost_account_id, For::AdjustmentSide)?;
+        lines.push(Line::on(side, Valued::in_base(moved.booked_cost, currency), other.clone().into())?);
+        let variance = chart.standing(moved.variance_account_id)?;
+        lines.push(Line::on(variance, Valued::in_base(moved.booked_variance, currency), other.into())?);
+    }
+    Ok(lines)
+}
+
+fn traded(
+    asked: &AdjustmentAsked,
+    deltas: &[Quantity],
+    moved: &[stock_facts::Model],
+    account: RecordId,
+) -> Result<Vec<TradedLine>> {
+    let values: HashMap<RecordId, Money> = moved.iter().map(|fact| (fact.line_id, fact.booked_stock)).collect();
+    let line = |(line, delta): (&AdjustmentLineAsked, &Quantity)| {
+        let id = identity(line.id)?;
+        // What was counted as it is known moves nothing.
+        let value = values.sum_of(&id);
+        Ok(TradedLine {
+            id,
+            item: Some(line.item),
+            account: Some(account),
+            tax_code: None,
+            quantity: *delta,
+            net: value,
+            tax: Money::ZERO,
+            base_net: value,
+            base_tax: Money::ZERO,
+            source_line: None,
+        })
+    };
+    asked.lines.iter().zip(deltas).map(line).collect()
+}

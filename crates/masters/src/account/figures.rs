@@ -1,0 +1,154 @@
+//! What accounts come to, one by one and as a tree.
+
+use super::{AccountNode, AccountTree, AccountView, Accounts};
+use crate::business;
+use crate::currency;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::{Amount, Money};
+use books::balances::{Balance, Balances, balances};
+use books::chart::SystemRole;
+use books::cx::Cx;
+use kit::extra::Produced;
+use kit::master::kept;
+use kit::rows::Rows;
+use rules::account::NormalBalance;
+use rules::keeper::Keeper;
+use schema::account::{self as table, Column};
+use schema::tables::account_months;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::{HashMap, HashSet};
+use words::sums::Lists as _;
+
+/// What the views of some accounts need from the rest of the books.
+pub(super) struct Figures {
+    balances: Balances,
+    /// Which accounts have their own place where in the tree.
+    parents: HashMap<RecordId, Option<RecordId>>,
+    used: HashSet<RecordId>,
+    roles: HashMap<RecordId, SystemRole>,
+}
+
+impl Figures {
+    pub(super) async fn of(cx: &Cx<'_>, rows: &[table::Model]) -> Result<Self> {
+        let places: Vec<(RecordId, Option<RecordId>)> = table::Entity::find()
+            .select_only()
+            .columns([Column::Id, Column::ParentId])
+            .filter(Column::BusinessId.eq(cx.business_id()?))
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let mut ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
+        // A group comes to what is below it, however deep.
+        let groups = rows.iter().any(|row| row.is_group);
+        let balances = balances(cx, if groups { None } else { Some(&ids) }, cx.point).await?;
+        if groups {
+            ids = places.iter().map(|(id, _)| *id).collect();
+        }
+        let used: Vec<RecordId> = account_months::Entity::find()
+            .select_only()
+            .distinct()
+            .column(account_months::Column::AccountId)
+            .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
+            .filter(account_months::Column::AccountId.is_in(ids))
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let held = business::system_accounts(cx).await?;
+        // An account in several roles shows the first of them.
+        let roles = held.into_iter().rev().map(|(role, id)| (id, role)).collect();
+        Ok(Self { balances, parents: places.into_iter().collect(), used: used.into_iter().collect(), roles })
+    }
+
+    fn level(&self, id: RecordId) -> i64 {
+        let mut level = 0;
+        let mut at = id;
+        while let Some(Some(parent)) = self.parents.get(&at) {
+            (at, level) = (*parent, level + 1);
+        }
+        level
+    }
+
+    fn lies_below(&self, id: RecordId, group: RecordId) -> bool {
+        let mut at = id;
+        loop {
+            if at == group {
+                return true;
+            }
+            match self.parents.get(&at) {
+                Some(Some(parent)) => at = *parent,
+                _ => return false,
+            }
+        }
+    }
+
+    pub(super) fn view(&self, cx: &Cx<'_>, row: table::Model) -> Result<AccountView> {
+        let base = cx.business()?;
+        let class = row.class;
+        let cash_flow_section = row.cash_flow();
+        let currency = row.currency.unwrap_or_else(|| base.base_currency.clone());
+        let mut sum = Balance::default();
+        for ((account, line_currency), balance) in &self.balances {
+            if *account != row.id && !(row.is_group && self.lies_below(*account, row.id)) {
+                continue;
+            }
+            let own = if *line_currency == currency { balance.currency } else { 0 };
+            sum = sum
+                .plus(Balance { base: balance.base, currency: own })
+                .ok_or_else(|| Error::internal("a balance outgrew its number"))?;
+        }
+        // An account in the company's own currency comes to its base balance, whatever its lines were in.
+        let own = if row.is_group || currency == base.base_currency { sum.base } else { sum.currency };
+        let sided = |units: i64, decimals: u32| Amount {
+            money: Money::from_units(if class.normal_balance() == NormalBalance::Debit { units } else { -units }),
+            currency_decimals: decimals,
+        };
+        let own_decimals =
+            if row.is_group { base.currency_decimals } else { currency::decimals(&currency).unwrap_or(2) };
+        Ok(AccountView {
+            keeping: kept!(row),
+            code: row.code,
+            name: row.name,
+            r#type: row.r#type,
+            class,
+            normal_balance: class.normal_balance(),
+            parent_id: row.parent_id,
+            level: self.level(row.id),
+            is_group: row.is_group,
+            description: row.description,
+            cash_flow_section,
+            is_control: row.r#type.is_control() || row.keeper == Keeper::OpenItems,
+            system_role: self.roles.get(&row.id).copied(),
+            allow_manual_posting: row.allow_manual_posting,
+            keeper: row.keeper,
+            bank_details: row.bank_details.map(|details| details.0),
+            status: row.status,
+            external_id: row.external_id,
+            tags: row.tags.0,
+            balance: sided(own, own_decimals),
+            base_balance: sided(sum.base, base.currency_decimals),
+            has_entries: self.used.contains(&row.id),
+            currency,
+        })
+    }
+}
+
+pub(super) async fn tree(cx: &Cx<'_>) -> Result<Produced> {
+    let rows = table::Entity::find().filter(Accounts::reach(cx)?).order_by_asc(Column::Code).all(&cx.db).await?;
+    let mut below: HashMap<Option<RecordId>, Vec<AccountView>> = HashMap::new();
+    for view in Accounts::views(cx, rows).await? {
+        below.entry(view.parent_id).or_default().push(view);
+    }
+    Produced::json(&AccountTree { items: nodes(&mut below, None) })
+}
+
+fn nodes(below: &mut HashMap<Option<RecordId>, Vec<AccountView>>, parent: Option<RecordId>) -> Vec<AccountNode> {
+    let accounts = below.take_list(&parent);
+    accounts
+        .into_iter()
+        .map(|account| {
+            let children = nodes(below, Some(account.keeping.id));
+            AccountNode { account, children }
+        })
+        .collect()
+}

@@ -1,0 +1,697 @@
+//! Businesses: the companies whose books these are.
+//!
+//! Owns: the company's own data, its settings, who may see it. Refuses: to vanish while it has records.
+
+use crate::account::keepers::{Claim, check_claims, settle};
+use crate::currency::{CountryCode, CurrencyCode};
+use crate::day::Day;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::ids::{BusinessId, RecordId};
+use crate::money::{Money, Percent};
+use crate::stored::AsJson;
+use crate::{account, lock, number_series, permission};
+use books::access::{Business, Seat};
+use books::auth::invitation;
+use books::chart::{ChartTemplate, SystemRole, load_with};
+use books::cx::Cx;
+use kit::list::Reads;
+use kit::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use kit::resource::{About, Resource, Scope};
+use kit::rows::{Filter, Rows};
+use rules::purpose::Purpose;
+use rules::tax::TaxBasis;
+use rules::tax::TaxRounding;
+use schema::address::{self, Address, AddressInput, ruled, text};
+use schema::item::CostMethod;
+use schema::key::ResourceKey;
+use schema::membership;
+use schema::rights::Role;
+use schema::tables::{documents, number_counters, stock};
+use schemars::JsonSchema;
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::Query;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+pub struct Businesses;
+
+/// What a client sends to create or replace a business.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct BusinessInput {
+    /// Name the company goes by.
+    name: Field<Label<200>>,
+    /// Registered name, where it differs.
+    legal_name: Maybe<Text<200>>,
+    /// Currency of the books, three letters of ISO 4217. It cannot be changed once the company has records.
+    base_currency: Field<CurrencyCode>,
+    /// Country of registration, two letters of ISO 3166.
+    country: Maybe<CountryCode>,
+    /// Time zone in which the company's days begin, a name of the IANA database; `UTC` when absent.
+    timezone: Maybe<Text<64>>,
+    /// Month in which the fiscal year begins, 1 to 12; 1 when absent.
+    #[schemars(range(min = 1, max = 12))]
+    fiscal_year_start_month: Maybe<i64>,
+    /// Day on which the fiscal year begins; 1 when absent.
+    #[schemars(range(min = 1, max = 31))]
+    fiscal_year_start_day: Maybe<i64>,
+    /// VAT, GST or other tax number.
+    tax_number: Maybe<Text<50>>,
+    /// Number in the company register.
+    registration_number: Maybe<Text<50>>,
+    /// Seat of the company.
+    address: Maybe<AddressInput>,
+    /// E-mail address.
+    email: Maybe<Text<254>>,
+    /// Telephone number.
+    phone: Maybe<Text<50>>,
+    /// Web address, beginning with `https://` or `http://`.
+    website: Maybe<Text<500>>,
+    /// The chart of accounts it begins with; `general` when absent. It is only read when the company is made.
+    chart_template: Maybe<ChartTemplate>,
+    /// Which accounts the books use by themselves: role to account. A role that is left out keeps its account.
+    system_accounts: Maybe<SystemAccountsInput>,
+    /// How these books are kept.
+    settings: Maybe<BusinessSettingsInput>,
+    /// An archived company can be read, not written; `active` when absent.
+    status: Maybe<BusinessStatus>,
+    /// The company's identifier in another system; unique.
+    external_id: Maybe<Text<200>>,
+    /// Labels of your own, at most 50.
+    #[schemars(extend("maxItems" = 50))]
+    tags: Maybe<Vec<Field<Label<50>>>>,
+}
+
+/// Accounts by the role that the books use them in.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct SystemAccountsInput(BTreeMap<String, Field<RecordId>>);
+
+/// How a company's books are kept.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct BusinessSettingsInput {
+    /// Whether every change must name the version it is based on, in `If-Match`; `false` when absent.
+    require_if_match: Maybe<bool>,
+    /// What a new document becomes that does not say; `posted` when absent.
+    default_document_status: Maybe<DefaultDocumentStatus>,
+    /// Whether a posted document may be changed by reversal and a new entry; `allow` when absent.
+    posted_edit_policy: Maybe<PostedEditPolicy>,
+    /// How the half of the smallest coin is rounded; `halfUp` when absent.
+    rounding_mode: Maybe<RoundingMode>,
+    /// Whether tax is rounded once for the document or for each line; `document` when absent.
+    tax_rounding: Maybe<TaxRounding>,
+    /// Whether prices include tax, where neither document nor party says; `false` when absent.
+    prices_include_tax_default: Maybe<bool>,
+    /// How new items are valued that do not say; `movingAverage` when absent.
+    cost_method_default: Maybe<CostMethod>,
+    /// Whether more may go out than is there, where the item does not say; `forbid` when absent.
+    negative_stock: Maybe<StockPolicy>,
+    /// Whether money that is not yet allocated stands on the accounts for advances; `false` when absent.
+    book_advances_separately: Maybe<bool>,
+    /// Whether a supplier's reference may be used once only; `false` when absent.
+    unique_supplier_reference: Maybe<bool>,
+    /// What happens when a sale goes beyond a party's credit limit; `ignore` when absent.
+    credit_limit_policy: Maybe<CreditLimitPolicy>,
+    /// The smallest coin, such as 0.05, to which sales totals are rounded; they are not rounded when absent.
+    cash_rounding_increment: Maybe<Money>,
+    /// When delivered goods become a cost: with their invoice or at once; `invoice` when absent.
+    cogs_timing: Maybe<CogsTiming>,
+    /// By how much more than was ordered may be delivered, in percent; 0 when absent.
+    over_delivery_percent: Maybe<Percent>,
+    /// Whether notes may credit more than is left of the invoice that they name; `false` when absent.
+    allow_overcredit: Maybe<bool>,
+    /// By how many smallest coins the tax that a line states may differ from the computed one, 0 to 1000; 5 when absent.
+    tax_override_tolerance: Maybe<i64>,
+    /// When tax counts, from which day on: a document keeps the basis of the day that its tax counts for. By invoice
+    /// where nothing is said.
+    #[schemars(extend("maxItems" = 50))]
+    tax_basis: Each<TaxBasisInput>,
+    /// Whether a discount for paying early reduces the tax of what is settled; as is usual in the company's country
+    /// when absent.
+    discount_reduces_tax: Maybe<bool>,
+    /// Whether what is written off reduces the tax of what is settled; `false` when absent.
+    write_off_reduces_tax: Maybe<bool>,
+}
+
+/// When tax counts, from a day on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct TaxBasisInput {
+    /// The first day of the basis.
+    valid_from: Field<Day>,
+    /// When tax counts.
+    basis: Field<TaxBasis>,
+}
+
+/// Countries where a discount for paying early reduces the tax: those of the European Union, and some others.
+const DISCOUNTS_REDUCE_TAX: [&str; 31] = [
+    "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU", "IE", "IT", "LT", "LU", "LV",
+    "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK", "GB", "NO", "CH", "US",
+];
+
+/// A company whose books are kept here.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Business")]
+pub struct BusinessView {
+    #[serde(flatten)]
+    keeping: RecordKeeping,
+    /// Name the company goes by.
+    name: String,
+    /// Registered name, where it differs.
+    legal_name: Option<String>,
+    /// Currency of the books, three letters of ISO 4217.
+    base_currency: String,
+    /// Country of registration, two letters of ISO 3166.
+    country: Option<String>,
+    /// Time zone in which the company's days begin, a name of the IANA database.
+    timezone: String,
+    /// Month in which the fiscal year begins.
+    fiscal_year_start_month: i64,
+    /// Day on which the fiscal year begins.
+    fiscal_year_start_day: i64,
+    /// VAT, GST or other tax number.
+    tax_number: Option<String>,
+    /// Number in the company register.
+    registration_number: Option<String>,
+    /// Seat of the company.
+    address: Option<Address>,
+    /// E-mail address.
+    email: Option<String>,
+    /// Telephone number.
+    phone: Option<String>,
+    /// Web address.
+    website: Option<String>,
+    /// The chart of accounts it began with.
+    chart_template: ChartTemplate,
+    /// Which accounts the books use by themselves: role to account.
+    system_accounts: BTreeMap<SystemRole, RecordId>,
+    /// The day until which the books are closed, all but hard; see locks.
+    lock_date: Option<Day>,
+    /// How these books are kept.
+    settings: BusinessSettings,
+    /// An archived company can be read, not written.
+    status: BusinessStatus,
+    /// The company's identifier in another system.
+    external_id: Option<String>,
+    /// Labels of your own.
+    tags: Vec<String>,
+    /// Your role in this company: a built-in one, or the name of your permission set.
+    role: String,
+    /// Your permission set in this company.
+    permission_id: Option<RecordId>,
+    /// What your role allows, as permission keys.
+    permissions: Vec<String>,
+}
+
+impl AsRef<RecordKeeping> for BusinessView {
+    fn as_ref(&self) -> &RecordKeeping {
+        &self.keeping
+    }
+}
+
+pub(crate) use schema::business as table;
+pub use schema::business::{
+    BusinessSettings, BusinessStatus, CogsTiming, CreditLimitPolicy, DefaultDocumentStatus, PostedEditPolicy,
+    RoundingMode, StockPolicy, TaxBasisFrom, Tolerance,
+};
+use table::Column;
+
+impl Resource for Businesses {
+    const KEY: ResourceKey = ResourceKey::Businesses;
+    const SCOPE: Scope = Scope::Installation;
+    const ABOUT: About = About {
+        one: "a business",
+        many: "businesses",
+        description: "The companies whose books are kept here. You see those you are a member of.",
+        sorts: &["name", "createdAt", "updatedAt"],
+        searched: "name, legal name, tax number and registration number",
+    };
+    type Input = BusinessInput;
+    type Draft = Columns<Column>;
+    type View = BusinessView;
+
+    fn example() -> serde_json::Value {
+        json!({
+            "name": "Harbour Trading",
+            "legalName": "Harbour Trading GmbH",
+            "baseCurrency": "EUR",
+            "country": "DE",
+            "timezone": "Europe/Berlin",
+            "fiscalYearStartMonth": 1,
+            "fiscalYearStartDay": 1,
+            "taxNumber": "DE136695976",
+            "registrationNumber": null,
+            "address": {
+                "line1": "Am Kai 4", "line2": null, "city": "Hamburg", "state": null, "postalCode": "20457", "country": "DE"
+            },
+            "email": "books@harbour.example",
+            "phone": null,
+            "website": "https://harbour.example",
+            "chartTemplate": "general",
+            "settings": {
+                "requireIfMatch": false, "defaultDocumentStatus": "posted", "postedEditPolicy": "allow", "roundingMode": "halfUp",
+                "taxRounding": "document", "pricesIncludeTaxDefault": false, "costMethodDefault": "movingAverage",
+                "negativeStock": "forbid", "bookAdvancesSeparately": false, "uniqueSupplierReference": false,
+                "creditLimitPolicy": "ignore", "cashRoundingIncrement": null, "cogsTiming": "invoice",
+                "overDeliveryPercent": null, "allowOvercredit": false, "taxOverrideTolerance": 5, "taxBasis": [],
+                "discountReducesTax": true, "writeOffReducesTax": false
+            },
+            "status": "active",
+            "externalId": null,
+            "tags": ["group"]
+        })
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({
+            "systemAccounts": { "receivable": "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a10" },
+            "lockDate": null,
+            "role": "owner",
+            "permissionId": "019a9f6e-6c00-7b2b-9a1a-f60738091b2b",
+            "permissions": Role::Owner.rights().permissions()
+        })
+    }
+
+    fn check(_: Option<&Business>, input: BusinessInput) -> Result<Columns<Column>, FieldErrors> {
+        let mut faults = Faults::default();
+        let known_zone = |zone: &str| zone.parse::<chrono_tz::Tz>().is_ok();
+        let zone_words = "must be a time zone of the IANA database, such as Europe/Berlin";
+        let month = faults.optional("fiscalYearStartMonth", input.fiscal_year_start_month);
+        let day = faults.optional("fiscalYearStartDay", input.fiscal_year_start_day);
+        faults.within("fiscalYearStartMonth", month, 1, 12);
+        // 29 February does not come every year, so no fiscal year begins there.
+        let longest = match month.unwrap_or(1) {
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        faults.within("fiscalYearStartDay", day, 1, longest);
+        let mut row = Columns::new();
+        let name = faults.required("name", input.name).into_inner();
+        row.set(Column::Name, name.clone());
+        let legal_name = text(&mut faults, "legalName", input.legal_name);
+        row.set(Column::LegalName, legal_name.clone());
+        let base_currency = faults.required("baseCurrency", input.base_currency).into_inner();
+        row.set(Column::BaseCurrency, base_currency.clone());
+        let country = faults.optional("country", input.country).map(CountryCode::into_inner);
+        let usual = country.as_deref().is_some_and(|country| DISCOUNTS_REDUCE_TAX.contains(&country));
+        row.set(Column::Country, country);
+        row.set(
+            Column::Timezone,
+            ruled(&mut faults, "timezone", input.timezone, known_zone, zone_words).unwrap_or_else(|| "UTC".into()),
+        );
+        row.set(Column::FiscalYearStartMonth, month.unwrap_or(1));
+        row.set(Column::FiscalYearStartDay, day.unwrap_or(1));
+        let tax_number = text(&mut faults, "taxNumber", input.tax_number);
+        row.set(Column::TaxNumber, tax_number.clone());
+        let registration_number = text(&mut faults, "registrationNumber", input.registration_number);
+        row.set(Column::RegistrationNumber, registration_number.clone());
+        row.set(Column::Address, address::check(&mut faults, "address", input.address).map(AsJson));
+        row.set(Column::Email, address::email(&mut faults, "email", input.email));
+        row.set(Column::Phone, text(&mut faults, "phone", input.phone));
+        row.set(Column::Website, address::website(&mut faults, "website", input.website));
+        row.set(Column::ChartTemplate, faults.optional("chartTemplate", input.chart_template).unwrap_or_default());
+        row.set(Column::SystemAccounts, AsJson(check_system_accounts(&mut faults, input.system_accounts)));
+        row.set(Column::Settings, AsJson(check_settings(&mut faults, (&base_currency, usual), input.settings)));
+        row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
+        row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
+        row.set(Column::Tags, AsJson(address::tags(&mut faults, input.tags)));
+        row.set(Column::NameKey, crate::texts::search_key(&name));
+        let searched = [Some(&name), legal_name.as_ref(), tax_number.as_ref(), registration_number.as_ref()];
+        row.set(Column::Search, address::search_text(&searched));
+        faults.finish(row)
+    }
+
+    master_operations!();
+}
+
+fn check_settings(
+    faults: &mut Faults,
+    (currency, usual): (&str, bool),
+    field: Maybe<BusinessSettingsInput>,
+) -> BusinessSettings {
+    let Some(input) = faults.optional("settings", field) else {
+        return BusinessSettings { discount_reduces_tax: usual, ..BusinessSettings::default() };
+    };
+    faults.inside("settings", input, |faults, input| BusinessSettings {
+        require_if_match: faults.optional("requireIfMatch", input.require_if_match).unwrap_or_default(),
+        default_document_status: faults
+            .optional("defaultDocumentStatus", input.default_document_status)
+            .unwrap_or_default(),
+        posted_edit_policy: faults.optional("postedEditPolicy", input.posted_edit_policy).unwrap_or_default(),
+        rounding_mode: faults.optional("roundingMode", input.rounding_mode).unwrap_or_default(),
+        tax_rounding: faults.optional("taxRounding", input.tax_rounding).unwrap_or_default(),
+        prices_include_tax_default: faults
+            .optional("pricesIncludeTaxDefault", input.prices_include_tax_default)
+            .unwrap_or_default(),
+        cost_method_default: faults.optional("costMethodDefault", input.cost_method_default).unwrap_or_default(),
+        negative_stock: faults.optional("negativeStock", input.negative_stock).unwrap_or_default(),
+        book_advances_separately: faults
+            .optional("bookAdvancesSeparately", input.book_advances_separately)
+            .unwrap_or_default(),
+        unique_supplier_reference: faults
+            .optional("uniqueSupplierReference", input.unique_supplier_reference)
+            .unwrap_or_default(),
+        credit_limit_policy: faults.optional("creditLimitPolicy", input.credit_limit_policy).unwrap_or_default(),
+        cash_rounding_increment: {
+            let increment = faults.optional("cashRoundingIncrement", input.cash_rounding_increment);
+            if increment.is_some_and(|increment| increment <= Money::ZERO) {
+                faults.add("cashRoundingIncrement", "must be more than 0");
+            }
+            let places = crate::currency::decimals(currency).unwrap_or(2);
+            if increment.is_some_and(|increment| !increment.fits(places)) {
+                faults.add("cashRoundingIncrement", format!("must have at most {places} decimal places in {currency}"));
+            }
+            increment
+        },
+        cogs_timing: faults.optional("cogsTiming", input.cogs_timing).unwrap_or_default(),
+        over_delivery_percent: {
+            let percent = faults.optional("overDeliveryPercent", input.over_delivery_percent);
+            faults.within("overDeliveryPercent", percent, Percent::ZERO, Percent::HUNDRED);
+            percent.filter(|percent| *percent != Percent::ZERO)
+        },
+        allow_overcredit: faults.optional("allowOvercredit", input.allow_overcredit).unwrap_or_default(),
+        tax_override_tolerance: {
+            let coins = faults.optional("taxOverrideTolerance", input.tax_override_tolerance);
+            if coins.is_some_and(|coins| !(0..=1000).contains(&coins)) {
+                faults.add("taxOverrideTolerance", "must be 0 to 1000");
+            }
+            coins.map(Tolerance).unwrap_or_default()
+        },
+        tax_basis: {
+            let basis = faults.each("taxBasis", input.tax_basis, |faults, input| TaxBasisFrom {
+                valid_from: faults.required("validFrom", input.valid_from),
+                basis: faults.required("basis", input.basis),
+            });
+            let days: HashSet<Day> = basis.iter().map(|from| from.valid_from).collect();
+            if days.len() < basis.len() || basis.len() > 50 {
+                faults.add("taxBasis", "must be at most 50, each from a day of its own");
+            }
+            basis
+        },
+        discount_reduces_tax: faults.optional("discountReducesTax", input.discount_reduces_tax).unwrap_or(usual),
+        write_off_reduces_tax: faults.optional("writeOffReducesTax", input.write_off_reduces_tax).unwrap_or_default(),
+    })
+}
+
+fn check_system_accounts(faults: &mut Faults, field: Maybe<SystemAccountsInput>) -> BTreeMap<SystemRole, RecordId> {
+    let Some(input) = faults.optional("systemAccounts", field) else { return BTreeMap::new() };
+    faults.inside("systemAccounts", input.0, |faults, roles| {
+        let mut held = BTreeMap::new();
+        for (name, field) in roles {
+            match name.parse::<SystemRole>() {
+                Ok(role) => {
+                    held.insert(role, faults.required(&name, field));
+                }
+                Err(_) => faults.add(&name, "is not a known role"),
+            }
+        }
+        held
+    })
+}
+
+impl Rows for Businesses {
+    type Entity = table::Entity;
+
+    const ID: Column = Column::Id;
+    const CHANGED: Column = Column::UpdatedAt;
+    const SEARCH: Column = Column::Search;
+    const SORTS: &'static [Column] = &[Column::NameKey, Column::CreatedAt, Column::UpdatedAt];
+
+    fn filters() -> Vec<Filter<Column>> {
+        let text = Reads::Text;
+        let statuses = Reads::AnyOf(BusinessStatus::TEXTS);
+        vec![
+            Filter::equal("status", "Companies of these statuses.", statuses, Column::Status),
+            Filter::equal("externalId", "The company with this identifier elsewhere.", text, Column::ExternalId),
+            Filter::containing("tag", "Companies with this label.", text, Column::Tags),
+        ]
+    }
+
+    fn reach(cx: &Cx<'_>) -> Result<Condition> {
+        let mine = Query::select()
+            .column(membership::Column::BusinessId)
+            .from(membership::Entity)
+            .and_where(membership::Column::UserId.eq(cx.user))
+            .take();
+        let mut reach = Condition::all().add(Column::Id.in_subquery(mine));
+        // A key of one company sees no other.
+        if let Some(only) = cx.only() {
+            reach = reach.add(Column::Id.eq(only));
+        }
+        Ok(reach)
+    }
+
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<BusinessView>> {
+        let memberships = membership::Entity::find()
+            .filter(membership::Column::UserId.eq(cx.user))
+            .filter(membership::Column::BusinessId.is_in(rows.iter().map(|row| row.id)))
+            .all(&cx.db)
+            .await?;
+        let sets = schema::permission::Entity::find()
+            .filter(schema::permission::Column::Id.is_in(memberships.iter().map(|one| one.permission_id)))
+            .all(&cx.db)
+            .await?;
+        let mut seats: HashMap<BusinessId, Seat> =
+            sets.into_iter().map(|set| (set.business_id, cx.narrowed(Seat::of(set)))).collect();
+        let locks = lock::dates_in_force(cx, rows.iter().map(|row| row.id)).await?;
+        rows.into_iter()
+            .map(|row| {
+                let seat = seats.remove(&row.id).ok_or(Error::NotFound)?;
+                let lock_date = locks.get(&row.id).copied().flatten();
+                Ok(view(row, seat, lock_date))
+            })
+            .collect()
+    }
+}
+
+impl Master for Businesses {
+    keeping!();
+    const UNIQUE: &'static [(&'static str, Column)] = &[("externalId", Column::ExternalId)];
+
+    fn version(row: &table::Model) -> i64 {
+        row.version
+    }
+
+    fn placement(_: &Cx<'_>) -> Result<Vec<(Column, Value)>> {
+        Ok(Vec::new())
+    }
+
+    fn business(_: &Cx<'_>, id: RecordId) -> Result<BusinessId> {
+        Ok(BusinessId(id.0))
+    }
+
+    async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        let named = named_accounts(draft)?;
+        let Some(row) = row else {
+            if !named.is_empty() {
+                return Err(Error::field("systemAccounts", "names no account: a new company has none yet"));
+            }
+            let template = template_of(draft)?;
+            let roles = template.accounts().into_iter().filter_map(|blueprint| blueprint.role);
+            let held: BTreeMap<SystemRole, RecordId> = roles.map(|role| (role, RecordId(cx.new_id()))).collect();
+            draft.replace(Column::SystemAccounts, AsJson(held));
+            return Ok(());
+        };
+        draft.replace(Column::ChartTemplate, row.chart_template);
+        let mut held = row.system_accounts.0.clone();
+        held.extend(named.clone());
+        // One that was made before there were charts is judged by the roles that it is given.
+        let chart = match load_with(&cx.db, row.id, &row.system_accounts.0).await {
+            Err(Error::Conflict(_)) => load_with(&cx.db, row.id, &held).await?,
+            known => known?,
+        };
+        let claims: Vec<Claim> = named
+            .into_iter()
+            .map(|(role, account)| Claim {
+                field: format!("systemAccounts.{role}"),
+                account,
+                purpose: Purpose::Role(role),
+                keeper: role.keeper(),
+            })
+            .collect();
+        check_claims(cx, row.id, &chart, &claims).await?;
+        let inventory = |roles: &BTreeMap<SystemRole, RecordId>| roles.get(&SystemRole::Inventory).copied();
+        let before = inventory(&row.system_accounts.0);
+        if before.is_some() && inventory(&held) != before && has_stock_by_role(cx, row.id).await? {
+            let field = format!("systemAccounts.{}", SystemRole::Inventory);
+            let why = "cannot change, since stock of items without an account of their own was moved";
+            return Err(Error::Conflict(Conflict {
+                code: "in_use",
+                title: "Stock of items was moved".into(),
+                errors: FieldErrors::one(&field, why),
+            }));
+        }
+        draft.replace(Column::SystemAccounts, AsJson(held));
+        Ok(())
+    }
+
+    async fn inserted(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) -> Result<()> {
+        let business = BusinessId(id.0);
+        cx.found(business).await?;
+        account::plant(cx, business, &template_of(draft)?.accounts(), &named_accounts(draft)?).await?;
+        number_series::plant(cx, business).await?;
+        let sets = permission::plant(cx, business).await?;
+        let owner = membership::ActiveModel {
+            business_id: Set(business),
+            user_id: Set(cx.user),
+            permission_id: Set(sets.get(&Role::Owner).copied().unwrap_or_default()),
+        };
+        membership::Entity::insert(owner).exec_without_returning(&cx.db).await?;
+        Ok(())
+    }
+
+    async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+        let currency = Value::from(row.base_currency.as_str());
+        if draft.get(Column::BaseCurrency) != Some(&currency) && has_records(cx, row.id).await? {
+            return Err(Error::conflict("in_use", "The base currency cannot change once the company has records"));
+        }
+        for (field, column, day) in [
+            ("fiscalYearStartMonth", Column::FiscalYearStartMonth, row.fiscal_year_start_month),
+            ("fiscalYearStartDay", Column::FiscalYearStartDay, row.fiscal_year_start_day),
+        ] {
+            if draft.get(column) != Some(&Value::from(day)) && has_numbers(cx, row.id).await? {
+                return Err(Error::Conflict(Conflict {
+                    code: "in_use",
+                    title: "The fiscal year cannot move once documents were numbered by it".into(),
+                    errors: FieldErrors::one(field, "cannot change once documents were numbered"),
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    async fn changed(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+        let mut moved = row.system_accounts.0.clone();
+        let now = named_accounts(draft)?;
+        moved.retain(|role, account| now.get(role) != Some(account));
+        let moved: HashSet<RecordId> =
+            moved.iter().flat_map(|(role, account)| [Some(*account), now.get(role).copied()]).flatten().collect();
+        settle(cx, row.id, moved).await
+    }
+
+    async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
+        if has_records(cx, row.id).await? {
+            return Err(Error::conflict("in_use", "The company has records; set its status to archived instead"));
+        }
+        invitation::forget_all_of(&cx.db, row.id).await?;
+        // What every company has from the start goes with it; its audit log stays.
+        membership::Entity::delete_many().filter(membership::Column::BusinessId.eq(row.id)).exec(&cx.db).await?;
+        let sets = schema::permission::Column::BusinessId.eq(row.id);
+        schema::permission::Entity::delete_many().filter(sets).exec(&cx.db).await?;
+        let keys = schema::api_key::Column::BusinessId.eq(row.id);
+        schema::api_key::Entity::delete_many().filter(keys).exec(&cx.db).await?;
+        let accounts = schema::account::Column::BusinessId.eq(row.id);
+        schema::account::Entity::delete_many().filter(accounts).exec(&cx.db).await?;
+        let series = schema::number_series::Column::BusinessId.eq(row.id);
+        schema::number_series::Entity::delete_many().filter(series).exec(&cx.db).await?;
+        let years = schema::fiscal_year::Column::BusinessId.eq(row.id);
+        schema::fiscal_year::Entity::delete_many().filter(years).exec(&cx.db).await?;
+        let rates = schema::exchange_rate::Column::BusinessId.eq(row.id);
+        schema::exchange_rate::Entity::delete_many().filter(rates).exec(&cx.db).await?;
+        let codes = schema::tax_code::Column::BusinessId.eq(row.id);
+        schema::tax_code::Entity::delete_many().filter(codes).exec(&cx.db).await?;
+        let terms = schema::payment_term::Column::BusinessId.eq(row.id);
+        schema::payment_term::Entity::delete_many().filter(terms).exec(&cx.db).await?;
+        let locks = schema::lock::Column::BusinessId.eq(row.id);
+        schema::lock::Entity::delete_many().filter(locks).exec(&cx.db).await?;
+        Ok(())
+    }
+}
+
+async fn has_numbers(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
+    let counters = number_counters::Entity::find().filter(number_counters::Column::BusinessId.eq(id));
+    Ok(counters.count(&cx.db).await? > 0)
+}
+
+/// Whether stock was moved of items that have no inventory account of their own: the company's role is their account, from
+/// their first movement on.
+async fn has_stock_by_role(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
+    cx.flush().await?;
+    let without = Query::select()
+        .column(schema::item::Column::Id)
+        .from(schema::item::Entity)
+        .and_where(schema::item::Column::BusinessId.eq(id))
+        .and_where(schema::item::Column::InventoryAccountId.is_null())
+        .take();
+    let moved = stock::Entity::find()
+        .filter(stock::Column::BusinessId.eq(id))
+        .filter(stock::Column::ItemId.in_subquery(without));
+    Ok(moved.count(&cx.db).await? > 0)
+}
+
+async fn has_records(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
+    let parties = schema::party::Entity::find().filter(schema::party::Column::BusinessId.eq(id));
+    let documents = documents::Entity::find().filter(documents::Column::BusinessId.eq(id));
+    let items = schema::item::Entity::find().filter(schema::item::Column::BusinessId.eq(id));
+    Ok(parties.count(&cx.db).await? > 0 || items.count(&cx.db).await? > 0 || documents.count(&cx.db).await? > 0)
+}
+
+/// The template that a draft names.
+fn template_of(draft: &Columns<Column>) -> Result<ChartTemplate> {
+    match draft.get(Column::ChartTemplate) {
+        Some(Value::String(Some(text))) => text.parse().map_err(Error::internal),
+        _ => Ok(ChartTemplate::default()),
+    }
+}
+
+/// The accounts that a draft names by role.
+fn named_accounts(draft: &Columns<Column>) -> Result<BTreeMap<SystemRole, RecordId>> {
+    match draft.get(Column::SystemAccounts) {
+        Some(Value::String(Some(text))) => serde_json::from_str(text).map_err(Error::internal),
+        _ => Ok(BTreeMap::new()),
+    }
+}
+
+/// The accounts of the company in scope by role, as they are now.
+pub(crate) async fn system_accounts(cx: &Cx<'_>) -> Result<BTreeMap<SystemRole, RecordId>> {
+    system_accounts_of(cx, cx.business_id()?).await
+}
+
+/// The accounts of a company by role, as they are now.
+pub(crate) async fn system_accounts_of(cx: &Cx<'_>, business: BusinessId) -> Result<BTreeMap<SystemRole, RecordId>> {
+    let held: Option<AsJson<BTreeMap<SystemRole, RecordId>>> = table::Entity::find_by_id(business)
+        .select_only()
+        .column(Column::SystemAccounts)
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    Ok(held.unwrap_or_default().0)
+}
+
+fn view(row: table::Model, seat: Seat, lock_date: Option<Day>) -> BusinessView {
+    BusinessView {
+        keeping: kept!(row),
+        name: row.name,
+        legal_name: row.legal_name,
+        base_currency: row.base_currency,
+        country: row.country,
+        timezone: row.timezone,
+        fiscal_year_start_month: row.fiscal_year_start_month,
+        fiscal_year_start_day: row.fiscal_year_start_day,
+        tax_number: row.tax_number,
+        registration_number: row.registration_number,
+        address: row.address.map(|address| address.0),
+        email: row.email,
+        phone: row.phone,
+        website: row.website,
+        chart_template: row.chart_template,
+        system_accounts: row.system_accounts.0,
+        lock_date,
+        settings: row.settings.0,
+        status: row.status,
+        external_id: row.external_id,
+        tags: row.tags.0,
+        permission_id: seat.set,
+        permissions: seat.rights.permissions(),
+        role: seat.role,
+    }
+}

@@ -1,0 +1,518 @@
+//! One's own account: who one is, one's password, and the second factor. It needs nobody's leave.
+
+use crate::clock::Instant;
+use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::field::{Faults, Field, Maybe, Text};
+use crate::ids::{RecordId, UserId};
+use crate::invitation::AcceptInvitation;
+use crate::user::{MembershipView, memberships};
+use books::auth::password::{Names, NewPassword};
+use books::auth::user::{self as accounts, Revoking, UserStatus};
+use books::auth::{SentPassword, recovery, session, sign_in, totp};
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
+use books::keys::Purpose;
+use books::security::AccountChange;
+use kit::extra::{Act, ActMethod, Does, Extra, NoWords, On, Produced, Reading, action};
+use kit::list::{ListQuery, Page, Parameter};
+use kit::operation::ReplyKind;
+use kit::operation::{Confirmation, ResourceOperations, SecondFactor, Verb};
+use kit::resource::{About, Record, Resource, Scope};
+use kit::rows::read_only;
+use schema::address::text;
+use schema::key::ResourceKey;
+use schema::rights::Action;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub struct Profile;
+
+/// One's own account.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Profile")]
+pub struct ProfileView {
+    /// Identifier.
+    id: RecordId,
+    /// Rises with every change.
+    version: i64,
+    /// E-mail address.
+    email: String,
+    /// Another name to log in with.
+    username: Option<String>,
+    /// Name to show.
+    display_name: String,
+    /// Whether you may log in.
+    status: UserStatus,
+    /// Language and country.
+    locale: Option<String>,
+    /// Whether you must choose another password before anything else.
+    must_change_password: bool,
+    /// Whether you may make companies.
+    is_system_admin: bool,
+    /// Whether a code of your authenticator is asked of you.
+    two_factor_enabled: bool,
+    /// When you last logged in.
+    last_login_at: Option<Instant>,
+    /// What you may do in which company.
+    memberships: Vec<MembershipView>,
+    /// How many of your recovery codes are left.
+    recovery_codes_left: u64,
+    /// What your authenticator needs; only in the answer that makes it.
+    authenticator: Option<Authenticator>,
+    /// Codes that are each good once in place of one of your authenticator; only in the answer that makes them. Keep them
+    /// where you find them without your device.
+    recovery_codes: Option<Vec<String>>,
+}
+
+/// What an authenticator needs to make codes.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Authenticator {
+    /// The secret, to be typed in.
+    secret: String,
+    /// The same as an address, to be shown as a picture.
+    uri: String,
+}
+
+impl Record for ProfileView {
+    fn id(&self) -> RecordId {
+        self.id
+    }
+
+    fn version(&self) -> i64 {
+        self.version
+    }
+}
+
+pub(crate) async fn own(cx: &Cx<'_>) -> Result<ProfileView> {
+    let row = accounts::find(&cx.db, cx.user).await?.ok_or(Error::NotFound)?;
+    let signed = sign_in::find(&cx.db, cx.user).await?;
+    let mut memberships = memberships(cx, &[cx.user], None).await?.remove(&cx.user).unwrap_or_default();
+    memberships.retain(|one| cx.only().is_none_or(|only| only == one.business_id));
+    Ok(ProfileView {
+        id: RecordId(row.id.0),
+        version: row.version,
+        email: row.email,
+        username: row.username,
+        display_name: row.display_name,
+        status: row.status,
+        locale: row.locale,
+        must_change_password: row.must_change_password,
+        is_system_admin: row.is_system_admin,
+        two_factor_enabled: signed.as_ref().is_some_and(|signed| signed.totp_on),
+        last_login_at: signed.and_then(|signed| signed.last_at),
+        memberships,
+        recovery_codes_left: recovery::left(&cx.db, cx.user).await?,
+        authenticator: None,
+        recovery_codes: None,
+    })
+}
+
+fn read<'c>(cx: &'c Cx<'c>, _: Option<RecordId>, _: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
+    Box::pin(async move { Produced::json(&own(cx).await?) })
+}
+
+/// Only who logged in may change what they log in with.
+pub(crate) fn check_logged_in(cx: &Cx<'_>) -> Result<()> {
+    match cx.only() {
+        Some(_) => Err(Error::not_allowed("An API key cannot do this; log in", FieldErrors::default())),
+        None => Ok(()),
+    }
+}
+
+// ── Password ──
+
+struct ChangePassword;
+
+/// What a client sends to change their password.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+struct PasswordInput {
+    /// The password that you have.
+    current_password: Field<SentPassword>,
+    /// The one that you want, 12 to 256 characters, and hard to guess for whoever knows your names and those of your
+    /// companies. Every session of yours ends.
+    new_password: Field<SentPassword>,
+}
+
+struct Passwords {
+    current: String,
+    wanted: NewPassword,
+}
+
+impl Act for ChangePassword {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = PasswordInput;
+    type Words = Passwords;
+    const NAME: &'static str = "ChangePassword";
+    const SEGMENT: &'static str = "password";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
+    const SUMMARY: &'static str = "Change your password";
+    const DESCRIPTION: &'static str = "Every session of yours ends, this one too: log in again. API keys go on.";
+
+    fn check(input: PasswordInput) -> Result<Passwords, FieldErrors> {
+        let mut faults = Faults::default();
+        let current = faults.required("currentPassword", input.current_password).into_inner();
+        let wanted = faults.required("newPassword", input.new_password).into_inner();
+        faults.finish(())?;
+        if wanted == current {
+            return Err(FieldErrors::one("newPassword", "must be another than the one that you have"));
+        }
+        Ok(Passwords { current, wanted: NewPassword::of("newPassword", wanted, Names::default())? })
+    }
+
+    fn example() -> Option<fn() -> serde_json::Value> {
+        Some(|| json!({"currentPassword": "correct horse battery", "newPassword": "a ferry at first light"}))
+    }
+
+    fn confirmed_by(words: &Passwords) -> Option<Confirmation<'_>> {
+        Some(Confirmation { password: &words.current, factor: SecondFactor::NotAsked })
+    }
+
+    fn new_password(words: &Passwords) -> Option<&NewPassword> {
+        Some(&words.wanted)
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, words: &Passwords) -> Result<ProfileView> {
+        check_logged_in(cx)?;
+        let hash = words.wanted.hash()?.to_owned();
+        accounts::revoke_with(&cx.db, UserId(id.0), Revoking::Password { hash, must_change: false }, cx.now).await?;
+        cx.record_account(UserId(id.0), AccountChange::Password)?;
+        own(cx).await
+    }
+}
+
+// ── Second factor ──
+
+/// The password, to confirm with.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+struct ConfirmedInput {
+    /// The password that you have.
+    current_password: Field<SentPassword>,
+}
+
+fn confirmed(input: ConfirmedInput) -> Result<String, FieldErrors> {
+    let mut faults = Faults::default();
+    let current = faults.required("currentPassword", input.current_password).into_inner();
+    faults.finish(current)
+}
+
+struct BeginTotp;
+
+impl Act for BeginTotp {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = ConfirmedInput;
+    type Words = String;
+    const NAME: &'static str = "BeginTotp";
+    const SEGMENT: &'static str = "totp";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
+    const SUMMARY: &'static str = "Begin to use an authenticator";
+    const DESCRIPTION: &'static str =
+        "Answers what your authenticator needs. Codes are asked for once you confirm one.";
+
+    fn check(input: ConfirmedInput) -> Result<String, FieldErrors> {
+        confirmed(input)
+    }
+
+    fn example() -> Option<fn() -> serde_json::Value> {
+        Some(|| json!({"currentPassword": "correct horse battery"}))
+    }
+
+    fn confirmed_by(words: &String) -> Option<Confirmation<'_>> {
+        Some(Confirmation { password: words, factor: SecondFactor::NotAsked })
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, _: &String) -> Result<ProfileView> {
+        check_logged_in(cx)?;
+        let view = own(cx).await?;
+        if view.two_factor_enabled {
+            return Err(Error::conflict("invalid_state", "You have an authenticator already; remove it first"));
+        }
+        let secret = totp::secret()?;
+        let user = UserId(id.0);
+        let hidden = sign_in::hidden(cx.keys(), user, &secret)?;
+        sign_in::set_totp(&cx.db, user, (Some(hidden), false, 0)).await?;
+        let uri = totp::uri(&secret, &view.email);
+        Ok(ProfileView { authenticator: Some(Authenticator { secret, uri }), ..view })
+    }
+}
+
+struct ConfirmTotp;
+
+/// A code, to confirm with.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+struct CodeInput {
+    /// The code that your authenticator shows.
+    code: Field<Text<16>>,
+}
+
+impl Act for ConfirmTotp {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = CodeInput;
+    type Words = String;
+    const NAME: &'static str = "ConfirmTotp";
+    const SEGMENT: &'static str = "totp-confirmation";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
+    const SUMMARY: &'static str = "Confirm your authenticator";
+    const DESCRIPTION: &'static str = "From now on a log-in needs a code of it as `totpCode`. Answers ten recovery codes, which \
+                                       are shown only now: each is good once in place of such a code.";
+
+    fn check(input: CodeInput) -> Result<String, FieldErrors> {
+        let mut faults = Faults::default();
+        let code = faults.required("code", input.code).into_option().unwrap_or_default();
+        faults.finish(code)
+    }
+
+    fn example() -> Option<fn() -> serde_json::Value> {
+        Some(|| json!({"code": "492039"}))
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, code: &String) -> Result<ProfileView> {
+        check_logged_in(cx)?;
+        let signed = sign_in::find(&cx.db, cx.user).await?.filter(|signed| !signed.totp_on);
+        let secret = signed.as_ref().map(|signed| signed.secret(cx.keys())).transpose()?.flatten();
+        let Some(secret) = secret else {
+            return Err(Error::conflict("invalid_state", "No authenticator waits to be confirmed"));
+        };
+        let Some(step) = totp::step_of(&secret, code, cx.now, 0) else {
+            return Err(Error::Conflict(Conflict {
+                code: "invalid_state",
+                title: "This is not the code of now".into(),
+                errors: FieldErrors::one("code", "is not the code of now; does the clock of your device go right?"),
+            }));
+        };
+        let user = UserId(id.0);
+        let hidden = sign_in::hidden(cx.keys(), user, &secret)?;
+        sign_in::set_totp(&cx.db, user, (Some(hidden), true, step)).await?;
+        cx.record_account(user, AccountChange::SecondFactorOn)?;
+        with_new_codes(cx, user).await
+    }
+}
+
+/// One's account, with new recovery codes in place of those before.
+async fn with_new_codes(cx: &Cx<'_>, user: UserId) -> Result<ProfileView> {
+    let codes = recovery::renew(&cx.db, &cx.keys().signing(Purpose::SignIn)?, user).await?;
+    Ok(ProfileView { recovery_codes: Some(codes), ..own(cx).await? })
+}
+
+/// The password, and the second factor.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+struct ProvedInput {
+    /// The password that you have.
+    current_password: Field<SentPassword>,
+    /// A code of your authenticator, or one of your recovery codes, which is used up; needed once you confirmed the
+    /// authenticator.
+    code: Maybe<Text<32>>,
+}
+
+struct Proof {
+    password: String,
+    code: Option<String>,
+}
+
+impl Proof {
+    fn confirmation(&self) -> Confirmation<'_> {
+        Confirmation { password: &self.password, factor: SecondFactor::Asked(self.code.as_deref()) }
+    }
+}
+
+fn proved(input: ProvedInput) -> Result<Proof, FieldErrors> {
+    let mut faults = Faults::default();
+    let password = faults.required("currentPassword", input.current_password).into_inner();
+    let code = text(&mut faults, "code", input.code);
+    faults.finish(Proof { password, code })
+}
+
+struct RenewRecoveryCodes;
+
+impl Act for RenewRecoveryCodes {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = ProvedInput;
+    type Words = Proof;
+    const NAME: &'static str = "RenewRecoveryCodes";
+    const SEGMENT: &'static str = "recovery-codes";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
+    const SUMMARY: &'static str = "Make new recovery codes";
+    const DESCRIPTION: &'static str = "Ten, which are shown only now. Those that you had are void. It takes a code of your authenticator, or one of those.";
+
+    fn check(input: ProvedInput) -> Result<Proof, FieldErrors> {
+        proved(input)
+    }
+
+    fn example() -> Option<fn() -> serde_json::Value> {
+        Some(|| json!({"currentPassword": "correct horse battery", "code": "492039"}))
+    }
+
+    fn confirmed_by(words: &Proof) -> Option<Confirmation<'_>> {
+        Some(words.confirmation())
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, _: &Proof) -> Result<ProfileView> {
+        check_logged_in(cx)?;
+        if !own(cx).await?.two_factor_enabled {
+            return Err(Error::conflict("invalid_state", "You have no authenticator; the codes stand in for one"));
+        }
+        cx.record_account(UserId(id.0), AccountChange::RecoveryCodes)?;
+        with_new_codes(cx, UserId(id.0)).await
+    }
+}
+
+struct RemoveTotp;
+
+impl Act for RemoveTotp {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = ProvedInput;
+    type Words = Proof;
+    const NAME: &'static str = "RemoveTotp";
+    const SEGMENT: &'static str = "totp-removal";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
+    const METHOD: ActMethod = ActMethod::Post;
+    const KIND: ReplyKind = ReplyKind::Updated;
+    const SUMMARY: &'static str = "Remove your authenticator";
+    const DESCRIPTION: &'static str =
+        "From now on a log-in needs the password alone. It takes a code of the authenticator, or a recovery code.";
+
+    fn check(input: ProvedInput) -> Result<Proof, FieldErrors> {
+        proved(input)
+    }
+
+    fn example() -> Option<fn() -> serde_json::Value> {
+        Some(|| json!({"currentPassword": "correct horse battery", "code": "492039"}))
+    }
+
+    fn confirmed_by(words: &Proof) -> Option<Confirmation<'_>> {
+        Some(words.confirmation())
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, _: &Proof) -> Result<ProfileView> {
+        check_logged_in(cx)?;
+        sign_in::set_totp(&cx.db, UserId(id.0), (None, false, 0)).await?;
+        recovery::forget(&cx.db, UserId(id.0)).await?;
+        cx.record_account(UserId(id.0), AccountChange::SecondFactorOff)?;
+        own(cx).await
+    }
+}
+
+// ── Log out ──
+
+struct LogOut;
+
+impl Act for LogOut {
+    type Resource = Profile;
+    type Answers = Profile;
+    type Input = NoWords;
+    type Words = ();
+    const NAME: &'static str = "LogOut";
+    const SEGMENT: &'static str = "logout";
+    const ACTION: Action = Action::Edit;
+    const ON: On = On::Collection;
+    const SUMMARY: &'static str = "Log out";
+    const DESCRIPTION: &'static str =
+        "Ends the session of the token that this is asked with. The token is good no more.";
+
+    fn check(_: NoWords) -> Result<(), FieldErrors> {
+        Ok(())
+    }
+
+    async fn run(cx: &Cx<'_>, id: RecordId, (): &()) -> Result<ProfileView> {
+        check_logged_in(cx)?;
+        if let Some(current) = cx.session() {
+            session::end(&cx.db, UserId(id.0), session::Which::One(current), cx.now).await?;
+        }
+        own(cx).await
+    }
+}
+
+/// Whether something may be done before a password is chosen that somebody else gave.
+pub fn comes_before_the_password(resource: &ResourceOperations, verb: Verb) -> bool {
+    let open = ["Get", ChangePassword::NAME, LogOut::NAME];
+    resource.key == ResourceKey::Profile && resource.extra(verb).is_some_and(|extra| open.contains(&extra.name))
+}
+
+impl Resource for Profile {
+    const KEY: ResourceKey = ResourceKey::Profile;
+    const SCOPE: Scope = Scope::Installation;
+    const ABOUT: About = About {
+        one: "your account",
+        many: "your account",
+        description: "Who you are here, and what you log in with. No permission is needed.",
+        sorts: &[],
+        searched: "",
+    };
+    const VERBS: &'static [Verb] = &[];
+    type Input = NoWords;
+    type Draft = ();
+    type View = ProfileView;
+
+    fn parameters() -> Vec<Parameter> {
+        Vec::new()
+    }
+
+    fn extras() -> Vec<Extra> {
+        vec![
+            Extra {
+                name: "Get",
+                segment: "",
+                on: On::Collection,
+                action: Action::View,
+                answers: None,
+                summary: "Get your account",
+                description: "Who you are here, and in which companies.",
+                does: Does::Reads(Reading::json::<ProfileView>(read, Self::example_view)),
+            },
+            action::<ChangePassword>(),
+            action::<BeginTotp>(),
+            action::<ConfirmTotp>(),
+            action::<RemoveTotp>(),
+            action::<RenewRecoveryCodes>(),
+            action::<LogOut>(),
+            action::<AcceptInvitation>(),
+        ]
+    }
+
+    fn example() -> serde_json::Value {
+        json!({})
+    }
+
+    fn example_view() -> serde_json::Value {
+        json!({
+            "id": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03", "version": 3, "email": "jo@harbour.example", "username": "jo",
+            "displayName": "Jo Lindqvist", "status": "active", "locale": "de-DE", "mustChangePassword": false,
+            "isSystemAdmin": false, "twoFactorEnabled": false, "lastLoginAt": "2026-11-20T09:30:00.000000Z",
+            "memberships": [{
+                "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d",
+                "permissionId": "019a9f6e-6c00-7b2b-9a1a-f60738091b2b", "role": "owner"
+            }],
+            "recoveryCodesLeft": 0, "authenticator": null, "recoveryCodes": null
+        })
+    }
+
+    async fn list(_: &Cx<'_>, _: &ListQuery) -> Result<Page<ProfileView>> {
+        Err(Error::NotFound)
+    }
+
+    async fn get(_: &Cx<'_>, _: RecordId) -> Result<ProfileView> {
+        Err(Error::NotFound)
+    }
+
+    read_only!();
+}
