@@ -4,6 +4,7 @@
 
 mod access;
 mod accounts;
+mod arrows;
 mod audit;
 mod bodies;
 mod clients;
