@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("masters", &["books", "kit", "rules", "schema", "words"]),
     ("documents", &["books", "kit", "rules", "schema", "words"]),
     ("reports", &["books", "kit", "rules", "schema", "words"]),
-    ("ledger-core", &["books", "documents", "kit", "masters", "reports", "rules", "schema", "words"]),
+    ("ledger-core", &["books", "documents", "kit", "masters", "migrations", "reports", "rules", "schema", "words"]),
     // What speaks with the world knows the books by one name.
     ("http-kit", &["ledger-core"]),
     ("dialect-a", &["http-kit", "ledger-core"]),
