@@ -55,6 +55,7 @@ impl Seat {
     }
 
     /// What is left of it for a key.
+    #[must_use]
     pub fn narrowed(self, key: Option<&KeyScope>) -> Self {
         match key {
             Some(key) => {

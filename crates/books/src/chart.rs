@@ -48,26 +48,5 @@ pub async fn load_with(
     })
 }
 
-/// The general chart, its accounts known by their codes, and 2205 that a component of a tax names.
 #[cfg(any(test, feature = "samples"))]
-pub fn sample() -> Chart {
-    use rules::account::AccountType;
-    use rules::keeper::Keeper;
-    let id = |code: &str| RecordId(uuid::Uuid::from_u128(code.parse().unwrap()));
-    let account = |code: &str, name: &str, r#type, keeper: Keeper, is_group| Account {
-        id: id(code),
-        code: code.into(),
-        name: name.into(),
-        r#type,
-        keeper,
-        is_group,
-        currency: None,
-        allow_manual_posting: keeper.takes_journals(),
-        archived: false,
-    };
-    let blueprints = ChartTemplate::General.accounts();
-    let roles = blueprints.iter().filter_map(|one| Some((one.role?, id(one.code)))).collect();
-    let planted = blueprints.iter().map(|one| account(one.code, one.name, one.r#type, one.keeper(), one.is_group));
-    let of_component = account("2205", "Tax of a region", AccountType::CurrentLiability, Keeper::Tax, false);
-    Chart::new(planted.chain([of_component]), &roles).unwrap()
-}
+pub use crate::samples::chart as sample;

@@ -131,6 +131,7 @@ impl<'a> Cx<'a> {
     }
 
     /// One that gives way to others between the portions of what it reads.
+    #[must_use]
     pub fn at_pace(self, pace: &'a Pace) -> Self {
         Self { pace: Some(pace), ..self }
     }

@@ -57,12 +57,12 @@ pub async fn gaps_of(cx: &Cx<'_>, series: RecordId, first: i64) -> Result<Vec<Pe
 
 /// What is not given between two numbers; `given` rises.
 fn missing(given: &[i64], first: i64, last: i64) -> Vec<i64> {
-    let mut missing = Vec::new();
-    let mut next = first;
-    for &number in given.iter().chain(&[last.saturating_add(1)]) {
-        missing.extend((next..number.min(last.saturating_add(1))).take(MOST_MISSING.saturating_sub(missing.len())));
-        next = next.max(number.saturating_add(1));
+    let (mut missing, mut next) = (Vec::new(), first);
+    for &number in given.iter().filter(|number| (first..=last).contains(number)) {
+        missing.extend((next..number).take(MOST_MISSING - missing.len()));
+        next = number + 1;
     }
+    missing.extend((next..=last).take(MOST_MISSING - missing.len()));
     missing
 }
 

@@ -5,13 +5,14 @@ use crate::ids::{BusinessId, RecordId};
 use schema::item as table;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 use table::Column;
 
 /// Items by their identifiers, as documents are judged by them.
 pub async fn load(
     connection: &impl ConnectionTrait,
     business: BusinessId,
-    asked: &HashSet<RecordId>,
+    asked: &HashSet<RecordId, impl BuildHasher>,
 ) -> Result<Vec<table::Model>> {
     let rows =
         table::Entity::find().filter(Column::BusinessId.eq(business)).filter(Column::Id.is_in(asked.iter().copied()));

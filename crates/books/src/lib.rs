@@ -41,6 +41,7 @@ pub mod rates;
 pub mod remembered;
 pub mod repeats;
 pub mod running;
+mod samples;
 pub mod seal;
 pub mod security;
 pub mod stock;

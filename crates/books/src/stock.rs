@@ -293,7 +293,7 @@ async fn live_facts(cx: &Cx<'_>, document: RecordId) -> Result<Vec<stock_facts::
 }
 
 /// The facts by which lines received goods that count at present.
-pub async fn live_receipts(cx: &Cx<'_>, lines: HashSet<RecordId>) -> Result<Vec<stock_facts::Model>> {
+pub async fn live_receipts(cx: &Cx<'_>, lines: impl IntoIterator<Item = RecordId>) -> Result<Vec<stock_facts::Model>> {
     let receipts = stock_facts::Entity::find()
         .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock_facts::Column::LineId.is_in(lines))

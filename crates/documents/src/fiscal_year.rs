@@ -96,7 +96,7 @@ impl Resource for FiscalYears {
         let name = faults.required("name", input.name).into_inner();
         let start = faults.required("start", input.start);
         let end = faults.required("end", input.end);
-        let longest = Day::new(start.year().saturating_add(2), start.month(), start.day().min(28));
+        let longest = start.year().checked_add(2).and_then(|year| Day::new(year, start.month(), start.day().min(28)));
         if given && end <= start {
             faults.add("end", "must be after the start");
         } else if given && longest.is_some_and(|longest| end >= longest) {
@@ -172,10 +172,10 @@ impl Master for FiscalYears {
 
     async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         let day = |column| match draft.get(column) {
-            Some(Value::String(Some(text))) => text.parse::<Day>().unwrap_or_default(),
-            _ => Day::default(),
+            Some(Value::String(Some(text))) => text.parse::<Day>().map_err(Error::internal),
+            _ => Err(Error::internal("a fiscal year has no days")),
         };
-        let (start, end) = (day(Column::Starts), day(Column::Ends));
+        let (start, end) = (day(Column::Starts)?, day(Column::Ends)?);
         if row.is_none() && closing::status_of(draft) == Some(FiscalYearStatus::Closed) {
             return Err(Error::field("status", "must be open or softClosed; close the year by its action"));
         }

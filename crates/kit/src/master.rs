@@ -28,6 +28,12 @@ pub struct Keeping<C> {
 #[derive(Clone)]
 pub struct Columns<C>(Vec<(C, Value)>, Vec<(&'static str, String)>);
 
+impl<C: ColumnTrait> Default for Columns<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<C: ColumnTrait> Columns<C> {
     pub const fn new() -> Self {
         Self(Vec::new(), Vec::new())

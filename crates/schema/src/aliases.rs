@@ -53,6 +53,7 @@ impl Aliases {
     }
 
     /// Those that were known at a time; all of them where none is said.
+    #[must_use]
     pub fn known_at(&self, at: Option<Instant>) -> Self {
         let Some(at) = at else { return self.clone() };
         let known = |merged: Option<Instant>| merged.is_none_or(|merged| merged <= at);
