@@ -143,6 +143,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    #[expect(clippy::unnecessary_wraps, reason = "a line is told of it, or of nobody")]
     fn who(company: u128, caller: u128) -> Option<Who> {
         Some(Who { company: Some(BusinessId(Uuid::from_u128(company))), caller: Uuid::from_u128(caller) })
     }
