@@ -13,8 +13,8 @@ use crate::books::limits::{self, Tally};
 use crate::books::numbering::{Counter, Numbering};
 use crate::books::periods::{Asker, Periods};
 use crate::books::seal::Seals;
-use crate::books::stock::Replaced;
-use crate::books::tables::{DocumentKind, EntryRef, documents};
+use crate::books::stock::{Replaced, Shifted};
+use crate::books::tables::{DocumentKind, EntryRef, documents, entries, entry_lines};
 use crate::clock::{Clock, Instant};
 use crate::database::{Db, Reads, Session};
 use crate::day::Day;
@@ -71,6 +71,8 @@ pub struct Cx<'a> {
     moved: Tally,
     /// What of stock a new version replaces.
     replaced: Replaced,
+    /// What of stock moved.
+    shifted: Shifted,
     abroad: Abroad,
 }
 
@@ -125,6 +127,7 @@ impl<'a> Cx<'a> {
             pace: None,
             moved: Tally::default(),
             replaced: Replaced::default(),
+            shifted: Shifted::default(),
             abroad: Abroad::default(),
         }
     }
@@ -275,9 +278,22 @@ impl<'a> Cx<'a> {
         self.abroad.since()
     }
 
+    /// What moved in other currencies so far.
+    pub(crate) fn abroad(&self) -> &Abroad {
+        &self.abroad
+    }
+
     /// Whether a document of this kind waits on the desk.
     pub(crate) fn awaits(&self, kind: DocumentKind) -> Result<bool> {
         Ok(self.desk()?.awaits(self.business_id()?, kind))
+    }
+
+    /// Lines of the company that wait on the desk, each with its entry.
+    pub(crate) fn awaiting(
+        &self,
+        which: impl Fn(&entries::Model, &entry_lines::Model) -> bool,
+    ) -> Result<Vec<(entries::Model, entry_lines::Model)>> {
+        Ok(self.desk()?.awaiting(self.business_id()?, which))
     }
 
     /// Refuses where what is written could not be undone by itself; the command starts over then.
@@ -298,6 +314,11 @@ impl<'a> Cx<'a> {
 
     pub(crate) fn replaced(&self) -> &Replaced {
         &self.replaced
+    }
+
+    /// What of stock this command moved so far.
+    pub(crate) fn shifted(&self) -> &Shifted {
+        &self.shifted
     }
 
     /// Puts a row of a sub-ledger on the desk, beside the entries that it belongs to.

@@ -22,6 +22,7 @@ use crate::auth::wrong_keys::{self, Worth, WrongKeys};
 use crate::auth::{LoginName, NewUser, TokenOptions, UserStatus, UserSummary, password, recovery, session, sign_in};
 use crate::books::audit::{self, AuditAction, Origin};
 use crate::books::desk::{Desk, Rehearsed};
+use crate::books::purses;
 use crate::books::seal::heads::{self, SignedHead};
 use crate::books::seal::{Seals, writing};
 use crate::books::tables::books;
@@ -46,6 +47,7 @@ use crate::resource::business::table as business;
 use crate::resource::extra::Media;
 use crate::resource::list::{self, Pagination};
 use crate::resource::operation::{Done, Prepared, ResourceOperations, Shown, Verb};
+use crate::resource::stock_adjustment::counting;
 use crate::resource::user::{self as user_records, MembershipView, UserView};
 use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile, revaluation};
 use crate::running::{self, Running};
@@ -1135,6 +1137,8 @@ impl Write {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
         };
+        counting::recount(&cx).await?;
+        purses::keep(&cx).await?;
         revaluation::renew(&cx).await?;
         if self.dry_run {
             // Nothing of it happened.

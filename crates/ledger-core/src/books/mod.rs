@@ -6,6 +6,7 @@
 //! - [`aliases`]: who the party of a row is by now.
 //! - [`seal`]: how every row is known to have been written by the server.
 //! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
+//! - [`purses`]: the keeper of money in other currencies.
 //! - [`balances`]: figures from the rollups. [`audit`]: who changed what. [`verify`]: proof of all of it.
 
 pub(crate) mod abroad;
@@ -23,6 +24,7 @@ pub(crate) mod open_items;
 pub(crate) mod periods;
 pub(crate) mod portions;
 pub(crate) mod progress;
+pub(crate) mod purses;
 pub mod seal;
 pub(crate) mod stock;
 pub(crate) mod sums;

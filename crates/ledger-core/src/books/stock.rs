@@ -17,6 +17,7 @@ use crate::books::tables::{
     DocumentKind, FactKind, FactSide, StockKind, documents, stock_facts, stock_lines, stock_moves,
 };
 use crate::books::tables::{stock, stock_snapshots};
+use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -79,6 +80,22 @@ pub(crate) struct Replaced(Mutex<Vec<Gone>>);
 struct Gone {
     fact: stock_facts::Model,
     day: Day,
+}
+
+/// The first movement of each item that a command changed: its day, and when its document was posted.
+#[derive(Default)]
+pub(crate) struct Shifted(Mutex<BTreeMap<RecordId, (Day, Option<Instant>)>>);
+
+impl Shifted {
+    fn note(&self, item: RecordId, at: (Day, Option<Instant>)) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = all.entry(item).or_insert(at);
+        *first = Ord::min(*first, at);
+    }
+
+    pub(crate) fn all(&self) -> BTreeMap<RecordId, (Day, Option<Instant>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Replaced {
@@ -205,6 +222,9 @@ pub(crate) async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Res
     let mut waits = Waits::default();
     let mut line_no = 0;
     for fact in &plan.facts {
+        if fact.is_movement() {
+            cx.shifted().note(fact.item_id, (fact.date, row.posted_at));
+        }
         waits.add(fact, fact.date, fact.booked_waits)?;
         let moved = move_of(cx, fact, row, (fact.date, fact.moves(), fact.booked_stock));
         let now = cx.now;
@@ -432,6 +452,9 @@ pub(crate) async fn take_back(
     }
     let mut waits = Waits::default();
     for Gone { fact, day } in &gone {
+        if fact.is_movement() {
+            cx.shifted().note(fact.item_id, (*day, row.posted_at));
+        }
         waits.add(fact, *day, back(fact.booked_waits)?)?;
         if fact.is_movement() || fact.booked_stock != Money::ZERO {
             let quantity = Quantity::from_units(-fact.moves().units());

@@ -9,7 +9,7 @@ use crate::books::chart::{Account, Chart};
 use crate::books::periods::Module;
 use crate::books::tables::documents::{self, Column};
 use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind};
-use crate::currency;
+use crate::currency::Currency;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
@@ -328,9 +328,9 @@ impl Document for ContraEntries {
         (): (),
     ) -> Result<ContraEntryView> {
         let Content { asked, figures } = content;
-        let decimals = |currency: &str| currency::decimals(currency).unwrap_or(2);
-        let from = |money| Amount { money, currency_decimals: decimals(&figures.from_currency) };
-        let to = |money| Amount { money, currency_decimals: decimals(&figures.to_currency) };
+        let known = |currency: &str| Currency::known(currency, format_args!("contra entry {}", row.id));
+        let (of_from, of_to) = (known(&figures.from_currency)?, known(&figures.to_currency)?);
+        let (from, to) = (|money| of_from.amount(money), |money| of_to.amount(money));
         let base =
             |money| Amount { money, currency_decimals: cx.business().map_or(2, |business| business.currency_decimals) };
         let rate = figures.to_amount.decimal() / asked.amount.decimal();
@@ -383,7 +383,7 @@ fn judge<'c>(business: &Business, chart: &'c Chart, asked: &ContraAsked) -> Resu
         ("toAmount", asked.to_amount, to_currency),
         ("feeAmount", Some(asked.fee), to_currency),
     ] {
-        let decimals = currency::decimals(currency).unwrap_or(2);
+        let decimals = Currency::known(currency, "an account of money")?.decimals();
         if money.is_some_and(|money| !money.fits(decimals)) {
             faults.add(field, format!("must have at most {decimals} decimal places in {currency}"));
         }

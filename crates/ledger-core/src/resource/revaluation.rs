@@ -9,7 +9,7 @@ use crate::books::chart::Chart;
 use crate::books::periods::Module;
 use crate::books::tables::documents::{self, Column};
 use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, entries, entry_lines};
-use crate::currency::{self, CurrencyCode};
+use crate::currency::{Currency, CurrencyCode};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
@@ -322,20 +322,23 @@ impl Document for Revaluations {
         let currency_decimals = cx.business()?.currency_decimals;
         let base = |money| Amount { money, currency_decimals };
         let Content { asked, figures } = content;
-        let line = |line: Revalued| RevaluationLineView {
-            account_id: line.account,
-            amount: Amount { money: line.amount, currency_decimals: currency::decimals(&line.currency).unwrap_or(2) },
-            currency: line.currency,
-            carried_amount: base(line.carried),
-            exchange_rate: line.rate,
-            revalued_amount: base(line.worth),
-            difference: base(line.difference),
+        let line = |line: Revalued| {
+            let known = Currency::known(&line.currency, format_args!("a line of revaluation {}", row.id))?;
+            Ok(RevaluationLineView {
+                account_id: line.account,
+                amount: known.amount(line.amount),
+                currency: line.currency,
+                carried_amount: base(line.carried),
+                exchange_rate: line.rate,
+                revalued_amount: base(line.worth),
+                difference: base(line.difference),
+            })
         };
         Ok(RevaluationView {
             keeping: kept!(row),
             head: HeadView::of(cx, ResourceKey::Revaluations, &row)?,
             rates: asked.rates,
-            lines: figures.lines.into_iter().map(line).collect(),
+            lines: figures.lines.into_iter().map(line).collect::<Result<_>>()?,
             unrealised_gain: base(figures.gain),
         })
     }

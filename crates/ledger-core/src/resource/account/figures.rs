@@ -5,7 +5,7 @@ use super::{AccountNode, AccountTree, AccountView, Accounts, Keeper, NormalBalan
 use crate::books::balances::{Balance, Balances, balances};
 use crate::books::chart::SystemRole;
 use crate::books::tables::account_months;
-use crate::currency;
+use crate::currency::Currency;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -101,8 +101,11 @@ impl Figures {
             money: Money::from_units(if class.normal_balance() == NormalBalance::Debit { units } else { -units }),
             currency_decimals: decimals,
         };
-        let own_decimals =
-            if row.is_group { base.currency_decimals } else { currency::decimals(&currency).unwrap_or(2) };
+        let own_decimals = if row.is_group {
+            base.currency_decimals
+        } else {
+            Currency::known(&currency, format_args!("account {}", row.id))?.decimals()
+        };
         Ok(AccountView {
             keeping: kept!(row),
             code: row.code,

@@ -8,6 +8,7 @@ pub(crate) mod keepers;
 mod rules;
 
 use crate::access::Business;
+use crate::books::BEFORE_THE_FIRST;
 use crate::books::chart::{Blueprint, SystemRole};
 use crate::clock::Instant;
 use crate::currency::CurrencyCode;
@@ -162,6 +163,9 @@ pub(crate) mod table {
         pub cash_flow_section: Option<CashFlowSection>,
         pub allow_manual_posting: bool,
         pub keeper: Keeper,
+        /// Entries up to this one moved money in other currencies at what they said it was worth: they were posted before
+        /// there was a rule.
+        pub as_said_until: i64,
         pub bank_details: Option<AsJson<BankDetails>>,
         pub status: AccountStatus,
         pub external_id: Option<String>,
@@ -384,6 +388,7 @@ impl Master for Accounts {
         };
         let (keeper, by_hand) = keepers::wanted(cx, row, (wanted.r#type, wanted.is_group), by_hand).await?;
         draft.replace(Column::Keeper, keeper);
+        draft.replace(Column::AsSaidUntil, row.map_or(BEFORE_THE_FIRST, |row| row.as_said_until));
         draft.replace(Column::AllowManualPosting, by_hand);
         Ok(())
     }
@@ -442,6 +447,7 @@ pub(crate) async fn plant(
             cash_flow_section: None,
             allow_manual_posting: keeper.takes_journals(),
             keeper,
+            as_said_until: BEFORE_THE_FIRST,
             bank_details: None,
             status: AccountStatus::Active,
             external_id: None,

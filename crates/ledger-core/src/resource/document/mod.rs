@@ -21,6 +21,7 @@ use crate::books::stock;
 pub(crate) use crate::books::tables::documents::Model as Row;
 use crate::books::tables::documents::{self as table};
 use crate::books::tables::{DocumentKind, DocumentStatus, EntryKind, Stage};
+use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -38,8 +39,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 pub(crate) use write::{
-    CLOSED, check_source, create, delete, found, invalid_state, load, load_source, note_change, posted_line, renew,
-    reword, update, void,
+    CLOSED, Old, check_source, create, delete, found, invalid_state, load, load_source, note_change, posted_line,
+    remake, renew, reword, update, void,
 };
 
 /// What a document is settled for.
@@ -102,6 +103,7 @@ pub(crate) struct Before<'o, A> {
     pub(crate) asked: &'o A,
     pub(crate) status: DocumentStatus,
     pub(crate) stage: Option<Stage>,
+    pub(crate) posted_at: Option<Instant>,
 }
 
 pub(crate) struct SettledEntry {

@@ -12,7 +12,7 @@ use crate::books::open_items::NewOpen;
 use crate::books::periods::Module;
 use crate::books::tables::documents::{self, Column};
 use crate::books::tables::{DocumentKind, DocumentStatus};
-use crate::currency::CurrencyCode;
+use crate::currency::{Currency, CurrencyCode};
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
@@ -30,7 +30,7 @@ use crate::resource::reference::Held;
 use crate::resource::rows::{Filter, Rows};
 use crate::resource::{About, Resource, ResourceKey, Scope, exchange_rate, fiscal_year};
 use crate::wire_enum;
-use posting::{Fault, decimals, entries_of, judge_line, lines_of, rates, sums};
+use posting::{Fault, entries_of, judge_line, lines_of, rates, sums};
 use rules::keeper::Keeper;
 use rules::posting::Line;
 use rules::tax::facts::TaxSide;
@@ -584,7 +584,7 @@ impl Document for Journals {
         let known = cx.parties(&parties).await?;
         let mut faults = FieldErrors::default();
         for (index, line) in asked.lines.iter().enumerate() {
-            judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose);
+            judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose)?;
             taxes::judge(&mut Fault(&mut faults, index), (&chart, &taxes), asked, line);
         }
         if asked.kind == JournalKind::Closing && !fiscal_year::ends_on(cx, head.date).await? {
@@ -643,12 +643,15 @@ impl Document for Journals {
         let Content { asked, figures } = content;
         let base =
             |units: i64| Amount { money: Money::from_units(units), currency_decimals: business.currency_decimals };
-        let totals = |money| Amount { money, currency_decimals: decimals(&figures.totals_in) };
+        let known = |currency: &str| Currency::known(currency, format_args!("journal {}", row.id));
+        let of_totals = known(&figures.totals_in)?;
+        let totals = |money| of_totals.amount(money);
         let journal_currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
         let line = |((line, in_base), line_no): ((JournalLineAsked, &Money), i64)| {
             let currency = line.currency.clone().unwrap_or_else(|| journal_currency.clone());
-            let own = |units: i64| Amount { money: Money::from_units(units), currency_decimals: decimals(&currency) };
-            JournalLineView {
+            let of_line = known(&currency)?;
+            let own = |units: i64| of_line.amount(Money::from_units(units));
+            Ok(JournalLineView {
                 id: line.id,
                 line_no,
                 account_id: line.account,
@@ -665,7 +668,7 @@ impl Document for Journals {
                 tax_base: line.tax.base.map(|base| own(base.units())),
                 tax_side: line.tax.side,
                 currency,
-            }
+            })
         };
         Ok(JournalView {
             keeping: kept!(row),
@@ -674,7 +677,7 @@ impl Document for Journals {
             exchange_rate: asked.exchange_rate,
             reverse_on: asked.reverse_on,
             tax_date: asked.tax_date,
-            lines: asked.lines.clone().into_iter().zip(&figures.base).zip(1..).map(line).collect(),
+            lines: asked.lines.clone().into_iter().zip(&figures.base).zip(1..).map(line).collect::<Result<_>>()?,
             total_debit: totals(figures.debit),
             total_credit: totals(figures.credit),
             base_total: base(figures.base_debit.units()),

@@ -4,7 +4,7 @@ use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
 use crate::access::Business;
 use crate::books::chart::Chart;
 use crate::books::tables::EntryKind;
-use crate::currency;
+use crate::currency::Currency;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate, Rounding};
@@ -18,8 +18,8 @@ use rules::refusal::Refusal;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub(super) fn decimals(currency: &str) -> u32 {
-    currency::decimals(currency).unwrap_or(2)
+pub(super) fn decimals(currency: &str) -> Result<u32> {
+    Ok(Currency::known(currency, "a journal")?.decimals())
 }
 
 /// Faults of one line.
@@ -39,11 +39,12 @@ pub(super) fn judge_line(
     line: &JournalLineAsked,
     known: &HashMap<RecordId, Arc<party::table::Model>>,
     purpose: Purpose,
-) {
+) -> Result<()> {
     let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency);
     let side = if line.amount.is_negative() { "credit" } else { "debit" };
-    if !line.amount.fits(decimals(currency)) {
-        faults.add(side, format!("must have at most {} decimal places in {currency}", decimals(currency)));
+    let places = decimals(currency)?;
+    if !line.amount.fits(places) {
+        faults.add(side, format!("must have at most {places} decimal places in {currency}"));
     }
     if line.party.is_some_and(|party| !known.contains_key(&party)) {
         faults.add("partyId", "names no party");
@@ -57,6 +58,7 @@ pub(super) fn judge_line(
     if let Some(refusal) = refusal.filter(|refusal| purpose == Purpose::Posting || !refusal.waits_for_posting()) {
         faults.add(if refusal.wants_party() { "partyId" } else { "accountId" }, refusal.to_string());
     }
+    Ok(())
 }
 
 fn account_of(
@@ -219,7 +221,11 @@ pub(super) fn entries_of(
 }
 
 fn unbalanced(debit: Money, credit: Money, currency: &str) -> Error {
-    let (debit, credit) = (debit.with_decimals(decimals(currency)), credit.with_decimals(decimals(currency)));
+    let places = match decimals(currency) {
+        Ok(places) => places,
+        Err(fault) => return fault,
+    };
+    let (debit, credit) = (debit.with_decimals(places), credit.with_decimals(places));
     Error::field("lines", format!("debits of {debit} and credits of {credit} {currency} must be equal"))
 }
 

@@ -5,7 +5,7 @@ use crate::books::aliases::Aliases;
 use crate::books::sums::Span;
 use crate::books::tables::DocumentKind;
 use crate::clock::Instant;
-use crate::currency;
+use crate::currency::Currency;
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
@@ -437,7 +437,7 @@ fn earlier(from: Day, to: Day, months: i64) -> Span {
 
 fn in_currency(query: &ListQuery, faults: &mut FieldErrors) -> Option<String> {
     let Some(FilterValue::Text(code)) = query.filter("currency") else { return None };
-    if currency::decimals(code).is_none() {
+    if Currency::of(code).is_none() {
         faults.add("currency", "must be the code of a currency, such as USD");
     }
     Some(code.clone())
