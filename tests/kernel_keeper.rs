@@ -274,4 +274,56 @@ on_both_engines! {
             shop.proves();
         }
     }
+
+    /// What was credited without its goods, by its line or by the invoice alone, is not credited again when they come back.
+    fn what_was_credited_without_goods_is_not_credited_with_them(server) {
+        for dialect in DIALECTS {
+            for sells in [true, false] {
+                let shop = Shop::open(server, dialect);
+                let (invoice_of, note_of, goods_of, step, names) = if sells {
+                    ("salesInvoices", "creditNotes", "deliveryNotes", "credit-notes", "salesInvoiceId")
+                } else {
+                    ("purchaseInvoices", "debitNotes", "receiptNotes", "debit-notes", "purchaseInvoiceId")
+                };
+                let item = shop.item(json!({"costMethod": "movingAverage"}));
+                shop.purchase("2026-01-01", json!([{"itemId": item, "quantity": 20, "unitPrice": 6}]));
+                let party = if sells { &shop.customer } else { &shop.supplier };
+                let price = if sells { "unitPrice" } else { "unitCost" };
+                for by_line in [true, false] {
+                    let line = json!([{"itemId": item, "quantity": 3, price: 6}]);
+                    let goods = shop.make(goods_of, &json!({"date": "2026-02-01", "partyId": party, "lines": line}));
+                    let act = |of: &Value, day: u32, step: &str| {
+                        shop.act("POST", goods_of, of, step, Some(&json!({"date": format!("2026-02-0{day}")})))
+                    };
+                    let invoice = act(&goods, 2, "invoices").expect(201).data;
+                    let line = if by_line {
+                        json!({"sourceLineId": invoice["lines"][0]["id"], "quantity": 3})
+                    } else {
+                        json!({"quantity": 1, "unitPrice": 18})
+                    };
+                    let credit = json!({
+                        "date": "2026-02-03", "partyId": party, names: invoice["id"], "updateStock": false, "lines": [line]
+                    });
+                    let credit = shop.make(note_of, &credit);
+                    assert_eq!(credit["total"].to_string(), "18.00");
+                    let back = act(&goods, 4, "returns").expect(201).data;
+                    let refused = act(&back, 5, step).expect(409);
+                    assert_eq!(refused.code.as_deref(), Some("over_credit"), "{}", refused.answer.text);
+                    // Neither goes while it is credited; without the first credit the goods are credited.
+                    let kept = shop.act("POST", invoice_of, &invoice, "void", None).expect(409);
+                    assert_eq!(kept.code.as_deref(), Some("in_use"));
+                    assert!(kept.title.contains(credit["number"].as_str().unwrap()), "{}", kept.title);
+                    shop.void(note_of, &credit);
+                    assert_eq!(act(&back, 5, step).expect(201).data["total"].to_string(), "18.00");
+                    for (resource, document) in [(invoice_of, &invoice), (goods_of, &back), (goods_of, &goods)] {
+                        let kept = shop.act("POST", resource, document, "void", None).expect(409);
+                        assert_eq!(kept.code.as_deref(), Some("in_use"));
+                    }
+                }
+                assert_eq!(["1200", "1350", "2150"].map(|code| shop.company.balance(code, "")), ["0.00", "0.00", "0.00"]);
+                assert_eq!(shop.stock(&item), ("20".into(), "120.00".into()));
+                shop.proves();
+            }
+        }
+    }
 }
