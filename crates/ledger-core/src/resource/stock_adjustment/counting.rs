@@ -17,7 +17,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use words::sums::Sums as _;
 
 /// By how much each line adjusts: a count by what was there on its day. `but` is a document that does not count.
@@ -115,9 +115,10 @@ pub(crate) async fn first_after(cx: &Cx<'_>, item: RecordId, day: Day) -> Result
 /// Makes anew the counts of what moved by a command for a time before them. It comes after a command, and with it.
 pub(crate) async fn recount(cx: &Cx<'_>) -> Result<()> {
     let shifted = cx.shifted().all();
-    if shifted.is_empty() {
-        return Ok(());
-    }
+    if shifted.is_empty() { Ok(()) } else { Box::pin(anew(cx, shifted)).await }
+}
+
+async fn anew(cx: &Cx<'_>, shifted: BTreeMap<RecordId, (Day, Option<Instant>)>) -> Result<()> {
     let mut later = Condition::any();
     for (item, (day, posted_at)) in &shifted {
         let of_item = Condition::all().add(document_lines::Column::ItemId.eq(*item));
