@@ -41,6 +41,7 @@ mod m0033_years;
 mod m0034_merged_parties;
 mod m0042_packed;
 mod m0043_purses;
+mod m0045_access_counted_last;
 mod noting;
 mod running;
 pub mod schema;
@@ -81,6 +82,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0034_merged_parties::Migration),
             Box::new(m0042_packed::Migration),
             Box::new(m0043_purses::Migration),
+            Box::new(m0045_access_counted_last::Migration),
         ]
     }
 }
