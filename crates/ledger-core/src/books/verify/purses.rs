@@ -179,3 +179,61 @@ impl Purses {
         Check::of("F1", name, shown(left), shown(right), findings)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: u128) -> RecordId {
+        RecordId(uuid::Uuid::from_u128(number))
+    }
+
+    /// Entries of 1010, one after the other: a day, an amount and what it is at home, in hundredths.
+    fn proved(entries: &[(&str, What, Wide, Wide)], last_of_before: i64) -> (String, String, Vec<String>) {
+        let told = entries.iter().zip(1..).map(|((day, what, own, home), number)| Told {
+            purse: (id(1010), "USD".into()),
+            day: format!("2026-{day}").parse().unwrap(),
+            number,
+            entry: id(u128::from(number.unsigned_abs())),
+            document: id(u128::from(number.unsigned_abs())),
+            own: own * 100,
+            home: home * 100,
+            what: match what {
+                What::Moves => What::Moves,
+                What::TakesBack(of) => What::TakesBack(*of),
+                What::Follows => What::Follows,
+            },
+            is_transfer: false,
+        });
+        let purses = Purses {
+            base: "EUR".into(),
+            coin: 100,
+            rounding: Rounding::HalfUp,
+            accounts: HashMap::from([(id(1010), ("1010".to_owned(), last_of_before))]),
+            told: told.collect(),
+        };
+        let check = purses.check();
+        assert_eq!(check.ok, check.findings.is_empty());
+        (check.left, check.right, check.findings)
+    }
+
+    #[test]
+    fn money_that_left_at_another_value_than_its_own_is_found_on_its_day() {
+        let (came, left) = (("01-10", What::Moves, 100_000, 90_000), ("01-25", What::Moves, -50_000, -47_500));
+        let put_right = ("01-25", What::Follows, 0, 2_500);
+        let whole = proved(&[came, left, put_right], 0);
+        assert_eq!(whole, ("1350.00".into(), "1350.00".into(), Vec::new()));
+        let (came, left) = (("01-10", What::Moves, 100_000, 90_000), ("01-25", What::Moves, -50_000, -47_500));
+        let found = proved(&[came, left], 0).2;
+        assert_eq!(found, ["1010 in USD is at 425.00 on 2026-01-25; it is carried at 450.00"]);
+        // Posted before there was the rule.
+        let (came, left) = (("01-10", What::Moves, 100_000, 90_000), ("01-25", What::Moves, -50_000, -47_500));
+        assert_eq!(proved(&[came, left], 2).2, Vec::<String>::new());
+        // Void from February on: until then it was there.
+        let (came, left) = (("01-10", What::Moves, 100_000, 90_000), ("01-25", What::Moves, -50_000, -47_500));
+        let (put_right, back) =
+            (("01-25", What::Follows, 0, 2_500), ("02-05", What::TakesBack(Some(id(2))), 50_000, 47_500));
+        let found = proved(&[came, left, put_right, back], 0).2;
+        assert_eq!(found, ["1010 in USD is at 925.00 on 2026-02-05; it is carried at 900.00"]);
+    }
+}
