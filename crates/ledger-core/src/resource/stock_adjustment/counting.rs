@@ -3,7 +3,7 @@
 //!
 //! A count stands on its day behind what was posted before it.
 
-use super::{AdjustmentAsked, AdjustmentLineAsked, StockAdjustments};
+use super::{AdjustmentAsked, AdjustmentLineAsked, PostedAt, StockAdjustments};
 use crate::books::balances::sum;
 use crate::books::tables::{DocumentKind, DocumentStatus, document_lines, documents, stock_moves};
 use crate::clock::Instant;
@@ -35,7 +35,7 @@ pub(super) async fn deltas(
         // What was voided on a later day was there on this one.
         let before = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.lt(date));
         let mut on_the_day = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.eq(date));
-        if let Some(posted_at) = asked.posted_at {
+        if let PostedAt(Some(posted_at)) = asked.posted_at {
             let document = stock_moves::Entity::belongs_to(documents::Entity)
                 .from((stock_moves::Column::BusinessId, stock_moves::Column::DocumentId))
                 .to((documents::Column::BusinessId, documents::Column::Id));
@@ -139,7 +139,7 @@ async fn anew(cx: &Cx<'_>, shifted: BTreeMap<RecordId, (Day, Option<Instant>)>) 
         }
         let asked = AdjustmentAsked {
             held: old.content.asked.lines.iter().map(|line| line.item).collect(),
-            posted_at: old.row.posted_at,
+            posted_at: PostedAt(old.row.posted_at),
             ..old.content.asked.clone()
         };
         if deltas(cx, old.row.date, &asked, Some(old.row.id)).await? == old.content.figures.deltas {
