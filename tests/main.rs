@@ -26,6 +26,7 @@ mod kernel_accounts;
 mod kernel_cash;
 mod kernel_doors;
 mod kernel_facts;
+mod kernel_keeper;
 mod kernel_lefts;
 mod kernel_money;
 mod kernel_proof;

@@ -255,10 +255,11 @@ struct Facts {
 }
 
 impl Facts {
-    fn seen_from(self, id: BusinessId, seat: Seat, aliases: Aliases) -> Business {
-        Business {
+    fn seen_from(self, id: BusinessId, seat: Seat, aliases: Aliases) -> Result<Business> {
+        let known = crate::currency::Currency::known(&self.base_currency, format_args!("company {id}"))?;
+        Ok(Business {
             id,
-            currency_decimals: crate::currency::decimals(&self.base_currency).unwrap_or(2),
+            currency_decimals: known.decimals(),
             base_currency: self.base_currency,
             settings: self.settings.0,
             status: self.status,
@@ -268,7 +269,7 @@ impl Facts {
             timezone: self.timezone.parse().unwrap_or(chrono_tz::UTC),
             system_accounts: self.system_accounts,
             aliases: Arc::new(aliases),
-        }
+        })
     }
 }
 
@@ -288,7 +289,7 @@ pub async fn seat_of(connection: &impl ConnectionTrait, id: BusinessId, set: Rec
 /// The company as someone on a seat sees it.
 pub async fn seen_from(connection: &impl ConnectionTrait, id: BusinessId, seat: Seat) -> Result<Business> {
     let facts = business::Entity::find_by_id(id).into_model::<Facts>().one(connection).await?;
-    Ok(facts.ok_or(Error::NotFound)?.seen_from(id, seat, Aliases::load(connection, id).await?))
+    facts.ok_or(Error::NotFound)?.seen_from(id, seat, Aliases::load(connection, id).await?)
 }
 
 /// The permission set of a built-in role in a company.

@@ -20,13 +20,13 @@ use crate::numbering::{Counter, Numbering};
 use crate::periods::{Asker, Periods};
 use crate::seal::Seals;
 use crate::security::AccountChange;
-use crate::stock::Replaced;
+use crate::stock::{Replaced, Shifted};
 use crate::tax_codes::TaxCodes;
 use crate::terms::Terms;
 use schema::aliases::Aliases;
 use schema::key::ResourceKey;
 use schema::rights::Action;
-use schema::tables::{DocumentKind, EntryRef, documents};
+use schema::tables::{DocumentKind, EntryRef, documents, entries, entry_lines};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -72,6 +72,8 @@ pub struct Cx<'a> {
     moved: Tally,
     /// What of stock a new version replaces.
     replaced: Replaced,
+    /// What of stock moved.
+    shifted: Shifted,
     abroad: Abroad,
 }
 
@@ -126,6 +128,7 @@ impl<'a> Cx<'a> {
             pace: None,
             moved: Tally::default(),
             replaced: Replaced::default(),
+            shifted: Shifted::default(),
             abroad: Abroad::default(),
         }
     }
@@ -274,9 +277,22 @@ impl<'a> Cx<'a> {
         self.abroad.since()
     }
 
+    /// What moved in other currencies so far.
+    pub fn abroad(&self) -> &Abroad {
+        &self.abroad
+    }
+
     /// Whether a document of this kind waits on the desk.
     pub fn awaits(&self, kind: DocumentKind) -> Result<bool> {
         Ok(self.desk()?.awaits(self.business_id()?, kind))
+    }
+
+    /// Lines of the company that wait on the desk, each with its entry.
+    pub fn awaiting(
+        &self,
+        which: impl Fn(&entries::Model, &entry_lines::Model) -> bool,
+    ) -> Result<Vec<(entries::Model, entry_lines::Model)>> {
+        Ok(self.desk()?.awaiting(self.business_id()?, which))
     }
 
     /// Refuses where what is written could not be undone by itself; the command starts over then.
@@ -297,6 +313,11 @@ impl<'a> Cx<'a> {
 
     pub fn replaced(&self) -> &Replaced {
         &self.replaced
+    }
+
+    /// What of stock this command moved so far.
+    pub fn shifted(&self) -> &Shifted {
+        &self.shifted
     }
 
     /// Puts a row of a sub-ledger on the desk, beside the entries that it belongs to.

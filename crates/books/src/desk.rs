@@ -451,6 +451,25 @@ impl Desk {
         self.inner().pending.documents.iter().any(|row| row.business_id == business && row.kind == kind)
     }
 
+    /// Lines that wait to be written, each with its entry, in the order in which they were posted.
+    pub(crate) fn awaiting(
+        &self,
+        business: BusinessId,
+        which: impl Fn(&entries::Model, &entry_lines::Model) -> bool,
+    ) -> Vec<(entries::Model, entry_lines::Model)> {
+        let inner = self.inner();
+        let entries: HashMap<i64, &entries::Model> = inner
+            .pending
+            .entries
+            .iter()
+            .filter(|entry| entry.business_id == business)
+            .map(|entry| (entry.number, entry))
+            .collect();
+        let lines = inner.pending.lines.iter().filter(|line| line.business_id == business);
+        let found = lines.filter_map(|line| Some((*entries.get(&line.entry_number)?, line)));
+        found.filter(|(entry, line)| which(entry, line)).map(|(entry, line)| (entry.clone(), line.clone())).collect()
+    }
+
     /// From now on, what is posted is kept for a rehearsal to show.
     pub fn rehearse(&self) {
         self.inner().rehearsed = Some(Vec::new());

@@ -66,7 +66,7 @@ impl Journal {
             rest = &rest[rest.partition_point(|line| line.entry_number < entry.number)..];
             let (own, others) = rest.split_at(rest.partition_point(|line| line.entry_number == entry.number));
             rest = others;
-            text.push_str(&transaction(format, &currency, entry, own, names));
+            text.push_str(&transaction(format, &currency, entry, own, names)?);
         }
         Ok(Some(text))
     }
@@ -170,7 +170,7 @@ fn transaction(
     entry: &entries::Model,
     lines: &[entry_lines::Model],
     names: &HashMap<RecordId, String>,
-) -> String {
+) -> Result<String> {
     let number = entry.document_number.as_deref().map_or_else(String::new, plain);
     let about = entry.narration.as_deref().map_or_else(String::new, plain);
     let mut text = match format {
@@ -189,10 +189,11 @@ fn transaction(
         let _written = if line.currency == currency.code {
             writeln!(text, "    {name}  {amount}")
         } else {
-            let decimals = crate::currency::decimals(&line.currency).unwrap_or(2);
+            let of = format!("line {} of entry {}", line.position, line.entry_number);
+            let decimals = crate::currency::Currency::known(&line.currency, of)?.decimals();
             writeln!(text, "    {name}  {amount}  ; {} {}", line.currency_amount.with_decimals(decimals), line.currency)
         };
     }
     text.push('\n');
-    text
+    Ok(text)
 }

@@ -37,6 +37,7 @@ pub mod parties;
 pub mod periods;
 pub mod portions;
 pub mod progress;
+pub mod purses;
 pub mod rates;
 pub mod remembered;
 pub mod repeats;

@@ -10,9 +10,11 @@
 
 mod adjusting;
 mod change;
+pub(crate) mod counted;
 mod facts;
 
 use crate::Leaving;
+use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::desk::Standing;
@@ -76,6 +78,22 @@ pub struct Replaced(Mutex<Vec<Gone>>);
 struct Gone {
     fact: stock_facts::Model,
     day: Day,
+}
+
+/// The first movement of each item that a command changed: its day, and when its document was posted.
+#[derive(Default)]
+pub struct Shifted(Mutex<BTreeMap<RecordId, (Day, Option<Instant>)>>);
+
+impl Shifted {
+    fn note(&self, item: RecordId, at: (Day, Option<Instant>)) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = all.entry(item).or_insert(at);
+        *first = Ord::min(*first, at);
+    }
+
+    pub fn all(&self) -> BTreeMap<RecordId, (Day, Option<Instant>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Replaced {
@@ -176,6 +194,9 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()>
     let mut waits = Waits::default();
     let mut line_no = 0;
     for fact in &plan.facts {
+        if fact.is_movement() {
+            cx.shifted().note(fact.item_id, (fact.date, row.posted_at));
+        }
         waits.add(fact, fact.date, fact.booked_waits)?;
         let moved = move_of(cx, fact, row, (fact.date, fact.moves(), fact.booked_stock));
         let now = cx.now;
@@ -398,6 +419,9 @@ pub async fn take_back(cx: &Cx<'_>, row: &documents::Model, day: impl Fn(Day) ->
     }
     let mut waits = Waits::default();
     for Gone { fact, day } in &gone {
+        if fact.is_movement() {
+            cx.shifted().note(fact.item_id, (*day, row.posted_at));
+        }
         waits.add(fact, *day, back(fact.booked_waits)?)?;
         if fact.is_movement() || fact.booked_stock != Money::ZERO {
             let quantity = Quantity::from_units(-fact.moves().units());

@@ -3,7 +3,7 @@
 //! Owns: what leaves, what arrives, the fee between, and the exchange difference against what the money was
 //! carried at. Refuses: accounts that do not hold money.
 
-use crate::currency;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry,
@@ -328,9 +328,9 @@ impl Document for ContraEntries {
         (): (),
     ) -> Result<ContraEntryView> {
         let Content { asked, figures } = content;
-        let decimals = |currency: &str| currency::decimals(currency).unwrap_or(2);
-        let from = |money| Amount { money, currency_decimals: decimals(&figures.from_currency) };
-        let to = |money| Amount { money, currency_decimals: decimals(&figures.to_currency) };
+        let known = |currency: &str| Currency::known(currency, format_args!("contra entry {}", row.id));
+        let (of_from, of_to) = (known(&figures.from_currency)?, known(&figures.to_currency)?);
+        let (from, to) = (|money| of_from.amount(money), |money| of_to.amount(money));
         let base =
             |money| Amount { money, currency_decimals: cx.business().map_or(2, |business| business.currency_decimals) };
         let rate = figures.to_amount.decimal() / asked.amount.decimal();
@@ -383,7 +383,7 @@ fn judge<'c>(business: &Business, chart: &'c Chart, asked: &ContraAsked) -> Resu
         ("toAmount", asked.to_amount, to_currency),
         ("feeAmount", Some(asked.fee), to_currency),
     ] {
-        let decimals = currency::decimals(currency).unwrap_or(2);
+        let decimals = Currency::known(currency, "an account of money")?.decimals();
         if money.is_some_and(|money| !money.fits(decimals)) {
             faults.add(field, format!("must have at most {decimals} decimal places in {currency}"));
         }

@@ -1,7 +1,7 @@
 //! Entries: the ledger itself, as it is read. Documents write it; no request does.
 
 use crate::clock::Instant;
-use crate::currency;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::{RecordId, UserId};
@@ -230,7 +230,7 @@ impl Rows for Entries {
         let mut by_entry: HashMap<i64, Vec<EntryLineView>> = HashMap::new();
         for line in lines {
             let name = names.get(&line.account_id);
-            let view = line_view(line.clone(), business.currency_decimals, name, &business.aliases);
+            let view = line_view(line.clone(), business.currency_decimals, name, &business.aliases)?;
             by_entry.entry(line.entry_number).or_default().push(view);
         }
         let mut view = |row: table::Model| EntryView {
@@ -259,19 +259,17 @@ pub(crate) fn line_view(
     currency_decimals: u32,
     name: Option<&(String, String)>,
     aliases: &Aliases,
-) -> EntryLineView {
+) -> Result<EntryLineView> {
+    let known = Currency::known(&line.currency, format_args!("line {} of entry {}", line.position, line.entry_number))?;
     let units = line.amount.units();
     let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
-    EntryLineView {
+    Ok(EntryLineView {
         account_id: line.account_id,
         account_code: name.map(|(code, _)| code.clone()),
         account_name: name.map(|(_, name)| name.clone()),
         debit: base(units.max(0)),
         credit: base(-units.min(0)),
-        amount_currency: Amount {
-            money: line.currency_amount,
-            currency_decimals: currency::decimals(&line.currency).unwrap_or(2),
-        },
+        amount_currency: known.amount(line.currency_amount),
         currency: line.currency,
         party_id: line.party_id.map(|party| aliases.of(party)),
         description: line.description,
@@ -281,7 +279,7 @@ pub(crate) fn line_view(
         tax_code_id: line.tax_code_id,
         tax_component: line.tax_component,
         tax_base: line.tax_base.map(|money| Amount { money, currency_decimals }),
-    }
+    })
 }
 
 /// A line that a rehearsal would have written.
@@ -301,13 +299,13 @@ pub async fn postings(cx: &Cx<'_>, lines: Vec<Rehearsed>) -> Result<Vec<Rehearse
     let line = |rehearsed: Rehearsed| {
         let account = chart.account(rehearsed.line.account_id);
         let name = account.map(|account| (account.code.clone(), account.name.clone()));
-        RehearsedLine {
+        Ok(RehearsedLine {
             entry: rehearsed.entry + 1,
             date: rehearsed.date,
-            line: line_view(rehearsed.line, business.currency_decimals, name.as_ref(), &business.aliases),
-        }
+            line: line_view(rehearsed.line, business.currency_decimals, name.as_ref(), &business.aliases)?,
+        })
     };
-    Ok(lines.into_iter().map(line).collect())
+    lines.into_iter().map(line).collect()
 }
 
 fn with_account(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {

@@ -3,7 +3,7 @@
 //! The difference to what they are carried at is posted as unrealised, and taken back on the next day. Control accounts
 //! are not touched: the difference stands on accounts of their own, so that what parties owe stays what it is.
 
-use crate::currency::{self, CurrencyCode};
+use crate::currency::{Currency, CurrencyCode};
 use crate::day::Day;
 use crate::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry,
@@ -321,20 +321,23 @@ impl Document for Revaluations {
         let currency_decimals = cx.business()?.currency_decimals;
         let base = |money| Amount { money, currency_decimals };
         let Content { asked, figures } = content;
-        let line = |line: Revalued| RevaluationLineView {
-            account_id: line.account,
-            amount: Amount { money: line.amount, currency_decimals: currency::decimals(&line.currency).unwrap_or(2) },
-            currency: line.currency,
-            carried_amount: base(line.carried),
-            exchange_rate: line.rate,
-            revalued_amount: base(line.worth),
-            difference: base(line.difference),
+        let line = |line: Revalued| {
+            let known = Currency::known(&line.currency, format_args!("a line of revaluation {}", row.id))?;
+            Ok(RevaluationLineView {
+                account_id: line.account,
+                amount: known.amount(line.amount),
+                currency: line.currency,
+                carried_amount: base(line.carried),
+                exchange_rate: line.rate,
+                revalued_amount: base(line.worth),
+                difference: base(line.difference),
+            })
         };
         Ok(RevaluationView {
             keeping: kept!(row),
             head: HeadView::of(cx, ResourceKey::Revaluations, &row)?,
             rates: asked.rates,
-            lines: figures.lines.into_iter().map(line).collect(),
+            lines: figures.lines.into_iter().map(line).collect::<Result<_>>()?,
             unrealised_gain: base(figures.gain),
         })
     }

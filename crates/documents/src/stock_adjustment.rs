@@ -1,5 +1,6 @@
 //! Stock adjustments: what was found, lost, broken or counted.
 
+use crate::clock::Instant;
 use crate::day::Day;
 use crate::document::identity;
 use crate::document::{
@@ -11,7 +12,6 @@ use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
 use books::access::Business;
-use books::balances::sum;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::periods::Module;
@@ -28,17 +28,16 @@ use schema::item::{CostMethod, ItemType};
 use schema::key::ResourceKey;
 use schema::payment_term::MasterStatus;
 use schema::tables::documents::{self, Column};
-use schema::tables::{
-    DocumentKind, DocumentStatus, EntryKind, FactKind, FactSide, stock_facts, stock_lines, stock_moves,
-};
+use schema::tables::{DocumentKind, DocumentStatus, EntryKind, FactKind, FactSide, stock_facts, stock_lines};
 use schemars::JsonSchema;
-use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use words::sums::Sums as _;
+
+pub mod counting;
 
 pub struct StockAdjustments;
 
@@ -84,7 +83,8 @@ pub struct StockAdjustmentLineInput {
     item_id: Field<RecordId>,
     /// How much more there is; less is negative. Not beside `countedQuantity`.
     quantity_delta: Maybe<Quantity>,
-    /// How much was counted at the end of the day. Not beside `quantityDelta`.
+    /// How much was counted, after what was posted for the day by then. What is entered late for a time before changes by
+    /// how much it differs from the books, and not what there is. Not beside `quantityDelta`.
     counted_quantity: Maybe<Quantity>,
     /// What one unit cost of what was found; what such things cost now when absent.
     unit_cost: Maybe<UnitPrice>,
@@ -103,6 +103,19 @@ pub struct AdjustmentAsked {
     /// What the version before it named.
     #[serde(skip)]
     held: Held,
+    /// When it was posted: what was counted is what there was by then on its day.
+    #[serde(skip)]
+    posted_at: PostedAt,
+}
+
+/// When a document was posted, which is nothing that anybody asks for: two that differ in it ask for the same.
+#[derive(Debug, Clone, Copy, Default)]
+struct PostedAt(Option<Instant>);
+
+impl PartialEq for PostedAt {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -145,6 +158,7 @@ pub(crate) fn restating(item: RecordId, date: Day, cost: UnitPrice) -> Draft<Adj
             account: None,
             lines: vec![line],
             held: Held::default(),
+            posted_at: PostedAt::default(),
         },
     }
 }
@@ -279,6 +293,7 @@ impl Resource for StockAdjustments {
             account: faults.optional("accountId", input.account_id),
             lines: check_lines(&mut faults, input.lines),
             held: Held::default(),
+            posted_at: PostedAt::default(),
         };
         faults.finish(Draft { head, asked })
     }
@@ -377,6 +392,7 @@ impl Document for StockAdjustments {
         let mut asked = asked.clone();
         if let Some(old) = old.as_ref().filter(|old| old.status != DocumentStatus::Draft) {
             asked.held = old.asked.lines.iter().map(|line| line.item).collect();
+            asked.posted_at = PostedAt(old.posted_at);
         }
         document::identify(cx, &mut asked.lines, old.map(|old| old.asked.lines.as_slice()))?;
         Ok(asked)
@@ -403,7 +419,7 @@ impl Document for StockAdjustments {
         let chart = references.chart.clone();
         references.finish()?;
         let account = asked.account.ok_or_else(|| Error::internal("an adjustment has no other side"))?;
-        let deltas = deltas(cx, head.date, asked).await?;
+        let deltas = counting::deltas(cx, head.date, asked, None).await?;
         let mut settled = Settled {
             subkind: None,
             party: None,
@@ -562,35 +578,6 @@ fn judge(
             Some(_) => {}
         }
     }
-}
-
-/// By how much each line adjusts: a count by what is there at the end of its day.
-async fn deltas(cx: &Cx<'_>, date: Day, asked: &AdjustmentAsked) -> Result<Vec<Quantity>> {
-    let counted: Vec<RecordId> =
-        asked.lines.iter().filter(|line| line.counted.is_some()).map(|line| line.item).collect();
-    let mut there: HashMap<RecordId, i64> = HashMap::new();
-    if !counted.is_empty() {
-        cx.flush().await?;
-        // What was voided on a later day was there on this one.
-        let rows = stock_moves::Entity::find()
-            .select_only()
-            .column(stock_moves::Column::ItemId)
-            .column_as(sum(cx, Expr::col(stock_moves::Column::Quantity)), "quantity")
-            .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
-            .filter(stock_moves::Column::ItemId.is_in(counted))
-            .filter(stock_moves::Column::Date.lte(date))
-            .group_by(stock_moves::Column::ItemId);
-        let rows: Vec<(RecordId, i64)> = rows.into_tuple().all(&cx.db).await?;
-        there.extend(rows);
-    }
-    let delta = |(index, line): (usize, &AdjustmentLineAsked)| match (line.delta, line.counted) {
-        (Some(delta), _) => Ok(delta),
-        (None, Some(counted)) => counted
-            .minus(Quantity::from_units(there.sum_of(&line.item)))
-            .map_err(|_| Error::field(&format!("lines[{index}].countedQuantity"), "comes to more than can be kept")),
-        (None, None) => Ok(Quantity::ZERO),
-    };
-    asked.lines.iter().enumerate().map(delta).collect()
 }
 
 fn lines(chart: &Chart, currency: &str, moved: &[stock_facts::Model]) -> Result<Vec<Line>, Unposted> {

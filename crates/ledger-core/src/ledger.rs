@@ -44,6 +44,7 @@ use ::books::running::{self, Running};
 use ::books::seal::heads::{self, SignedHead};
 use ::books::seal::{Seals, writing};
 use ::books::security::{self, AccountChange, Event};
+use documents::stock_adjustment::counting;
 use documents::{entry, revaluation};
 use kit::extra::Media;
 use kit::feed::{Feed, Feeds};
@@ -1134,6 +1135,8 @@ impl Write {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
         };
+        counting::recount(&cx).await?;
+        ::books::purses::keep(&cx).await?;
         revaluation::renew(&cx).await?;
         if self.dry_run {
             // Nothing of it happened.

@@ -366,8 +366,9 @@ fn check_settings(
             if increment.is_some_and(|increment| increment <= Money::ZERO) {
                 faults.add("cashRoundingIncrement", "must be more than 0");
             }
-            let places = crate::currency::decimals(currency).unwrap_or(2);
-            if increment.is_some_and(|increment| !increment.fits(places)) {
+            // What is wrong with the currency is said of the currency.
+            let places = crate::currency::Currency::of(currency).map(crate::currency::Currency::decimals);
+            if let Some(places) = places.filter(|places| increment.is_some_and(|increment| !increment.fits(*places))) {
                 faults.add("cashRoundingIncrement", format!("must have at most {places} decimal places in {currency}"));
             }
             increment

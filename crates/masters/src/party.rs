@@ -6,7 +6,7 @@
 mod relations;
 
 use crate::bank::{self, BankDetailsInput};
-use crate::currency::{self, CurrencyCode};
+use crate::currency::{Currency, CurrencyCode};
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
@@ -437,7 +437,7 @@ impl Rows for Parties {
             let into = Some(aliases.meant(row.id)).filter(|into| *into != row.id);
             view(row, currency_decimals, into, (open, late))
         };
-        Ok(rows.into_iter().map(view).collect())
+        rows.into_iter().map(view).collect()
     }
 }
 
@@ -543,27 +543,25 @@ fn view(
     currency_decimals: u32,
     merged_into_id: Option<RecordId>,
     (open, late): (Open, relations::Late),
-) -> PartyView {
+) -> Result<PartyView> {
     let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
     let sum = |side: fn(&OpenIn) -> i64| base(open.values().map(side).fold(0, i64::saturating_add));
-    PartyView {
+    let balance = |(currency, within): (&String, &OpenIn)| {
+        let known = Currency::known(currency, format_args!("what is open with party {}", row.id))?;
+        let own = |units: i64| known.amount(Money::from_units(units));
+        Ok(PartyBalance {
+            currency: currency.clone(),
+            receivable: own(within.receivable.1),
+            payable: own(within.payable.1),
+        })
+    };
+    let balances = open.iter().filter(|(_, within)| within.receivable != (0, 0) || within.payable != (0, 0));
+    Ok(PartyView {
         receivable_balance: sum(|within| within.receivable.0),
         payable_balance: sum(|within| within.payable.0),
         unallocated_credit: base(late.unallocated),
         overdue_amount: base(late.overdue),
-        balances: open
-            .iter()
-            .filter(|(_, within)| within.receivable != (0, 0) || within.payable != (0, 0))
-            .map(|(currency, within)| {
-                let currency_decimals = currency::decimals(currency).unwrap_or(2);
-                let own = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
-                PartyBalance {
-                    currency: currency.clone(),
-                    receivable: own(within.receivable.1),
-                    payable: own(within.payable.1),
-                }
-            })
-            .collect(),
+        balances: balances.map(balance).collect::<Result<_>>()?,
         keeping: kept!(row),
         name: row.name,
         code: row.code,
@@ -598,5 +596,5 @@ fn view(
         notes: row.notes,
         external_id: row.external_id,
         tags: row.tags.0,
-    }
+    })
 }

@@ -4,7 +4,7 @@ use super::Report;
 use super::asked::{AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, CURRENCY, DATE, FORMAT, INCLUDE_ZERO, KNOWN_AT, PARTY};
 use super::form::{Example, Form, Holds, Said, Shown};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
-use crate::currency;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -62,6 +62,8 @@ pub(super) struct Open {
     date: Day,
     due: Day,
     currency: String,
+    /// How amounts are written in it.
+    own: Own,
     /// What is owed on this side is positive.
     left: Sums,
 }
@@ -98,12 +100,16 @@ pub(super) struct Coins {
 impl Coins {
     pub(super) fn of(cx: &Cx<'_>, asked: &Asked) -> Result<Self> {
         let base = Own(cx.business()?.currency_decimals);
-        Ok(Self { asked: asked.currency.as_deref().map_or(base, of_currency), base })
+        let own = match asked.currency.as_deref() {
+            Some(code) => of_currency(code)?,
+            None => base,
+        };
+        Ok(Self { asked: own, base })
     }
 }
 
-pub(super) fn of_currency(code: &str) -> Own {
-    Own(currency::decimals(code).unwrap_or(2))
+pub(super) fn of_currency(code: &str) -> Result<Own> {
+    Ok(Own(Currency::known(code, "what a party owes")?.decimals()))
 }
 
 pub(super) struct Aged {
@@ -150,18 +156,19 @@ async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
     let named = documents_of(cx, left.iter().map(|one| one.document_id)).await?;
     let open = left.into_iter().map(|one| {
         let document = named.get(&one.document_id);
-        Open {
+        Ok(Open {
             party: aliases.of(one.party_id),
             document: one.document_id,
             kind: document.map(|(kind, _)| *kind),
             number: document.and_then(|(_, number)| number.clone()),
             date: one.date,
             due: due.get(&one.open_item_id).copied().unwrap_or(one.date),
+            own: of_currency(&one.currency)?,
             currency: one.currency,
             left: Sums { own: one.own, base: one.base }.times(S::SIGN),
-        }
+        })
     });
-    let mut open: Vec<Open> = open.collect();
+    let mut open: Vec<Open> = open.collect::<Result<_>>()?;
     open.sort_by(|left, right| (left.due, left.date, &left.number).cmp(&(right.due, right.date, &right.number)));
     let point = Point { as_of: Some(asked.as_of), ..asked.point };
     let control = match asked.party {
@@ -401,9 +408,10 @@ fn beside(open: &[&Open], coins: Coins, asked: &Asked) -> Vec<Cell> {
     let sums = open.iter().map(|one| one.left).fold(Sums::default(), Sums::plus);
     let currency = asked.currency.as_deref().or_else(|| open.first().map(|one| one.currency.as_str()));
     let currency = currency.filter(|currency| open.iter().all(|one| one.currency == *currency));
+    let own = open.first().map_or(coins.asked, |one| one.own);
     vec![
         currency.map_or(Cell::Nothing, |currency| Cell::Text(currency.to_owned())),
-        currency.map_or(Cell::Nothing, |currency| of_currency(currency).cell(sums.own)),
+        currency.map_or(Cell::Nothing, |_| own.cell(sums.own)),
         coins.base.cell(sums.base),
     ]
 }
@@ -559,6 +567,7 @@ mod tests {
             date: date.parse().unwrap(),
             due: due.parse().unwrap(),
             currency: "EUR".into(),
+            own: Own(2),
             left: Sums { own: cents * 100, base: cents * 100 },
         }
     }

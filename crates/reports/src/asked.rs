@@ -2,7 +2,7 @@
 
 use super::statements::Chart;
 use crate::clock::Instant;
-use crate::currency;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
@@ -437,7 +437,7 @@ fn earlier(from: Day, to: Day, months: i64) -> Span {
 
 fn in_currency(query: &ListQuery, faults: &mut FieldErrors) -> Option<String> {
     let Some(FilterValue::Text(code)) = query.filter("currency") else { return None };
-    if currency::decimals(code).is_none() {
+    if Currency::of(code).is_none() {
         faults.add("currency", "must be the code of a currency, such as USD");
     }
     Some(code.clone())

@@ -34,6 +34,7 @@ pub(super) fn account(code: u128, r#type: AccountType) -> accounts::Model {
         cash_flow_section: None,
         allow_manual_posting: true,
         keeper: rules::keeper::Keeper::of(r#type, false, &[], false),
+        as_said_until: books::BEFORE_THE_FIRST,
         bank_details: None,
         status: AccountStatus::Active,
         external_id: None,

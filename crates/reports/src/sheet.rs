@@ -145,7 +145,7 @@ pub struct Sheet {
 }
 
 /// Amounts of the company.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Own(pub(super) u32);
 
 impl Own {

@@ -173,7 +173,7 @@ impl Report for PartyStatement {
                 coins.asked.cell(moved.asked(asked)),
                 coins.asked.cell(balance.asked(asked)),
                 Cell::Text(line.currency.clone()),
-                of_currency(&line.currency).cell(line.own),
+                of_currency(&line.currency)?.cell(line.own),
                 coins.base.cell(line.base),
                 coins.base.cell(balance.base),
             ];

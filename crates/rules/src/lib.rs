@@ -9,6 +9,7 @@ pub mod left;
 pub mod postable;
 pub mod posting;
 pub mod purpose;
+pub mod purse;
 pub mod refusal;
 pub mod roles;
 pub mod stock;

@@ -27,6 +27,9 @@ pub struct Model {
     pub cash_flow_section: Option<CashFlowSection>,
     pub allow_manual_posting: bool,
     pub keeper: Keeper,
+    /// Entries up to this one moved money in other currencies at what they said it was worth: they were posted before
+    /// there was a rule.
+    pub as_said_until: i64,
     pub bank_details: Option<AsJson<BankDetails>>,
     pub status: AccountStatus,
     pub external_id: Option<String>,

@@ -66,6 +66,9 @@ wire_enum! {
         Allocation = "allocation",
         /// What goods cost after all, when something earlier changed.
         StockAdjustment = "stockAdjustment",
+        /// What money in another currency is carried at after all: the gain or loss of what left, and what something
+        /// earlier changed of it.
+        ExchangeAdjustment = "fxAdjustment",
     }
 }
 

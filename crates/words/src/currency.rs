@@ -1,9 +1,12 @@
 //! The world's currencies (ISO 4217) and countries (ISO 3166-1, and Kosovo's XK).
 
+use crate::error::Error;
+use crate::money::{Amount, Money};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::fmt::Display;
 
 macro_rules! code {
     ($(#[$about:meta])* $name:ident, $known:expr, $pattern:literal, $words:literal) => {
@@ -42,7 +45,7 @@ macro_rules! code {
 
 code!(
     /// A currency, by its code of ISO 4217.
-    CurrencyCode, |code: &str| decimals(code).is_some(), "^[A-Z]{3}$", "must be a currency code of ISO 4217, such as EUR"
+    CurrencyCode, |code: &str| Currency::of(code).is_some(), "^[A-Z]{3}$", "must be a currency code of ISO 4217, such as EUR"
 );
 code!(
     /// A country, by its two letters of ISO 3166.
@@ -59,9 +62,33 @@ const WITH_DECIMALS: [(u32, &str); 4] = [
     (4, "CLF UYW"),
 ];
 
-/// How many decimals a currency's amounts have; `None` for what is no currency.
-pub fn decimals(code: &str) -> Option<u32> {
-    WITH_DECIMALS.iter().find(|(_, codes)| listed(codes, code, 3)).map(|(decimals, _)| *decimals)
+/// A currency that there is. Whoever has one knows the decimals of its amounts: there is no amount in a currency that
+/// nobody knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Currency {
+    decimals: u32,
+}
+
+impl Currency {
+    /// The currency of a code; `None` for what is no currency.
+    pub fn of(code: &str) -> Option<Self> {
+        WITH_DECIMALS.iter().find(|(_, codes)| listed(codes, code, 3)).map(|(decimals, _)| Self { decimals: *decimals })
+    }
+
+    /// The currency of something that was judged when it came in, or stands in the books: `of` says what that is.
+    pub fn known(code: &str, of: impl Display) -> Result<Self, Error> {
+        Self::of(code).ok_or_else(|| Error::internal(format!("{of} is in {code:?}, which is no currency")))
+    }
+
+    /// An amount of it, as it is shown.
+    pub const fn amount(self, money: Money) -> Amount {
+        Amount { money, currency_decimals: self.decimals }
+    }
+
+    /// How many decimals its amounts have.
+    pub const fn decimals(self) -> u32 {
+        self.decimals
+    }
 }
 
 /// Every currency and its decimal places.
@@ -95,8 +122,10 @@ mod tests {
             ("", None),
         ];
         for (code, expected) in cases {
-            assert_eq!(decimals(code), expected, "{code}");
+            assert_eq!(Currency::of(code).map(Currency::decimals), expected, "{code}");
         }
+        let Err(Error::Internal(why)) = Currency::known("EUX", "line 2 of entry 7") else { panic!("nobody knows it") };
+        assert!(why.contains("line 2 of entry 7") && why.contains("EUX"), "{why}");
         assert!(is_country("DE") && !is_country("UK") && !is_country("D") && !is_country(" "));
     }
 }

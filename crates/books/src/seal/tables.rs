@@ -56,7 +56,7 @@ pub struct Table {
 
 /// Columns that a table got after its rows were sealed, and what they say of rows that were there: it is not sealed, so
 /// that their seals still fit.
-const ADDED_LATER: &[(&str, &str, &str)] = &[("accounts", "keeper", "none")];
+const ADDED_LATER: &[(&str, &str, &str)] = &[("accounts", "keeper", "none"), ("accounts", "as_said_until", "0")];
 
 /// What an entry's seal covers beside its own row.
 pub static LINES: LazyLock<Table> =

@@ -1,5 +1,6 @@
 //! What a write changes of an item's stock: the difference of the function before and after, day by day.
 
+use super::counted;
 use super::facts::{Known, fact_of, failed, is_whole, last_snapshot, pools, since, state_in, terms_of};
 use super::{Gone, Item, Wanted, book, booked, state_of, too_large};
 use crate::BEFORE_THE_FIRST;
@@ -178,6 +179,15 @@ struct Writing<'w> {
     named: Vec<RecordId>,
 }
 
+/// Whether more of an item may go out than there is.
+fn may_be_missing(cx: &Cx<'_>, item: &Item) -> Result<bool> {
+    Ok(match item.negative_stock {
+        NegativeStock::Allow => true,
+        NegativeStock::Forbid => false,
+        NegativeStock::Inherit => cx.business()?.settings.negative_stock == StockPolicy::Allow,
+    })
+}
+
 impl Writing<'_> {
     /// What comes after all that there is goes on from where the stock stands.
     async fn at_the_end(&self, new: &[stock_facts::Model], gone: &[Gone]) -> Result<Option<Both>> {
@@ -196,7 +206,7 @@ impl Writing<'_> {
         let facts: Vec<Fact> = new.iter().filter_map(|row| fact_of(row, None)).collect();
         match history(&self.terms, &start, &facts) {
             Ok(after) => {
-                self.judge(start.state.quantity, &[], &facts)?;
+                self.judge(start.state.quantity, &[], &facts).await?;
                 let known = Known { start, read, ..Known::default() };
                 Ok(Some(Both { known, before: History::default(), after, facts, at_the_end: true }))
             }
@@ -223,7 +233,7 @@ impl Writing<'_> {
                 .and_then(|before| Ok((before, history(&self.terms, &known.start, &after_facts)?)));
             match both {
                 Ok((before, after)) => {
-                    self.judge(known.start.state.quantity, &facts, &after_facts)?;
+                    self.judge(known.start.state.quantity, &facts, &after_facts).await?;
                     return Ok(Both { known, before, after, facts: after_facts, at_the_end: false });
                 }
                 // What a receipt cost is to be known from its own day on.
@@ -251,17 +261,16 @@ impl Writing<'_> {
     }
 
     /// Refuses what lets out more than there is, on any day from the first that it touches.
-    fn judge(&self, begun: Quantity, before: &[Fact], after: &[Fact]) -> Result<()> {
-        let allowed = match self.item.negative_stock {
-            NegativeStock::Allow => true,
-            NegativeStock::Forbid => false,
-            NegativeStock::Inherit => self.cx.business()?.settings.negative_stock == StockPolicy::Allow,
-        };
-        if allowed {
+    async fn judge(&self, begun: Quantity, before: &[Fact], after: &[Fact]) -> Result<()> {
+        if may_be_missing(self.cx, self.item)? {
             return Ok(());
         }
         let short = first_shortage(begun, before, after, self.earliest).map_err(too_large)?;
         let Some(short) = short else { return Ok(()) };
+        // What is missing from a later count on, the count does not miss: it is judged when that is made anew.
+        if counted::first_after(self.cx, self.item.id, self.earliest).await?.is_some_and(|day| day <= short.day) {
+            return Ok(());
+        }
         let name = self.item.code.as_deref().unwrap_or(&self.item.name);
         let (day, missing) = (short.day, short.missing);
         Err(Error::Conflict(Conflict {

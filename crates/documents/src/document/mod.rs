@@ -14,6 +14,7 @@ mod lines;
 mod list;
 mod write;
 
+use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -38,7 +39,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 pub(crate) use write::{
-    check_source, create, delete, found, invalid_state, load, load_source, note_change, renew, reword, update, void,
+    Old, check_source, create, delete, found, invalid_state, load, load_source, note_change, remake, renew, reword,
+    update, void,
 };
 
 /// What a document is settled for.
@@ -101,6 +103,7 @@ pub(crate) struct Before<'o, A> {
     pub(crate) asked: &'o A,
     pub(crate) status: DocumentStatus,
     pub(crate) stage: Option<Stage>,
+    pub(crate) posted_at: Option<Instant>,
 }
 
 pub(crate) struct SettledEntry {

@@ -420,7 +420,12 @@ pub(crate) async fn load_source<D: Document>(cx: &Cx<'_>, id: RecordId) -> Resul
 
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
-    let before = Before { asked: &old.content.asked, status: old.row.status, stage: old.row.stage };
+    let before = Before {
+        asked: &old.content.asked,
+        status: old.row.status,
+        stage: old.row.stage,
+        posted_at: old.row.posted_at,
+    };
     let asked = meant::<D>(cx, D::identify(cx, &draft.asked, Some(before))?)?;
     let asked = D::sent_back(asked, &old.content);
     let asked = D::complete(cx, &draft.head, asked).await?;
@@ -534,11 +539,7 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     let earlier = take_from_beside(cx, &old, |day| day, Leaving::Replaced).await?;
     cx.flush().await?;
     let judged = judge::<D>(cx, &head, asked, Purpose::Posting).await?;
-    let number = old.head.number.clone().ok_or_else(|| Error::internal("what is posted has no number"))?;
-    let place = old.row.period.clone().zip(old.row.sequence);
-    let series = old.row.series_id.ok_or_else(|| Error::internal("what is posted is of no series"))?;
-    // Its number is taken already.
-    let numbered = Numbered { number, series, place, by_hand: true };
+    let numbered = number_of(&old.row)?;
     let version = old.row.version + 1;
     let entries =
         post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries, Moves::In).await?;
@@ -566,13 +567,7 @@ pub(crate) async fn renew<D: Document>(cx: &Cx<'_>, old: Old<D>, settled: Settle
     }
     reverse_all(cx, &old, |entry| entry.date, Moves::Mirrored).await?;
     let judged = judged_anew::<D>(old.content.asked.clone(), settled);
-    // Its number is its own.
-    let numbered = Numbered {
-        number: old.row.number.clone().ok_or_else(|| Error::internal("a posted document has no number"))?,
-        series: old.row.series_id.ok_or_else(|| Error::internal("a posted document has no series"))?,
-        place: old.row.period.clone().zip(old.row.sequence),
-        by_hand: true,
-    };
+    let numbered = number_of(&old.row)?;
     let version = old.row.version + 1;
     let anew = &judged.settled.entries;
     let entries = post_all(cx, D::KIND, (old.row.id, version), &old.head, &numbered, anew, Moves::Mirrored).await?;
@@ -584,6 +579,38 @@ pub(crate) async fn renew<D: Document>(cx: &Cx<'_>, old: Old<D>, settled: Settle
         ..old.row.clone()
     };
     store(cx, old, row, AuditAction::Updated).await.map(drop)
+}
+
+/// The same with what it moves beside the ledger: it is taken back, and settled of what there is by then.
+pub(crate) async fn remake<D: Document>(cx: &Cx<'_>, old: Old<D>, asked: D::Asked) -> Result<()> {
+    let periods = cx.periods().await?;
+    for module in modules::<D>(cx, &old.row).await? {
+        periods.check(module, "date", old.row.date, cx.asker())?;
+    }
+    D::release(cx, &old.row, Leaving::Replaced, None).await?;
+    reverse_all(cx, &old, |entry| entry.date, Moves::Mirrored).await?;
+    let earlier = take_from_beside(cx, &old, |day| day, Leaving::Replaced).await?;
+    cx.flush().await?;
+    let settled = D::settle(cx, &old.head, &asked, Purpose::Posting).await?;
+    let judged = judged_anew::<D>(asked, settled);
+    let numbered = number_of(&old.row)?;
+    let version = old.row.version + 1;
+    let anew = &judged.settled.entries;
+    let entries = post_all(cx, D::KIND, (old.row.id, version), &old.head, &numbered, anew, Moves::Mirrored).await?;
+    let row = row_of::<D>(cx, old.row.id, &old.head, &judged, Some(numbered), (Purpose::Posting, entries))?;
+    let row = table::Model { posted_at: old.row.posted_at, ..row };
+    let stage = keep_beside::<D>(cx, &row, judged.settled, earlier).await?;
+    store(cx, old, table::Model { stage, ..row }, AuditAction::Updated).await.map(drop)
+}
+
+/// The number of a posted document is its own, and taken already.
+fn number_of(row: &table::Model) -> Result<Numbered> {
+    Ok(Numbered {
+        number: row.number.clone().ok_or_else(|| Error::internal("a posted document has no number"))?,
+        series: row.series_id.ok_or_else(|| Error::internal("a posted document has no series"))?,
+        place: row.period.clone().zip(row.sequence),
+        by_hand: true,
+    })
 }
 
 /// What was allocated must still fit: the same party, currency and account, and not more than there is now.

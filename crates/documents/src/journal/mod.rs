@@ -6,7 +6,7 @@
 mod posting;
 mod taxes;
 
-use crate::currency::CurrencyCode;
+use crate::currency::{Currency, CurrencyCode};
 use crate::day::Day;
 use crate::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
@@ -29,7 +29,7 @@ use kit::master::{RecordKeeping, kept};
 use kit::reference::Held;
 use kit::resource::{About, Resource, Scope};
 use kit::rows::{Filter, Rows};
-use posting::{Fault, decimals, entries_of, judge_line, lines_of, rates, sums};
+use posting::{Fault, entries_of, judge_line, lines_of, rates, sums};
 use rules::keeper::Keeper;
 use rules::posting::Line;
 use rules::tax::facts::TaxSide;
@@ -586,7 +586,7 @@ impl Document for Journals {
         let known = cx.parties(&parties).await?;
         let mut faults = FieldErrors::default();
         for (index, line) in asked.lines.iter().enumerate() {
-            judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose);
+            judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose)?;
             taxes::judge(&mut Fault(&mut faults, index), (&chart, &taxes), asked, line);
         }
         if asked.kind == JournalKind::Closing && !fiscal_year::ends_on(cx, head.date).await? {
@@ -645,12 +645,15 @@ impl Document for Journals {
         let Content { asked, figures } = content;
         let base =
             |units: i64| Amount { money: Money::from_units(units), currency_decimals: business.currency_decimals };
-        let totals = |money| Amount { money, currency_decimals: decimals(&figures.totals_in) };
+        let known = |currency: &str| Currency::known(currency, format_args!("journal {}", row.id));
+        let of_totals = known(&figures.totals_in)?;
+        let totals = |money| of_totals.amount(money);
         let journal_currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
         let line = |((line, in_base), line_no): ((JournalLineAsked, &Money), i64)| {
             let currency = line.currency.clone().unwrap_or_else(|| journal_currency.clone());
-            let own = |units: i64| Amount { money: Money::from_units(units), currency_decimals: decimals(&currency) };
-            JournalLineView {
+            let of_line = known(&currency)?;
+            let own = |units: i64| of_line.amount(Money::from_units(units));
+            Ok(JournalLineView {
                 id: line.id,
                 line_no,
                 account_id: line.account,
@@ -667,7 +670,7 @@ impl Document for Journals {
                 tax_base: line.tax.base.map(|base| own(base.units())),
                 tax_side: line.tax.side,
                 currency,
-            }
+            })
         };
         Ok(JournalView {
             keeping: kept!(row),
@@ -676,7 +679,7 @@ impl Document for Journals {
             exchange_rate: asked.exchange_rate,
             reverse_on: asked.reverse_on,
             tax_date: asked.tax_date,
-            lines: asked.lines.clone().into_iter().zip(&figures.base).zip(1..).map(line).collect(),
+            lines: asked.lines.clone().into_iter().zip(&figures.base).zip(1..).map(line).collect::<Result<_>>()?,
             total_debit: totals(figures.debit),
             total_credit: totals(figures.credit),
             base_total: base(figures.base_debit.units()),

@@ -1,7 +1,7 @@
 //! What a journal comes to and what it posts: rules without a database, tested by tables.
 
 use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
-use crate::currency;
+use crate::currency::Currency;
 use crate::document::{Head, Purpose, SettledEntry};
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
@@ -17,8 +17,8 @@ use schema::tables::EntryKind;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub(super) fn decimals(currency: &str) -> u32 {
-    currency::decimals(currency).unwrap_or(2)
+pub(super) fn decimals(currency: &str) -> Result<u32> {
+    Ok(Currency::known(currency, "a journal")?.decimals())
 }
 
 /// Faults of one line.
@@ -38,11 +38,12 @@ pub(super) fn judge_line(
     line: &JournalLineAsked,
     known: &HashMap<RecordId, Arc<schema::party::Model>>,
     purpose: Purpose,
-) {
+) -> Result<()> {
     let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency);
     let side = if line.amount.is_negative() { "credit" } else { "debit" };
-    if !line.amount.fits(decimals(currency)) {
-        faults.add(side, format!("must have at most {} decimal places in {currency}", decimals(currency)));
+    let places = decimals(currency)?;
+    if !line.amount.fits(places) {
+        faults.add(side, format!("must have at most {places} decimal places in {currency}"));
     }
     if line.party.is_some_and(|party| !known.contains_key(&party)) {
         faults.add("partyId", "names no party");
@@ -56,6 +57,7 @@ pub(super) fn judge_line(
     if let Some(refusal) = refusal.filter(|refusal| purpose == Purpose::Posting || !refusal.waits_for_posting()) {
         faults.add(if refusal.wants_party() { "partyId" } else { "accountId" }, refusal.to_string());
     }
+    Ok(())
 }
 
 fn account_of(
@@ -218,7 +220,11 @@ pub(super) fn entries_of(
 }
 
 fn unbalanced(debit: Money, credit: Money, currency: &str) -> Error {
-    let (debit, credit) = (debit.with_decimals(decimals(currency)), credit.with_decimals(decimals(currency)));
+    let places = match decimals(currency) {
+        Ok(places) => places,
+        Err(fault) => return fault,
+    };
+    let (debit, credit) = (debit.with_decimals(places), credit.with_decimals(places));
     Error::field("lines", format!("debits of {debit} and credits of {credit} {currency} must be equal"))
 }
 

@@ -3,8 +3,9 @@
 //! A line with a tax code is tax where it stands on an account of tax, and what was taxed everywhere else. A line on an
 //! account of tax without a code moves it without being tax.
 
-use super::posting::{Fault, decimals};
+use super::posting::Fault;
 use super::{JournalAsked, JournalKind, JournalLineAsked};
+use crate::currency::Currency;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate};
@@ -81,9 +82,9 @@ pub(super) fn judge(
     }
     let currency = line.currency.as_ref().or(asked.currency.as_ref());
     if let Some((currency, base)) = currency.zip(line.tax.base)
-        && !base.fits(decimals(currency))
+        && let Some(places) = Currency::of(currency).map(Currency::decimals).filter(|places| !base.fits(*places))
     {
-        faults.add("taxBase", format!("must have at most {} decimal places in {currency}", decimals(currency)));
+        faults.add("taxBase", format!("must have at most {places} decimal places in {currency}"));
     }
 }
 

@@ -8,6 +8,7 @@
 use super::relief::{Accounts, Coin, Taken, relieve};
 use super::taxes::Told;
 use crate::clock::Instant;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::document::note_change;
 use crate::error::{Conflict, Error, FieldErrors, Result};
@@ -161,20 +162,27 @@ pub struct AllocationView {
     entry_id: Option<RecordId>,
 }
 
-fn decimals(currency: &str) -> u32 {
-    crate::currency::decimals(currency).unwrap_or(2)
+/// The currencies of what is settled and of what settles it.
+fn currencies(row: &allocations::Model) -> Result<(Currency, Currency)> {
+    let of = || format!("allocation {}", row.id);
+    Ok((Currency::known(&row.currency, of())?, Currency::known(&row.source_currency, of())?))
 }
 
-pub(crate) fn view(row: &allocations::Model, base_decimals: u32) -> AllocationView {
-    let own = |money| Amount { money, currency_decimals: decimals(&row.currency) };
-    AllocationView {
+fn decimals(item: &open_items::Model) -> Result<u32> {
+    Ok(Currency::known(&item.currency, format_args!("open item {}", item.id))?.decimals())
+}
+
+pub(crate) fn view(row: &allocations::Model, base_decimals: u32) -> Result<AllocationView> {
+    let (own, of_source) = currencies(row)?;
+    let own = |money| own.amount(money);
+    Ok(AllocationView {
         id: Some(row.id),
         source_type: Some(row.source_kind.into()),
         source_id: Some(row.source_id),
         target_type: Some(row.target_kind.into()),
         target_id: row.target_id,
         amount: own(row.amount),
-        source_amount: Some(Amount { money: row.source_amount, currency_decimals: decimals(&row.source_currency) }),
+        source_amount: Some(of_source.amount(row.source_amount)),
         date: Some(row.date),
         discount_amount: own(row.discount),
         write_off_amount: own(row.write_off),
@@ -182,7 +190,7 @@ pub(crate) fn view(row: &allocations::Model, base_decimals: u32) -> AllocationVi
         withheld_amount: own(row.withheld),
         fx_gain_loss: Amount { money: row.exchange_gain, currency_decimals: base_decimals },
         entry_id: row.entry.as_ref().map(|entry| entry.0.id),
-    }
+    })
 }
 
 /// What a draft will settle when it is posted.
@@ -292,7 +300,7 @@ async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAske
     if target.document_id == source.document_id || target.amount.is_negative() == source.amount.is_negative() {
         faults.add(at("targetId"), "stands on the same side: it cannot be settled by this");
     }
-    let places = decimals(&target.currency);
+    let places = decimals(&target)?;
     for (field, amount) in [
         ("amount", asked.amount),
         ("discountAmount", asked.discount),
@@ -308,7 +316,7 @@ async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAske
             faults.add(at("sourceAmount"), "must be the amount: both are in one currency");
         }
     } else {
-        let places = decimals(&source.currency);
+        let places = decimals(&source)?;
         match asked.source_amount {
             None => faults.add(at("sourceAmount"), format!("is required: how much {} is used up?", source.currency)),
             Some(amount) if !amount.fits(places) => {
@@ -340,7 +348,7 @@ async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAske
     for (field, wanted, item) in [("amount", settled, &target), ("sourceAmount", used, &source)] {
         let open = size(item.open);
         if wanted > open {
-            let shown = open.with_decimals(decimals(&item.currency));
+            let shown = open.with_decimals(decimals(item)?);
             let (title, field) = if field == "amount" {
                 ("More would be settled than is open", "amount")
             } else {
@@ -488,13 +496,13 @@ fn note(cx: &Cx<'_>, action: AuditAction, row: &documents::Model, allocation: &a
         removed_on: Option<Day>,
     }
     let base_decimals = cx.business()?.currency_decimals;
-    let noted = Noted { allocation: view(allocation, base_decimals), removed_on: allocation.removed_on };
+    let noted = Noted { allocation: view(allocation, base_decimals)?, removed_on: allocation.removed_on };
     note_change(cx, row.kind.into(), action, (row.id, row.version), &noted)
 }
 
 /// Notes an allocation in the audit log by itself.
 fn record(cx: &Cx<'_>, action: AuditAction, row: &allocations::Model) -> Result<()> {
-    let shown = AllocationRecord::of(row, cx.business()?.currency_decimals, cx.aliases()?);
+    let shown = AllocationRecord::of(row, cx.business()?.currency_decimals, cx.aliases()?)?;
     let shown = serde_json::to_string(&shown).map_err(Error::internal)?;
     let created = action == AuditAction::Created;
     cx.record(
@@ -614,9 +622,10 @@ impl AsRef<RecordKeeping> for AllocationRecord {
 }
 
 impl AllocationRecord {
-    pub(super) fn of(row: &allocations::Model, base_decimals: u32, aliases: &Aliases) -> Self {
-        let own = |money| Amount { money, currency_decimals: decimals(&row.currency) };
-        Self {
+    pub(super) fn of(row: &allocations::Model, base_decimals: u32, aliases: &Aliases) -> Result<Self> {
+        let (own, of_source) = currencies(row)?;
+        let own = |money| own.amount(money);
+        Ok(Self {
             // An allocation never changes; it is removed and made anew.
             keeping: RecordKeeping {
                 id: row.id,
@@ -634,7 +643,7 @@ impl AllocationRecord {
             currency: row.currency.clone(),
             amount: own(row.amount),
             source_currency: row.source_currency.clone(),
-            source_amount: Amount { money: row.source_amount, currency_decimals: decimals(&row.source_currency) },
+            source_amount: of_source.amount(row.source_amount),
             date: row.date,
             discount_amount: own(row.discount),
             write_off_amount: own(row.write_off),
@@ -642,6 +651,6 @@ impl AllocationRecord {
             withheld_amount: own(row.withheld),
             fx_gain_loss: Amount { money: row.exchange_gain, currency_decimals: base_decimals },
             entry_id: row.entry.as_ref().map(|entry| entry.0.id),
-        }
+        })
     }
 }

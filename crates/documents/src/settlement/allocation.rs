@@ -135,7 +135,7 @@ impl Resource for Allocations {
             ));
         }
         let row = allocate(cx, "", draft.source, &draft.asked, Touch::Both).await?;
-        Ok(AllocationRecord::of(&row, cx.business()?.currency_decimals, cx.aliases()?))
+        AllocationRecord::of(&row, cx.business()?.currency_decimals, cx.aliases()?)
     }
 
     async fn update(_: &Cx<'_>, _: RecordId, _: &AllocationDraft) -> Result<AllocationRecord> {
@@ -178,7 +178,7 @@ impl Rows for Allocations {
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AllocationRecord>> {
         let business = cx.business()?;
         let record = |row| AllocationRecord::of(row, business.currency_decimals, &business.aliases);
-        Ok(rows.iter().map(record).collect())
+        rows.iter().map(record).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::posting::Tells;
 use super::{DirectLineAsked, MoneyAsked};
-use crate::currency;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::money::{Money, Quantity};
@@ -28,8 +28,9 @@ pub(super) fn figures(
     taxes: &TaxCodes,
     (exchange, rates_of): (&Exchange<'_>, Day),
 ) -> Result<Vec<LineFigures>> {
+    let known = Currency::known(exchange.currency, "what is asked for")?;
     let terms = Terms {
-        coin: Coin { decimals: currency::decimals(exchange.currency).unwrap_or(2), rounding: exchange.rounding },
+        coin: Coin { decimals: known.decimals(), rounding: exchange.rounding },
         rounding: business.settings.tax_rounding,
         inclusive: true,
         exchange: exchange.rate,

@@ -11,7 +11,7 @@ mod posting;
 mod relief;
 mod taxes;
 
-use crate::currency::{self, CurrencyCode};
+use crate::currency::{Currency, CurrencyCode};
 use crate::day::Day;
 use crate::document::{
     self, Abilities, Before, Change, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled,
@@ -723,8 +723,8 @@ impl<K: MoneyKind> Document for Moved<K> {
     ) -> Result<K::View> {
         let Content { asked, figures } = content;
         let base_decimals = cx.business()?.currency_decimals;
-        let own_decimals = currency::decimals(&figures.currency).unwrap_or(2);
-        let own = |money| Amount { money, currency_decimals: own_decimals };
+        let known = Currency::known(&figures.currency, format_args!("document {}", row.id))?;
+        let own = |money| known.amount(money);
         let posted = row.status == DocumentStatus::Posted;
         let left = match &standing.open {
             Some(open) => open.open.size(),
@@ -747,9 +747,9 @@ impl<K: MoneyKind> Document for Moved<K> {
             })
         });
         let allocations = if row.status == DocumentStatus::Draft {
-            asked.allocations.iter().map(|one| allocating::planned(one, own_decimals)).collect()
+            asked.allocations.iter().map(|one| allocating::planned(one, known.decimals())).collect()
         } else {
-            standing.allocations.iter().map(|one| allocating::view(one, base_decimals)).collect()
+            standing.allocations.iter().map(|one| allocating::view(one, base_decimals)).collect::<Result<_>>()?
         };
         let body = MoneyBody {
             party_id: cx.aliases()?.of_document(&row),
@@ -845,10 +845,10 @@ fn judge(
     party_exists: bool,
     for_party: Option<Money>,
     references: &mut References,
-) {
+) -> Result<()> {
     let base = &business.base_currency;
     let currency = asked.currency.as_ref().unwrap_or(base);
-    let places = currency::decimals(currency).unwrap_or(2);
+    let places = Currency::known(currency, "what is asked for")?.decimals();
     // An account in the company's currency takes any other at its worth; one in another currency only its own.
     let answer = references.chart.money(asked.account, currency);
     references.note("accountId", answer);
@@ -897,6 +897,7 @@ fn judge(
         let answer = references.chart.control(control, Side::Either, currency);
         references.note("controlAccountId", answer);
     }
+    Ok(())
 }
 
 async fn settle(
@@ -921,7 +922,7 @@ async fn settle(
     let figures = figures(business, asked, &references.taxes, (&exchange, tax_date));
     // What comes to more than can be kept comes to more than the amount.
     let for_party = figures.as_ref().ok().and_then(|figures| for_party(asked, figures));
-    judge(business, comes_in, asked, party.is_some(), for_party, &mut references);
+    judge(business, comes_in, asked, party.is_some(), for_party, &mut references)?;
     let (chart, taxes) = (references.chart.clone(), references.taxes.clone());
     references.finish()?;
     let (figures, for_party) = (figures?, for_party.ok_or_else(too_large)?);

@@ -55,7 +55,8 @@ impl Told<'_> {
     fn settling(&self, cx: &Cx<'_>) -> Result<Settling> {
         let business = cx.business()?;
         let rounding = business.settings.rounding_mode.rounding();
-        let decimals = crate::currency::decimals(&self.target.currency).unwrap_or(2);
+        let of = format!("open item {}", self.target.id);
+        let decimals = crate::currency::Currency::known(&self.target.currency, of)?.decimals();
         Ok(Settling {
             document: self.target.document_id,
             date: self.date,

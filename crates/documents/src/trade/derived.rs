@@ -3,7 +3,7 @@
 use super::follow::{Source, Sources};
 use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked};
-use crate::currency;
+use crate::currency::Currency;
 use crate::ids::RecordId;
 use crate::money::{Money, Percent, Quantity, UnitPrice};
 use books::access::Business;
@@ -108,7 +108,8 @@ pub(super) fn share_discounts(
     }
     let Some(code) = asked.currency.clone().or_else(|| Some(business.base_currency.clone())) else { return };
     let rounding = business.settings.rounding_mode.rounding();
-    let coin = Coin { decimals: currency::decimals(&code).unwrap_or(2), rounding };
+    let Some(known) = Currency::of(&code) else { return };
+    let coin = Coin { decimals: known.decimals(), rounding };
     let mut lefts: HashMap<RecordId, Left> = sources.lefts.lines.clone();
     let mut shares: Vec<(usize, Money)> = Vec::new();
     let mut headers: Vec<Option<Discount>> = Vec::new();

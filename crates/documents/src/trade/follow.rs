@@ -439,7 +439,7 @@ fn share_of(of: &TradeLineAsked, quantity: Quantity, currency: &str) -> Option<D
 
 pub(super) fn part_of(amount: Money, part: Quantity, whole: Quantity, currency: &str) -> Option<Money> {
     let exact = amount.decimal().checked_mul(part.decimal())?.checked_div(whole.decimal())?;
-    let decimals = crate::currency::decimals(currency).unwrap_or(2);
+    let decimals = crate::currency::Currency::of(currency)?.decimals();
     crate::money::Rounding::HalfUp.money(exact, decimals).ok()
 }
 

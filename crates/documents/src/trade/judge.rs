@@ -4,7 +4,7 @@ use super::follow::{Source, Sources};
 use super::line::TradeLineAsked;
 use super::settle::{Items, Party};
 use super::{Direction, TradeAsked};
-use crate::currency;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::document::{Head, Purpose};
 use crate::error::{Conflict, Error, FieldErrors, Result};
@@ -81,7 +81,7 @@ pub(super) fn judge_head(
         references.faults.add("dueDate", "must not be before the date");
     }
     if let Some(Discount::Amount(off)) = asked.discount
-        && !off.fits(currency::decimals(currency).unwrap_or(2))
+        && Currency::of(currency).is_none_or(|known| !off.fits(known.decimals()))
     {
         references.faults.add("discountAmount", format!("has more decimal places than {currency}"));
     }
@@ -135,7 +135,7 @@ pub(super) fn judge_line(
     }
     let currency = asked.currency.as_deref().unwrap_or("");
     if let Some(Discount::Amount(off)) = line.discount
-        && !off.fits(currency::decimals(currency).unwrap_or(2))
+        && Currency::of(currency).is_none_or(|known| !off.fits(known.decimals()))
     {
         references.faults.add(at("discountAmount"), format!("has more decimal places than {currency}"));
     }

@@ -30,8 +30,12 @@ pub(super) struct Taker {
 #[derive(Default, Clone)]
 pub(super) struct Lefts {
     pub(super) lines: HashMap<RecordId, Left>,
-    /// Of the invoice that the head names.
-    pub(super) whole: Option<Whole>,
+    /// Of each invoice that is credited.
+    pub(super) wholes: HashMap<RecordId, Whole>,
+    /// The invoice that the head names, where it is one of these.
+    pub(super) named: Option<RecordId>,
+    /// The invoice that a line stands on, and its tax code.
+    pub(super) codes: HashMap<RecordId, (RecordId, Option<RecordId>)>,
 }
 
 /// What is left of an invoice as a whole. Amounts are with tax where its prices are.
@@ -146,7 +150,7 @@ pub(super) async fn left_of(
     asked: &TradeAsked,
     figures: &TradeFigures,
 ) -> Result<HashMap<RecordId, Left>> {
-    let mut lefts = Lefts { lines: whole_lines(asked, figures)?, whole: None };
+    let mut lefts = Lefts { lines: whole_lines(asked, figures)?, ..Lefts::default() };
     for credit in credits_of(cx, &[invoice]).await? {
         lefts.lose(&credit.content).map_err(too_large)?;
     }
@@ -176,18 +180,18 @@ impl Lefts {
         let mut lefts = Self::default();
         for source in invoices {
             lefts.lines.extend(whole_lines(&source.content.asked, &source.content.figures)?);
-            if named == Some(source.row.id) {
-                let whole = Whole::of(&source.content.asked, &source.content.figures);
-                lefts.whole = Some(whole.map_err(too_large)?);
+            let id = source.row.id;
+            let mut whole = Whole::of(&source.content.asked, &source.content.figures).map_err(too_large)?;
+            let codes = Source::codes(&source.content.asked);
+            for credit in credits {
+                whole.without(&credit.content, Some(id), &codes).map_err(too_large)?;
             }
+            lefts.wholes.insert(id, whole);
+            lefts.codes.extend(codes.into_iter().map(|(line, code)| (line, (id, code))));
         }
-        let lead = invoices.iter().find(|source| named == Some(source.row.id));
-        let codes = lead.map_or_else(HashMap::new, |source| Source::codes(&source.content.asked));
+        lefts.named = named.filter(|named| lefts.wholes.contains_key(named));
         for credit in credits {
             lefts.lose(&credit.content).map_err(too_large)?;
-            if let Some(whole) = &mut lefts.whole {
-                whole.without(&credit.content, named, &codes).map_err(too_large)?;
-            }
         }
         Ok(lefts)
     }

@@ -367,13 +367,17 @@ pub struct Shown {
 }
 
 impl Shown {
-    fn charge(&self) -> Charge {
+    fn charge(&self) -> Result<Charge> {
         let allocations = if self.row.status == DocumentStatus::Draft {
             self.asked.allocations.iter().map(|one| allocating::planned(one, self.own_decimals)).collect()
         } else {
-            self.standing.allocations.iter().map(|one| allocating::view(one, self.base_decimals)).collect()
+            self.standing
+                .allocations
+                .iter()
+                .map(|one| allocating::view(one, self.base_decimals))
+                .collect::<Result<_>>()?
         };
-        Charge { update_stock: self.asked.update_stock.unwrap_or(true), allocations }
+        Ok(Charge { update_stock: self.asked.update_stock.unwrap_or(true), allocations })
     }
 }
 
@@ -604,8 +608,8 @@ fn shown(
 ) -> Result<Shown> {
     let Content { asked, figures } = content;
     let base_decimals = cx.business()?.currency_decimals;
-    let own_decimals = crate::currency::decimals(&figures.currency).unwrap_or(2);
-    let own = |money| Amount { money, currency_decimals: own_decimals };
+    let known = crate::currency::Currency::known(&figures.currency, format_args!("document {}", row.id))?;
+    let own = |money| known.amount(money);
     let base = |money| Amount { money, currency_decimals: base_decimals };
     let (discount_percent, discount_amount) = match asked.discount {
         Some(Discount::Percent(percent)) => (Some(percent), None),
@@ -659,5 +663,5 @@ fn shown(
         links: standing.links.clone(),
     };
     let control_account = figures.control_account;
-    Ok(Shown { row, body, lines, asked, control_account, standing, own_decimals, base_decimals })
+    Ok(Shown { row, body, lines, asked, control_account, standing, own_decimals: known.decimals(), base_decimals })
 }

@@ -9,7 +9,7 @@ use super::moving::{Moving, goods_of, waiting_account};
 use super::posting::{Accounts, Amounts, Exchange, InBase, goods_lines, lines};
 use super::shares::{Worked, Working, work_out};
 use super::{Direction, SummaryKept, TradeAsked, TradeFigures};
-use crate::currency;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::document::{Head, Purpose, Settled, SettledEntry, TradedLine};
 use crate::document::{identity, unbalanced};
@@ -66,7 +66,7 @@ pub(super) async fn settle(
     references.finish()?;
     let party = party.ok_or_else(|| Error::field("partyId", "names no party"))?;
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
-    let rules = rules(business, direction, rates_of, asked, &currency);
+    let rules = rules(business, direction, rates_of, asked, &currency)?;
     let priced: Vec<Priced<'_>> = asked.lines.iter().map(|line| priced(line, &taxes)).collect();
     let working = Working { direction, asked, business, sources: &sources, rules: &rules, purpose };
     let worked = work_out(&working, &priced)?;
@@ -157,9 +157,15 @@ fn rates_of(direction: Direction, head: &Head, asked: &TradeAsked, sources: &Sou
     credited.unwrap_or(asked.tax_date.unwrap_or(head.date))
 }
 
-fn rules(business: &Business, direction: Direction, rates_of: Day, asked: &TradeAsked, currency: &str) -> Rules {
-    Rules {
-        decimals: currency::decimals(currency).unwrap_or(2),
+fn rules(
+    business: &Business,
+    direction: Direction,
+    rates_of: Day,
+    asked: &TradeAsked,
+    currency: &str,
+) -> Result<Rules> {
+    Ok(Rules {
+        decimals: Currency::known(currency, "what is asked for")?.decimals(),
         rounding: business.settings.rounding_mode.rounding(),
         tax_rounding: business.settings.tax_rounding,
         inclusive: asked.inclusive == Some(true),
@@ -171,7 +177,7 @@ fn rules(business: &Business, direction: Direction, rates_of: Day, asked: &Trade
             .settings
             .cash_rounding_increment
             .filter(|_| direction.is_sale() && currency == business.base_currency),
-    }
+    })
 }
 
 fn judge_lines(

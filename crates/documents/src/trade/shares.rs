@@ -85,7 +85,7 @@ impl Worked {
 pub(super) fn work_out(working: &Working<'_>, priced: &[Priced<'_>]) -> Result<Worked> {
     let header = working.asked.discount;
     let lefts = &working.sources.lefts;
-    if !working.direction.credits() || (lefts.lines.is_empty() && lefts.whole.is_none()) {
+    if !working.direction.credits() || (lefts.lines.is_empty() && lefts.named.is_none()) {
         let (figures, totals) = compute(working.rules, priced, header).map_err(refused)?;
         return Ok(Worked { figures, totals, given: HashMap::new(), own: None });
     }
@@ -235,8 +235,6 @@ impl Sharing<'_> {
         }
         match self.take(&origins, Part::Quantity(line.quantity())) {
             Ok(took) => self.give(index, line, took, None),
-            // How many came back is bound by the note that says so.
-            Err(OverTaken::Quantity(_)) if self.working.sources.line(line).is_some() => Ok(()),
             Err(over) => {
                 self.over(index, over);
                 Ok(())
@@ -262,7 +260,6 @@ impl Sharing<'_> {
         };
         match self.take(&origins, part) {
             Ok(took) => self.give(index, line, took, Some(own)),
-            Err(OverTaken::Quantity(_)) if self.working.sources.line(line).is_some() => Ok(()),
             Err(over) => {
                 self.over(index, over);
                 Ok(())
@@ -286,26 +283,30 @@ impl Sharing<'_> {
             let why = format!("is {said}, and the share of the tax is {}; leave it out", figures.tax);
             self.strange.add(format!("lines[{index}].taxAmount"), why);
         }
-        if self.against_whole_is_over(line, &share).map_err(too_large)? {
+        if self.against_whole_is_over(&took).map_err(too_large)? {
             self.refuse(index, "unitPrice", "comes to more than what is left to credit of the invoice");
         }
         self.given.insert(index, Given { figures, base: share.base, took });
         Ok(())
     }
 
-    /// What names a line is bound by what is left of the whole as well.
-    fn against_whole_is_over(&mut self, line: &TradeLineAsked, share: &Share) -> Result<bool, TooLarge> {
-        let Some(whole) = self.lefts.whole.as_mut().filter(|_| self.working.sources.line(line).is_none()) else {
-            return Ok(false);
-        };
-        let code = line.tax.code();
-        whole.lose(code, share)?;
-        Ok(whole.net.is_negative() || whole.tax_left(code)?.is_negative())
+    /// What names a line, or goods that came back of it, is bound by what is left of the whole invoice as well: something of
+    /// that may be credited without a line.
+    fn against_whole_is_over(&mut self, took: &[Took]) -> Result<bool, TooLarge> {
+        let mut is_over = false;
+        for one in took {
+            let Some((invoice, code)) = self.lefts.codes.get(&one.of) else { continue };
+            let Some(whole) = self.lefts.wholes.get_mut(invoice) else { continue };
+            whole.lose(*code, &one.share)?;
+            is_over |= whole.net.is_negative() || whole.tax_left(*code)?.is_negative();
+        }
+        Ok(is_over)
     }
 
     /// A line that names no line of the invoice that the head names.
     fn against_the_whole(&mut self, index: usize, line: &TradeLineAsked, own: &LineFigures) -> Result<()> {
-        let Some(mut whole) = self.lefts.whole.clone() else { return Ok(()) };
+        let Some(named) = self.lefts.named else { return Ok(()) };
+        let Some(mut whole) = self.lefts.wholes.get(&named).cloned() else { return Ok(()) };
         let code = line.tax.code();
         if own.net > whole.net {
             let left = Ord::max(whole.net, Money::ZERO);
@@ -330,7 +331,7 @@ impl Sharing<'_> {
             }
             whole.net = whole.net.minus(own.net).map_err(too_large)?;
         }
-        self.lefts.whole = Some(whole);
+        self.lefts.wholes.insert(named, whole);
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 
 mod goods;
 mod progress;
+mod purses;
 mod replay;
 mod seals;
 mod shares;
@@ -12,7 +13,7 @@ mod subledgers;
 mod taxes;
 mod years;
 
-use crate::currency;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
@@ -25,6 +26,7 @@ use ::books::cx::Cx;
 use ::books::digest::Digest;
 use ::books::gaps::gaps_of;
 use ::books::portions::next_entries;
+use rules::account::AccountType;
 use rules::keeper::Keeper;
 use schema::account as accounts;
 use schema::aliases::Named;
@@ -179,6 +181,7 @@ struct Walk {
     codes: HashMap<RecordId, String>,
     /// What else lines name, by the order in which they first do.
     ordinals: HashMap<RecordId, usize>,
+    purses: purses::Purses,
     digest: Digest,
     reversals: usize,
     mirrored: usize,
@@ -204,7 +207,8 @@ impl Walk {
             .into_tuple::<(RecordId, String)>()
             .all(&cx.db)
             .await?;
-        let mut walk = Self { codes: codes.into_iter().collect(), ..Self::default() };
+        let purses = purses::Purses::of(business, of_money(cx).await?);
+        let mut walk = Self { codes: codes.into_iter().collect(), purses, ..Self::default() };
         let mut last = 0;
         loop {
             let (headers, lines, end) = next_entries(cx, last, i64::MAX).await?;
@@ -234,11 +238,13 @@ impl Walk {
             self.judge_orphans(orphans);
             self.judge_entry(header, own);
             self.digest_entry(header, own);
+            self.purses.hear(header, own);
             for line in own {
                 self.add(line, base_decimals);
             }
-            // What goods cost after all is posted for itself, and never taken back.
-            if !matches!(header.kind, EntryKind::Reversal | EntryKind::StockAdjustment) {
+            // What goods and money cost after all is posted for itself, and never taken back.
+            if !matches!(header.kind, EntryKind::Reversal | EntryKind::StockAdjustment | EntryKind::ExchangeAdjustment)
+            {
                 self.live.insert(header.id, header.document_id);
             }
         }
@@ -321,8 +327,8 @@ impl Walk {
             let open = self.parties.entry((party, line.account_id, line.currency.clone())).or_default();
             *open = (open.0 + amount, open.1 + own);
         }
-        let own_decimals = currency::decimals(&line.currency).unwrap_or(4);
-        if !line.amount.fits(base_decimals) || !line.currency_amount.fits(own_decimals) {
+        let fits = |known: Currency| line.currency_amount.fits(known.decimals());
+        if !line.amount.fits(base_decimals) || !Currency::of(&line.currency).is_some_and(fits) {
             self.odd_amounts.add(format!("entry {} line {}", line.entry_number, line.position));
         }
     }
@@ -449,6 +455,8 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     checks.extend(taxes::checks(cx).await?);
     checks.push(shares::check(cx).await?);
     checks.push(opened(cx, &walk).await?);
+    let purses = std::mem::take(&mut walk.purses);
+    checks.push(aside::computed(|| purses.check()));
     checks.push(years::check(cx, &walk).await?);
     checks.push(documents_stand(cx, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
@@ -459,6 +467,20 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     let odd = take(&mut walk.odd_amounts);
     checks.push(Check::of("V14", "Every amount is whole in its currency", odd.0.len(), 0, odd));
     Ok(Verdict { ok: checks.iter().all(|check| check.ok), checks, digest: walk.digest.finish() })
+}
+
+/// The accounts of money, their codes, and the last entry of each that was carried at what it said.
+async fn of_money(cx: &Cx<'_>) -> Result<HashMap<RecordId, (String, i64)>> {
+    let kinds = [AccountType::Bank, AccountType::Cash, AccountType::CreditCard];
+    let found: Vec<(RecordId, String, i64)> = accounts::Entity::find()
+        .select_only()
+        .columns([accounts::Column::Id, accounts::Column::Code, accounts::Column::AsSaidUntil])
+        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(accounts::Column::Type.is_in(kinds))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().map(|(id, code, last)| (id, (code, last))).collect())
 }
 
 /// The account of opening balances is empty once all of them are entered.

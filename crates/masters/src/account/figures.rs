@@ -2,7 +2,7 @@
 
 use super::{AccountNode, AccountTree, AccountView, Accounts};
 use crate::business;
-use crate::currency;
+use crate::currency::Currency;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money};
@@ -103,8 +103,11 @@ impl Figures {
             money: Money::from_units(if class.normal_balance() == NormalBalance::Debit { units } else { -units }),
             currency_decimals: decimals,
         };
-        let own_decimals =
-            if row.is_group { base.currency_decimals } else { currency::decimals(&currency).unwrap_or(2) };
+        let own_decimals = if row.is_group {
+            base.currency_decimals
+        } else {
+            Currency::known(&currency, format_args!("account {}", row.id))?.decimals()
+        };
         Ok(AccountView {
             keeping: kept!(row),
             code: row.code,

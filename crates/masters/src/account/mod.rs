@@ -15,6 +15,7 @@ use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Amount;
 use crate::stored::AsJson;
+use books::BEFORE_THE_FIRST;
 use books::access::Business;
 use books::chart::{Blueprint, SystemRole};
 use books::cx::Cx;
@@ -336,6 +337,7 @@ impl Master for Accounts {
         };
         let (keeper, by_hand) = keepers::wanted(cx, row, (wanted.r#type, wanted.is_group), by_hand).await?;
         draft.replace(Column::Keeper, keeper);
+        draft.replace(Column::AsSaidUntil, row.map_or(BEFORE_THE_FIRST, |row| row.as_said_until));
         draft.replace(Column::AllowManualPosting, by_hand);
         Ok(())
     }
@@ -394,6 +396,7 @@ pub(crate) async fn plant(
             cash_flow_section: None,
             allow_manual_posting: keeper.takes_journals(),
             keeper,
+            as_said_until: BEFORE_THE_FIRST,
             bank_details: None,
             status: AccountStatus::Active,
             external_id: None,

@@ -169,9 +169,10 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
     let named: HashMap<RecordId, (Option<String>, Option<String>)> =
         named.into_iter().map(|(id, number, reference)| (id, (number, reference))).collect();
     let item = |row: open_items::Model| {
-        let own = |money| Amount { money, currency_decimals: crate::currency::decimals(&row.currency).unwrap_or(2) };
+        let known = crate::currency::Currency::known(&row.currency, format_args!("open item {}", row.id))?;
+        let own = |money| known.amount(money);
         let (document_number, reference) = named.get(&row.document_id).cloned().unwrap_or_default();
-        OpenItem {
+        Ok(OpenItem {
             id: row.id,
             r#type: row.kind.into(),
             document_id: row.document_id,
@@ -185,9 +186,9 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
             open_amount: own(row.open),
             base_open_amount: Amount { money: row.base_open, currency_decimals: base_decimals },
             currency: row.currency,
-        }
+        })
     };
-    Produced::page(query, &Page { items: found.into_iter().map(item).collect::<Vec<_>>(), total })
+    Produced::page(query, &Page { items: found.into_iter().map(item).collect::<Result<Vec<_>>>()?, total })
 }
 
 // ── Merging ──

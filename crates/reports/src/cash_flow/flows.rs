@@ -89,6 +89,7 @@ impl Flows {
 struct ByKind {
     account_id: RecordId,
     document_kind: DocumentKind,
+    kind: EntryKind,
     amount: i64,
 }
 
@@ -174,9 +175,11 @@ async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Fl
         .filter(entry_lines::Column::EntryNumber.in_subquery(that_move_money(cx, sides, asked.span.to)?.into_query()))
         .column(entry_lines::Column::AccountId)
         .column(entries::Column::DocumentKind)
+        .column(entries::Column::Kind)
         .column_as(amount(cx), "amount")
         .group_by(entry_lines::Column::AccountId)
         .group_by(entries::Column::DocumentKind)
+        .group_by(entries::Column::Kind)
         .into_model()
         .all(&cx.db)
         .await?;
@@ -189,6 +192,7 @@ async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Fl
         let Some(section) = sides.activity(row.account_id) else { continue };
         let activity = match row.document_kind {
             DocumentKind::Revaluation => Activity::Exchange,
+            _ if row.kind == EntryKind::ExchangeAdjustment => Activity::Exchange,
             DocumentKind::ContraEntry if gains.contains(&row.account_id) => Activity::Exchange,
             _ => section,
         };

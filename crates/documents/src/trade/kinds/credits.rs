@@ -227,7 +227,7 @@ impl TradeKind for CreditNote {
             sales_invoice_id: shown.asked.source,
             receivable_account_id: shown.control_account,
             return_cost: shown.asked.return_cost,
-            charge: shown.charge(),
+            charge: shown.charge()?,
             body: shown.body,
             lines: shown.lines,
         })
@@ -293,7 +293,7 @@ impl TradeKind for DebitNote {
             note: NotePart::of(&shown),
             purchase_invoice_id: shown.asked.source,
             payable_account_id: shown.control_account,
-            charge: shown.charge(),
+            charge: shown.charge()?,
             body: shown.body,
             lines: shown.lines,
         })

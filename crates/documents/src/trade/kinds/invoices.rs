@@ -307,7 +307,7 @@ impl TradeKind for SalesInvoice {
             sales_order_id: shown.asked.order,
             delivery_note_ids: shown.asked.goods_notes.clone(),
             receivable_account_id: shown.control_account,
-            charge: shown.charge(),
+            charge: shown.charge()?,
             body: shown.body,
             lines: shown.lines,
         })
@@ -374,7 +374,7 @@ impl TradeKind for PurchaseInvoice {
             receipt_note_ids: shown.asked.goods_notes.clone(),
             supplier_invoice_date: shown.asked.logistics.supplier_invoice_date,
             payable_account_id: shown.control_account,
-            charge: shown.charge(),
+            charge: shown.charge()?,
             body: shown.body,
             lines: shown.lines,
         })

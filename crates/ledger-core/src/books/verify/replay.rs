@@ -182,16 +182,21 @@ pub(super) fn days(how: How, facts: &[Fact], mut each: impl FnMut(Day, &Known)) 
     known
 }
 
+/// The nearest amount of whole coins to `over / under`.
+pub(super) fn rounded(rounding: Rounding, coin: Wide, over: Wide, under: Wide) -> Wide {
+    let (sign, over, step) = (over.signum() * under.signum(), over.abs(), under.abs() * coin);
+    let (coins, rest) = (over / step, over % step);
+    let up = match rounding {
+        Rounding::HalfUp => 2 * rest >= step,
+        Rounding::HalfEven => 2 * rest > step || (2 * rest == step && coins % 2 == 1),
+    };
+    sign * (coins + Wide::from(up)) * coin
+}
+
 impl How {
     /// The nearest amount of whole coins to `over / under`.
     fn round(self, over: Wide, under: Wide) -> Wide {
-        let (sign, over, step) = (over.signum() * under.signum(), over.abs(), under.abs() * self.coin);
-        let (coins, rest) = (over / step, over % step);
-        let up = match self.rounding {
-            Rounding::HalfUp => 2 * rest >= step,
-            Rounding::HalfEven => 2 * rest > step || (2 * rest == step && coins % 2 == 1),
-        };
-        sign * (coins + Wide::from(up)) * self.coin
+        rounded(self.rounding, self.coin, over, under)
     }
 
     /// The share that some pieces have in what all of them come to.

@@ -6,7 +6,7 @@ mod boxes;
 mod cash;
 
 use super::{Check, Findings, PORTION, Wide, shown};
-use crate::currency;
+use crate::currency::Currency;
 use crate::error::Result;
 use crate::ids::RecordId;
 use books::BEFORE_THE_FIRST;
@@ -251,7 +251,7 @@ impl Documents {
             for row in rows {
                 let own = by_document.take_list(&row.id);
                 if matches!(row.kind, DocumentKind::Receipt | DocumentKind::Payment) {
-                    found.rates(row, &own, codes, tolerance);
+                    found.rates(row, &own, codes, tolerance)?;
                 } else {
                     found.anew.judge(row, &own, codes, (business.currency_decimals, tolerance))?;
                 }
@@ -303,8 +303,9 @@ impl Documents {
         facts: &[&tax_facts::Model],
         codes: &HashMap<RecordId, codes::Model>,
         tolerance: i64,
-    ) {
-        let coin = crate::money::Money::smallest(currency::decimals(&row.currency).unwrap_or(2)).units();
+    ) -> Result<()> {
+        let known = Currency::known(&row.currency, format_args!("document {}", row.id))?;
+        let coin = crate::money::Money::smallest(known.decimals()).units();
         let mut sums = OfRate::new();
         let mut rates: HashMap<(RecordId, RecordId, bool), Wide> = HashMap::new();
         for fact in facts {
@@ -349,5 +350,6 @@ impl Documents {
                 self.odd.add(format!("{} {number}: a tax of {} on {}", row.kind, shown(tax), shown(base)));
             }
         }
+        Ok(())
     }
 }

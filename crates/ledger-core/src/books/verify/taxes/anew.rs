@@ -2,7 +2,7 @@
 
 use super::super::shares::{list, number};
 use super::super::{Findings, Wide, shown};
-use crate::currency;
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -110,7 +110,8 @@ impl Anew {
         (base_decimals, tolerance): (u32, i64),
     ) -> Result<()> {
         let coin = |decimals: u32| Wide::from(crate::money::Money::smallest(decimals).units());
-        let coins = Coins { own: coin(currency::decimals(&row.currency).unwrap_or(2)), home: coin(base_decimals) };
+        let known = Currency::known(&row.currency, format_args!("document {}", row.id))?;
+        let coins = Coins { own: coin(known.decimals()), home: coin(base_decimals) };
         let content: Value = serde_json::from_str(&row.content).map_err(Error::internal)?;
         let mut told: BTreeMap<Key, Told> = BTreeMap::new();
         for fact in facts {

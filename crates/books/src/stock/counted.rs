@@ -1,0 +1,53 @@
+//! Where an item was counted: what is missing from a count on, the count does not miss.
+
+use crate::cx::Cx;
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::Quantity;
+use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use serde::Deserialize;
+
+/// What is read here of what a stock adjustment keeps.
+#[derive(Deserialize)]
+struct Kept {
+    asked: Asked,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    lines: Vec<Line>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    item: RecordId,
+    counted: Option<Quantity>,
+}
+
+/// The day of the first count of an item after a day.
+pub(crate) async fn first_after(cx: &Cx<'_>, item: RecordId, day: Day) -> Result<Option<Day>> {
+    let business = cx.business_id()?;
+    let lines = document_lines::Entity::find()
+        .select_only()
+        .column(document_lines::Column::DocumentId)
+        .filter(document_lines::Column::BusinessId.eq(business))
+        .filter(document_lines::Column::Kind.eq(DocumentKind::StockAdjustment))
+        .filter(document_lines::Column::ItemId.eq(item))
+        .filter(document_lines::Column::Date.gt(day));
+    let rows = documents::Entity::find()
+        .filter(documents::Column::BusinessId.eq(business))
+        .filter(documents::Column::Status.eq(DocumentStatus::Posted))
+        .filter(documents::Column::Id.in_subquery(lines.into_query()))
+        .order_by_asc(documents::Column::Date)
+        .all(&cx.db)
+        .await?;
+    for row in rows {
+        let kept: Kept = serde_json::from_str(&row.content).map_err(Error::internal)?;
+        if kept.asked.lines.iter().any(|line| line.item == item && line.counted.is_some()) {
+            return Ok(Some(row.date));
+        }
+    }
+    Ok(None)
+}

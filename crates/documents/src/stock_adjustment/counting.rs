@@ -1,0 +1,154 @@
+//! What was counted is a fact, and by how much that differs from the books follows: a movement that is entered later for a
+//! time before the count changes the difference, and not what there is after it.
+//!
+//! A count stands on its day behind what was posted before it.
+
+use super::{AdjustmentAsked, AdjustmentLineAsked, PostedAt, StockAdjustments};
+use crate::clock::Instant;
+use crate::day::Day;
+use crate::document::{self, Old};
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::Quantity;
+use books::balances::sum;
+use books::cx::Cx;
+use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, stock_moves};
+use sea_orm::sea_query::Expr;
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+};
+use std::collections::{BTreeMap, HashMap};
+use words::sums::Sums as _;
+
+/// By how much each line adjusts: a count by what was there on its day. `but` is a document that does not count.
+pub(super) async fn deltas(
+    cx: &Cx<'_>,
+    date: Day,
+    asked: &AdjustmentAsked,
+    but: Option<RecordId>,
+) -> Result<Vec<Quantity>> {
+    let counted: Vec<RecordId> =
+        asked.lines.iter().filter(|line| line.counted.is_some()).map(|line| line.item).collect();
+    let mut there: HashMap<RecordId, i64> = HashMap::new();
+    if !counted.is_empty() {
+        cx.flush().await?;
+        // What was voided on a later day was there on this one.
+        let before = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.lt(date));
+        let mut on_the_day = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.eq(date));
+        if let PostedAt(Some(posted_at)) = asked.posted_at {
+            let document = stock_moves::Entity::belongs_to(documents::Entity)
+                .from((stock_moves::Column::BusinessId, stock_moves::Column::DocumentId))
+                .to((documents::Column::BusinessId, documents::Column::Id));
+            on_the_day = on_the_day
+                .join(JoinType::InnerJoin, document.into())
+                .filter(documents::Column::PostedAt.lte(posted_at));
+        }
+        for rows in [before, on_the_day] {
+            let rows: Vec<(RecordId, i64)> = rows.into_tuple().all(&cx.db).await?;
+            for (item, quantity) in rows {
+                let sum = there.entry(item).or_default();
+                *sum = sum.checked_add(quantity).ok_or_else(Error::too_large)?;
+            }
+        }
+    }
+    let delta = |(index, line): (usize, &AdjustmentLineAsked)| match (line.delta, line.counted) {
+        (Some(delta), _) => Ok(delta),
+        (None, Some(counted)) => counted
+            .minus(Quantity::from_units(there.sum_of(&line.item)))
+            .map_err(|_| Error::field(&format!("lines[{index}].countedQuantity"), "comes to more than can be kept")),
+        (None, None) => Ok(Quantity::ZERO),
+    };
+    asked.lines.iter().enumerate().map(delta).collect()
+}
+
+/// How many of these items moved.
+fn moved(cx: &Cx<'_>, items: &[RecordId], but: Option<RecordId>) -> Result<Select<stock_moves::Entity>> {
+    let mut moves = stock_moves::Entity::find()
+        .select_only()
+        .column(stock_moves::Column::ItemId)
+        .column_as(sum(cx, Expr::col((stock_moves::Entity, stock_moves::Column::Quantity))), "quantity")
+        .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_moves::Column::ItemId.is_in(items.iter().copied()))
+        .group_by(stock_moves::Column::ItemId);
+    if let Some(but) = but {
+        moves = moves.filter(stock_moves::Column::DocumentId.ne(but));
+    }
+    Ok(moves)
+}
+
+/// The stock adjustments in the books that have a line of these, oldest first.
+async fn of_lines(cx: &Cx<'_>, which: Condition) -> Result<Vec<Old<StockAdjustments>>> {
+    let business = cx.business_id()?;
+    let lines = document_lines::Entity::find()
+        .select_only()
+        .column(document_lines::Column::DocumentId)
+        .filter(document_lines::Column::BusinessId.eq(business))
+        .filter(document_lines::Column::Kind.eq(DocumentKind::StockAdjustment))
+        .filter(which);
+    let rows = documents::Entity::find()
+        .filter(documents::Column::BusinessId.eq(business))
+        .filter(documents::Column::Status.eq(DocumentStatus::Posted))
+        .filter(documents::Column::Id.in_subquery(lines.into_query()))
+        .order_by_asc(documents::Column::Date)
+        .order_by_asc(documents::Column::PostedAt)
+        .order_by_asc(documents::Column::Id)
+        .all(&cx.db)
+        .await?;
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        found.push(document::found::<StockAdjustments>(cx, row).await?);
+    }
+    Ok(found)
+}
+
+fn counts(old: &Old<StockAdjustments>, item: RecordId) -> bool {
+    old.content.asked.lines.iter().any(|line| line.item == item && line.counted.is_some())
+}
+
+/// Makes anew the counts of what moved by a command for a time before them. It comes after a command, and with it.
+pub async fn recount(cx: &Cx<'_>) -> Result<()> {
+    let shifted = cx.shifted().all();
+    if shifted.is_empty() { Ok(()) } else { Box::pin(anew(cx, shifted)).await }
+}
+
+async fn anew(cx: &Cx<'_>, shifted: BTreeMap<RecordId, (Day, Option<Instant>)>) -> Result<()> {
+    let mut later = Condition::any();
+    for (item, (day, posted_at)) in &shifted {
+        let of_item = Condition::all().add(document_lines::Column::ItemId.eq(*item));
+        // A count of the day itself comes before what is posted now.
+        let is_new = *posted_at == Some(cx.now);
+        let date = document_lines::Column::Date;
+        later = later.add(of_item.add(if is_new { date.gt(*day) } else { date.gte(*day) }));
+    }
+    if !cx.awaits(DocumentKind::StockAdjustment)? && of_lines(cx, later.clone()).await?.is_empty() {
+        return Ok(());
+    }
+    cx.check_undoable()?;
+    cx.flush().await?;
+    for old in of_lines(cx, later).await? {
+        let at: (Day, Option<Instant>) = (old.row.date, old.row.posted_at);
+        if !shifted.iter().any(|(item, first)| at > *first && counts(&old, *item)) {
+            continue;
+        }
+        let asked = AdjustmentAsked {
+            held: old.content.asked.lines.iter().map(|line| line.item).collect(),
+            posted_at: PostedAt(old.row.posted_at),
+            ..old.content.asked.clone()
+        };
+        if deltas(cx, old.row.date, &asked, Some(old.row.id)).await? == old.content.figures.deltas {
+            continue;
+        }
+        let number = old.row.number.clone().unwrap_or_default();
+        let day = old.row.date;
+        document::remake(cx, old, asked).await.map_err(|error| match error {
+            Error::Validation(faults) => {
+                let why: Vec<String> = faults.iter().flat_map(|(_, messages)| messages).cloned().collect();
+                let title = format!("{number} counted on {day} what is changed here, and {}", why.join(", "));
+                Error::conflict("invalid_state", title)
+            }
+            other => other,
+        })?;
+        cx.flush().await?;
+    }
+    Ok(())
+}
