@@ -76,6 +76,7 @@ fn what_is_kept_is_posted_to_by_its_keeper() {
     // Who follows rows of its own that name an account.
     let keepers = [
         "books/stock",
+        "books/purses.rs",
         "trade/posting.rs",
         "resource/stock_adjustment.rs",
         "resource/revaluation.rs",
