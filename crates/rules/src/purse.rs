@@ -5,7 +5,6 @@
 //! of a card or an overdrawn account are the same with their sides exchanged. Nothing here knows what was posted: whoever
 //! posts takes the difference to it.
 
-#[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};

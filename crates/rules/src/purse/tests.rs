@@ -1,5 +1,7 @@
 //! What dollars and pounds are carried at, day by day. Figures by hand.
 
+#![cfg(test)]
+
 use super::{Move, Purse, evenings};
 use words::day::Day;
 use words::exact::Coin;
