@@ -9,6 +9,7 @@ mod bodies;
 mod clients;
 mod comparing;
 mod configuration;
+mod converting;
 mod documentation;
 mod edge;
 mod errors;

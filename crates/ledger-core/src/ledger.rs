@@ -1,5 +1,6 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
+mod converting;
 mod guessing;
 mod joining;
 mod leave;
@@ -51,6 +52,7 @@ use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile, revalua
 use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
+pub use converting::{Off, Sealer, is_of, prove};
 use migrations::Left;
 pub use reading::{Errand, ReadCall, WriteCall};
 pub use resealing::{Progress, Resealed};

@@ -12,6 +12,8 @@ mod subledgers;
 mod taxes;
 mod years;
 
+pub use self::goods::Off;
+
 use crate::aside;
 use crate::books::BEFORE_THE_FIRST;
 use crate::books::aliases::Named;
@@ -404,6 +406,16 @@ fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {
         *moved = (moved.0 + sign * amount, moved.1 + sign * own);
     }
     moves
+}
+
+/// The digest of the ledger of the company in scope.
+pub(crate) async fn digest(cx: &Cx<'_>) -> Result<String> {
+    Ok(Walk::along(cx).await?.digest.finish())
+}
+
+/// Where its ledger is not what the facts of its stock come to.
+pub(crate) async fn off(cx: &Cx<'_>) -> Result<Vec<Off>> {
+    goods::off(cx).await
 }
 
 /// Runs every check on the company in scope.

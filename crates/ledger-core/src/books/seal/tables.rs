@@ -32,6 +32,7 @@ pub(crate) enum Kind {
     Text,
 }
 
+#[derive(Clone)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
@@ -155,6 +156,25 @@ impl Table {
             columns,
             grows_only: false,
         }
+    }
+
+    /// The same table with other columns.
+    pub(crate) fn with_columns(&self, columns: Vec<Column>) -> Result<Self> {
+        let place_of = |place: &usize| {
+            let name = self.columns[*place].name;
+            let found = columns.iter().position(|column| column.name == name);
+            found.ok_or_else(|| Error::internal(format!("{} has no column {name}", self.name)))
+        };
+        let whose = match &self.whose {
+            Whose::Company(place) => Whose::Company(place_of(place)?),
+            Whose::Installation => Whose::Installation,
+        };
+        let key = self.key.iter().map(place_of).collect::<Result<_>>()?;
+        Ok(Self { name: self.name, whose, key, grows_only: self.grows_only, columns })
+    }
+
+    pub(crate) fn is_of_companies(&self) -> bool {
+        matches!(self.whose, Whose::Company(_))
     }
 
     fn grows_only(self) -> Self {
