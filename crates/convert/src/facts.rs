@@ -53,6 +53,8 @@ pub(crate) async fn of_what_was_billed(scratch: &Place, taken: &Taken) -> Result
     if !taken.columns.contains_key("progress_moves") {
         return Ok(());
     }
+    // What came in earlier and cost so much more is a fact now, and moves nothing.
+    scratch.run("DELETE FROM stock_lines WHERE kind = 'cost'").await?;
     // Its guards are those of a table that grows; what is put in here has a number of its own each.
     scratch.run(&format!("{FACTS}{TAKEN} > 0{OF_NOTES}")).await?;
     scratch.run(&format!("{CANCELLATIONS}{TAKEN} < 0{OF_FACTS}")).await

@@ -143,14 +143,18 @@ impl Place {
         row.ok_or_else(|| DbErr::Custom(format!("nobody says how many rows {table} has")))?.try_get("", "count")
     }
 
-    /// The triggers that there are, as they are named to be dropped.
-    pub(crate) async fn guards(&self) -> Result<Vec<String>, DbErr> {
+    /// The statements that take off what guards rows: triggers, and what rows of other tables must be there.
+    pub(crate) async fn unguarding(&self) -> Result<Vec<String>, DbErr> {
         self.texts(match self.engine() {
             DbBackend::Postgres => {
-                "SELECT g.tgname || ' ON ' || c.relname AS text FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid \
-                 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND NOT g.tgisinternal"
+                "SELECT 'DROP TRIGGER ' || g.tgname || ' ON ' || c.relname AS text \
+                 FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+                 WHERE n.nspname = current_schema() AND NOT g.tgisinternal \
+                 UNION ALL SELECT 'ALTER TABLE ' || c.relname || ' DROP CONSTRAINT ' || f.conname \
+                 FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+                 WHERE n.nspname = current_schema() AND f.contype = 'f'"
             }
-            _ => "SELECT name AS text FROM sqlite_schema WHERE type = 'trigger'",
+            _ => "SELECT 'DROP TRIGGER ' || name AS text FROM sqlite_schema WHERE type = 'trigger'",
         })
         .await
     }

@@ -59,8 +59,8 @@ pub async fn take(old: &Place, scratch: &Place, progress: Progress<'_>) -> Resul
         step.up(&manager).await?;
     }
     // What steps put in, and what guards rows that are put in anew.
-    for guard in scratch.guards().await? {
-        scratch.run(&format!("DROP TRIGGER {guard}")).await?;
+    for statement in scratch.unguarding().await? {
+        scratch.run(&statement).await?;
     }
     let mut taken = Taken {
         version: versions.last().cloned().ok_or_else(|| refused("there are no books in the old database"))?,

@@ -9,16 +9,16 @@ use crate::console::{failed, misused, say, warn};
 use crate::{private, serve};
 use config::Secret;
 use convert::{Hand, Place, Seals, Taken};
+use ledger_core::clock::{Clock, Instant};
 use ledger_core::database::Purpose;
 use ledger_core::keys::Keys;
-use ledger_core::ledger::{Ledger, Sealer};
+use ledger_core::ledger::{Kept, Ledger, Off, Sealer};
 use sea_orm::{DbErr, QueryResult};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// What is to be brought over, and whose it is.
 pub(crate) struct Asked {
@@ -181,7 +181,7 @@ async fn open(settings: &Settings, url: &str, purpose: Purpose, key: &[u8]) -> R
 }
 
 async fn convert(settings: &Settings, asked: &Asked) -> Result<Done, String> {
-    let begun = Instant::now();
+    let begun = Clock::system().now();
     let shown = shows();
     let old = Place::reading(&asked.old).await.map_err(|error| plain(&error))?;
     let new = Place::writing(&asked.new).await.map_err(|error| plain(&error))?;
@@ -223,10 +223,10 @@ async fn convert(settings: &Settings, asked: &Asked) -> Result<Done, String> {
     let mut done = judged(settings, &url, &key, &digests).await?;
     compared(&old, &asked.new).await?;
     old.close().await.map_err(|error| plain(&error))?;
-    let took = begun.elapsed().as_secs_f64();
+    let took = seconds_since(begun);
     let (rows, tables) = (kept.rows, kept.tables);
     done.told = format!(
-        "{rows} rows of {tables} tables came over from {} in {took:.1} s; every figure of every day is what it was\n{}",
+        "{rows} rows of {tables} tables came over from {} in {took} s; every figure of every day is what it was\n{}",
         taken.version, done.told
     );
     Ok(done)
@@ -336,10 +336,12 @@ async fn judge(ledger: &Ledger, digests: &Digests) -> Result<Done, String> {
     if !wrong.is_empty() {
         return Err(format!("the new books do not hold, and stay unfinished:\n  {}", wrong.join("\n  ")));
     }
-    for (_, name, off) in ledger.off().await.map_err(failed)? {
-        for line in entries_that_set_right(&off) {
-            told.push(format!("{name}: {line}"));
-        }
+    for (name, off, closed) in ledger.off().await.map_err(failed)? {
+        let from = match closed {
+            Some(closed) => format!("on the first day after {closed}"),
+            None => "on the last of these days".to_owned(),
+        };
+        told.extend(entries_that_set_right(&off).into_iter().map(|line| format!("{name}: {from}, {line}")));
     }
     let head = if differs {
         "what follows was posted by rules of before, and is to be set right:\n"
@@ -349,27 +351,37 @@ async fn judge(ledger: &Ledger, digests: &Digests) -> Result<Done, String> {
     Ok(Done { told: format!("{head}{}", told.join("\n")), differs })
 }
 
-/// What each item is off by in the end, and since when.
-fn entries_that_set_right(off: &[ledger_core::ledger::Off]) -> Vec<String> {
-    let mut by_item: BTreeMap<String, Vec<&ledger_core::ledger::Off>> = BTreeMap::new();
+/// The entry that sets right what each item, or line, is off by in the end; and since when it is.
+fn entries_that_set_right(off: &[Off]) -> Vec<String> {
+    let mut by_place: BTreeMap<(Kept, String), Vec<&Off>> = BTreeMap::new();
     for one in off {
-        by_item.entry(one.item.to_string()).or_default().push(one);
+        by_place.entry((one.kept, one.of.to_string())).or_default().push(one);
     }
     let mut lines = Vec::new();
-    for (item, days) in by_item {
+    for ((kept, of), days) in by_place {
         let (Some(first), Some(last)) = (days.first(), days.last()) else { continue };
         let by = last.should_be - last.posted;
-        let (debit, credit) =
-            if by > 0 { ("inventory", "stock adjustments") } else { ("stock adjustments", "inventory") };
+        let (whose, account) = match kept {
+            Kept::Stock => ("item", "inventory"),
+            Kept::Received => ("line", "goods received, not invoiced"),
+            Kept::Delivered => ("line", "goods delivered, not invoiced"),
+        };
+        let (debit, credit) = if by > 0 { (account, "cost of sales") } else { ("cost of sales", account) };
         lines.push(format!(
-            "item {item}: {} days from {} to {} are off; on the first open day D {debit} {}, C {credit} sets it right",
+            "D {debit} {amount}, C {credit} sets {whose} {of} right, which is off on {} days from {} to {}",
             days.len(),
             first.day,
             last.day,
-            coins(by.abs())
+            amount = coins(by.abs())
         ));
     }
     lines
+}
+
+/// How long something took, to a tenth of a second.
+fn seconds_since(begun: Instant) -> String {
+    let tenths = (Clock::system().now().micros() - begun.micros()) / 100_000;
+    format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 /// Ten-thousandths as an amount.
@@ -392,7 +404,7 @@ async fn compared(old: &Place, new: &str) -> Result<(), String> {
 }
 
 async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
-    let begun = Instant::now();
+    let begun = Clock::system().now();
     let shown = shows();
     let old = Place::reading(from).await.map_err(|error| plain(&error))?;
     convert::check_same(&old).await.map_err(|error| plain(&error))?;
@@ -424,9 +436,9 @@ async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
     let done = judged(settings, &url, &key, &digests.map_err(|error| explain(&error))?).await?;
     compared(&old, &url).await?;
     old.close().await.map_err(|error| plain(&error))?;
-    let took = begun.elapsed().as_secs_f64();
+    let took = seconds_since(begun);
     Ok(Done {
-        told: format!("{} rows of {} tables were copied in {took:.1} s\n{}", kept.rows, kept.tables, done.told),
+        told: format!("{} rows of {} tables were copied in {took} s\n{}", kept.rows, kept.tables, done.told),
         ..done
     })
 }

@@ -52,7 +52,7 @@ use crate::resource::{ResourceKey, Scope, dialect_usage, entry, profile, revalua
 use crate::running::{self, Running};
 use crate::security::{self, AccountChange, Event};
 use crate::usage::{self, Usage};
-pub use converting::{Off, Sealer, is_of, prove};
+pub use converting::{Kept, Off, Sealer, is_of, prove};
 use migrations::Left;
 pub use reading::{Errand, ReadCall, WriteCall};
 pub use resealing::{Progress, Resealed};

@@ -50,7 +50,6 @@ fn entry_lines() -> Table {
         .refers("entry_lines_party", (&["business_id", "party_id"], "parties", &["business_id", "id"]))
         .found_by("entry_lines_by_account", "account_id, date, entry_number")
         .found_by("entry_lines_by_party", "party_id, date WHERE party_id IS NOT NULL")
-        .grows_only(&[])
         .guarded(
             &["CREATE TRIGGER entry_lines_come_before_their_seal BEFORE INSERT ON entry_lines WHEN EXISTS \
                (SELECT 1 FROM entries WHERE business_id = NEW.business_id AND number = NEW.entry_number) \
@@ -63,6 +62,7 @@ fn entry_lines() -> Table {
                    FOR EACH ROW EXECUTE FUNCTION refuse_late_lines()",
             ],
         )
+        .grows_only(&[])
 }
 
 fn entries() -> Table {
@@ -90,7 +90,6 @@ fn entries() -> Table {
         .found_by("entries_opening", "date WHERE kind = 'opening'")
         .found_by("entries_of_years", "date WHERE kind = 'yearEnd'")
         .found_by("entries_taking_back", "reverses_id WHERE reverses_id IS NOT NULL")
-        .grows_only(&[&["business_id", "id"]])
         .guarded(
             &["CREATE TRIGGER entries_seal_balanced_lines BEFORE INSERT ON entries WHEN \
                  (SELECT COUNT(*) FROM entry_lines WHERE business_id = NEW.business_id AND entry_number = NEW.number) < 2 OR \
@@ -108,6 +107,7 @@ fn entries() -> Table {
                    FOR EACH ROW EXECUTE FUNCTION refuse_unbalanced_entries()",
             ],
         )
+        .grows_only(&[&["business_id", "id"]])
 }
 
 /// A sum that outgrows 64 bits becomes an inexact number on `SQLite`, unless it is refused before.

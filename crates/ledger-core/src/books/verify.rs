@@ -12,7 +12,7 @@ mod subledgers;
 mod taxes;
 mod years;
 
-pub use self::goods::Off;
+pub use self::goods::{Kept, Off};
 
 use crate::aside;
 use crate::books::BEFORE_THE_FIRST;
@@ -413,8 +413,8 @@ pub(crate) async fn digest(cx: &Cx<'_>) -> Result<String> {
     Ok(Walk::along(cx).await?.digest.finish())
 }
 
-/// Where its ledger is not what the facts of its stock come to.
-pub(crate) async fn off(cx: &Cx<'_>) -> Result<Vec<Off>> {
+/// Where its ledger is not what the facts of its stock come to, and the last day that is closed.
+pub(crate) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
     goods::off(cx).await
 }
 

@@ -15,6 +15,7 @@ use crate::books::seal::{Seals, proof};
 use crate::books::tables::books;
 use crate::books::{audit, verify};
 use crate::cx::Cx;
+use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::installation::{self, Sealed};
@@ -24,7 +25,7 @@ use sea_orm::{ConnectionTrait, EntityTrait, QueryOrder, QueryResult, Statement};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-pub use verify::Off;
+pub use verify::{Kept, Off};
 
 /// Columns under the seals of before that are no more, each after the one that it stood behind.
 const FORMER: &[(&str, &str, &str, Kind)] = &[
@@ -73,9 +74,10 @@ pub async fn prove(
     if was_signed.is_none_or(|signature| signature.is_empty()) {
         return Ok(vec!["nothing in these books is sealed".into()]);
     }
-    let former = match has("installation", "former_keys") {
-        true => text(connection, "SELECT former_keys AS text FROM installation").await?,
-        false => None,
+    let former = if has("installation", "former_keys") {
+        text(connection, "SELECT former_keys AS text FROM installation").await?
+    } else {
+        None
     };
     let seals = Seals::of(keys)?;
     let former: Vec<_> =
@@ -200,15 +202,16 @@ impl Ledger {
         Ok(digests)
     }
 
-    /// Where the ledger is not what the facts of stock come to, company by company.
-    pub async fn off(&self) -> Result<Vec<(BusinessId, String, Vec<Off>)>> {
+    /// Where the ledger is not what the facts of stock come to, by the names of companies, and the last day closed in each.
+    pub async fn off(&self) -> Result<Vec<(String, Vec<Off>, Option<Day>)>> {
         let mut all = Vec::new();
         for company in self.companies_by_name().await? {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
             let off = verify::off(&Cx::reading_within(self.of_ourselves(&facts), &snapshot)).await;
             snapshot.end().await?;
-            all.push((company.id, company.name, off?));
+            let (off, closed) = off?;
+            all.push((company.name, off, closed));
         }
         Ok(all)
     }

@@ -51,10 +51,23 @@ impl Held {
     }
 }
 
-/// A day on which the ledger is not what the facts of an item come to.
+/// What stands in the ledger because of facts of stock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kept {
+    /// The stock of an item.
+    Stock,
+    /// What a line received, and nobody billed.
+    Received,
+    /// What a line delivered, and nobody invoiced.
+    Delivered,
+}
+
+/// A day on which the ledger is not what the facts come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Off {
-    pub item: RecordId,
+    pub kept: Kept,
+    /// The item, or the line.
+    pub of: RecordId,
     pub day: Day,
     /// What is posted by then.
     pub posted: i128,
@@ -82,11 +95,13 @@ type Evening = (Wide, Wide, Vec<(Wide, Wide)>);
 /// What a movement cost, by the day and its place in it.
 type Costs = HashMap<(Day, i64), Money>;
 
-/// The days on which the ledger is not what the facts come to, item by item.
-pub(super) async fn off(cx: &Cx<'_>) -> Result<Vec<Off>> {
+/// The days on which the ledger is not what the facts come to, and the last day that is closed.
+pub(super) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
+    let closed = ever_closed(cx).await?;
     let mut goods = Goods::default();
-    goods.hold_all(cx, ever_closed(cx).await?).await?;
-    Ok(goods.off)
+    goods.hold_all(cx, closed).await?;
+    goods.hold_waiting(cx, closed).await?;
+    Ok((goods.off, closed))
 }
 
 pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
@@ -315,7 +330,7 @@ impl Goods {
                 self.days.findings.add(format!("item {item} on {day}: {moved} moved so far, its facts say {said}"));
             }
             if in_ledger != is.1 {
-                self.off.push(Off { item, day, posted: in_ledger, should_be: is.1 });
+                self.off.push(Off { kept: Kept::Stock, of: item, day, posted: in_ledger, should_be: is.1 });
                 let (posted, said) = (money(in_ledger), money(is.1));
                 self.days.findings.add(format!("item {item} on {day}: {posted} is posted, its facts say {said}"));
             }
@@ -402,6 +417,10 @@ impl Goods {
                 found += facts.sum_of(&day);
                 carried += moves.iter().map(|moves| Wide::from(moves.sum_of(&day))).sum::<Wide>();
                 if closed.is_none_or(|closed| day > closed) {
+                    if carried != found {
+                        let kept = if goods_out { Kept::Delivered } else { Kept::Received };
+                        self.off.push(Off { kept, of: id, day, posted: carried, should_be: found });
+                    }
                     held.against(carried, found, || format!("line {id} on {day}: it is carried at"));
                 }
             }
