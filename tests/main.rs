@@ -6,6 +6,7 @@ mod access;
 mod accounts;
 mod audit;
 mod bodies;
+mod circles;
 mod clients;
 mod comparing;
 mod configuration;

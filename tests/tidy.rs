@@ -195,7 +195,14 @@ fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
         absent(
             folder,
             &[".unwrap()", ".expect("],
-            &["launcher/src/config/tests", "src/database/tests", "src/ledger/tests", "sqlite-kit/src/tests", "migrations/src/tests", "steps/tests"],
+            &[
+                "launcher/src/config/tests",
+                "src/database/tests",
+                "src/ledger/tests",
+                "sqlite-kit/src/tests",
+                "migrations/src/tests",
+                "steps/tests",
+            ],
         );
     }
 }

@@ -117,6 +117,10 @@ pub(crate) const REFUSE_CHANGE: &str = "CREATE FUNCTION refuse_change() RETURNS 
 pub(crate) const COUNT_ACCESS_CHANGE: &str = "CREATE FUNCTION count_access_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
      UPDATE access_changes SET count = count + 1 WHERE id = 1; RETURN NULL; END $$";
 
+/// What tells within a transaction that there is something to count at its end.
+pub(crate) const NOTE_ACCESS_CHANGE: &str = "CREATE FUNCTION note_access_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+     PERFORM set_config('duet.access_changes', 'changed', true); RETURN NULL; END $$";
+
 impl Table {
     /// A table of the installation.
     pub fn of_all(name: &'static str, key: &[&'static str], columns: &[Column]) -> Self {
@@ -264,18 +268,29 @@ impl Table {
         self
     }
 
-    /// What happens to its rows makes everybody look again who may do what.
+    /// What happens to its rows makes everybody look again who may do what. Each event has the name of its watch.
+    ///
+    /// On PostgreSQL it is counted at the end of the transaction: all of them count on one row, and whoever held it and waited
+    /// for books would stand in the way of whoever holds books and waits for it. A setting tells those who judge meanwhile.
     #[must_use]
-    pub fn counted(mut self, events: &[&str]) -> Self {
-        let name = self.name;
-        for event in events {
-            let word = event.split(' ').next().unwrap_or(event).to_lowercase();
-            let trigger = format!("CREATE TRIGGER {name}_count_{word} AFTER {event} ON {name}");
-            let count = "BEGIN UPDATE access_changes SET count = count + 1 WHERE id = 1; END";
-            let ask = "FOR EACH STATEMENT EXECUTE FUNCTION count_access_change()";
+    pub fn counted(mut self, events: &[(&str, &str)]) -> Self {
+        let table = self.name;
+        for (name, event) in events {
             self.guards.push(Guard {
-                on_sqlite: vec![format!("{trigger} {count}")],
-                on_postgres: vec![format!("{trigger} {ask}")],
+                on_sqlite: vec![format!(
+                    "CREATE TRIGGER {table}_count_{name} AFTER {event} ON {table} \
+                     BEGIN UPDATE access_changes SET count = count + 1 WHERE id = 1; END"
+                )],
+                on_postgres: vec![
+                    format!(
+                        "CREATE TRIGGER {table}_note_{name} AFTER {event} ON {table} \
+                         FOR EACH STATEMENT EXECUTE FUNCTION note_access_change()"
+                    ),
+                    format!(
+                        "CREATE CONSTRAINT TRIGGER {table}_count_{name} AFTER {event} ON {table} \
+                         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_access_change()"
+                    ),
+                ],
             });
         }
         self
@@ -289,6 +304,14 @@ impl Table {
         let parts: Vec<String> = columns.chain(key).chain(self.constraints.iter().cloned()).collect();
         let how = if self.is_thin && !on_postgres { " WITHOUT ROWID" } else { "" };
         format!("CREATE TABLE \"{}\" ({}){how}", self.name, parts.join(", "))
+    }
+
+    /// Everything that is said of it to an engine, but for what is noted of its rows, which follows from its columns.
+    #[cfg(test)]
+    pub(crate) fn said(&self, on_postgres: bool) -> Vec<String> {
+        let guards =
+            self.guards.iter().flat_map(|guard| if on_postgres { &guard.on_postgres } else { &guard.on_sqlite });
+        [self.made(on_postgres)].into_iter().chain(self.indexes.iter().chain(guards).cloned()).collect()
     }
 
     /// Makes it, bare: its key and what it refers to are there, and nothing else that looks at its rows.

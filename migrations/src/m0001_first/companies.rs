@@ -37,7 +37,7 @@ fn businesses() -> Table {
         .with_versions()
         .sealed()
         .unique_everywhere("businesses_external_id", "external_id")
-        .counted(&["INSERT", "UPDATE", "DELETE"])
+        .counted(&[("insert", "INSERT"), ("update", "UPDATE"), ("delete", "DELETE")])
 }
 
 fn fiscal_years() -> Table {

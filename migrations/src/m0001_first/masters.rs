@@ -89,12 +89,7 @@ fn parties() -> Table {
         .found_by("parties_by_update", "updated_at, id")
         .found_by("parties_merged", "merged_into_id WHERE merged_into_id IS NOT NULL")
         // Who the parties of rows are is remembered with the company.
-        .guarded(
-            &["CREATE TRIGGER parties_count_merge AFTER UPDATE OF merged_into_id, merged_at ON parties \
-               BEGIN UPDATE access_changes SET count = count + 1 WHERE id = 1; END"],
-            &["CREATE TRIGGER parties_count_merge AFTER UPDATE OF merged_into_id, merged_at ON parties \
-               FOR EACH STATEMENT EXECUTE FUNCTION count_access_change()"],
-        )
+        .counted(&[("merge", "UPDATE OF merged_into_id, merged_at")])
 }
 
 fn payment_terms() -> Table {

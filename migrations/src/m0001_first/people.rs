@@ -17,7 +17,7 @@ pub(super) fn tables() -> Vec<Table> {
     ]
 }
 
-const EVERY_CHANGE: &[&str] = &["INSERT", "UPDATE", "DELETE"];
+const EVERY_CHANGE: &[(&str, &str)] = &[("insert", "INSERT"), ("update", "UPDATE"), ("delete", "DELETE")];
 
 fn users() -> Table {
     let columns = [
@@ -102,12 +102,7 @@ fn sessions() -> Table {
         .found_by("sessions_by_user", "user_id")
         .found_by("sessions_by_end", "ends_at")
         // Whoever signs in makes nobody look again; whoever is signed out does.
-        .guarded(
-            &["CREATE TRIGGER sessions_count_end AFTER UPDATE OF ended_at ON sessions \
-               BEGIN UPDATE access_changes SET count = count + 1 WHERE id = 1; END"],
-            &["CREATE TRIGGER sessions_count_end AFTER UPDATE OF ended_at ON sessions \
-               FOR EACH STATEMENT EXECUTE FUNCTION count_access_change()"],
-        )
+        .counted(&[("end", "UPDATE OF ended_at")])
 }
 
 /// Networks that somebody signed in from, by a digest of each.
@@ -174,11 +169,5 @@ fn api_keys() -> Table {
         .with_versions()
         .sealed()
         .unique_everywhere("api_keys_digest", "digest")
-        .counted(&["INSERT", "DELETE"])
-        .guarded(
-            &["CREATE TRIGGER api_keys_count_end AFTER UPDATE OF ended_at ON api_keys \
-               BEGIN UPDATE access_changes SET count = count + 1 WHERE id = 1; END"],
-            &["CREATE TRIGGER api_keys_count_end AFTER UPDATE OF ended_at ON api_keys \
-               FOR EACH STATEMENT EXECUTE FUNCTION count_access_change()"],
-        )
+        .counted(&[("insert", "INSERT"), ("delete", "DELETE"), ("end", "UPDATE OF ended_at")])
 }
