@@ -11,6 +11,7 @@ mod circles;
 mod clients;
 mod comparing;
 mod configuration;
+mod converting;
 mod documentation;
 mod edge;
 mod errors;

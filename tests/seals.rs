@@ -238,27 +238,21 @@ impl Place {
         }
     }
 
-    fn row_of(&self) -> &'static str {
-        if self.is_postgres() { "ctid" } else { "rowid" }
-    }
-
-    /// One row of a table: what it is found by, and its columns as they are written in SQL.
+    /// One row of a table: its columns as they are written in SQL.
     fn a_row(&self, table: &str, columns: &[(String, String)]) -> Option<Vec<String>> {
         let quote = if self.is_postgres() { "quote_nullable" } else { "quote" };
         // One in which most is said.
         let said: Vec<String> =
             columns.iter().map(|(name, _)| format!("(CASE WHEN \"{name}\" IS NULL THEN 0 ELSE 1 END)")).collect();
-        let row = self.row_of();
+        // At once, and taken apart again: not every table says which row is which but by its key.
+        let between = if self.is_postgres() { " || chr(31) || " } else { " || char(31) || " };
+        let all: Vec<String> = columns.iter().map(|(name, _)| format!("{quote}(\"{name}\")")).collect();
         let found = self.texts(&format!(
-            "SELECT CAST({row} AS TEXT) AS text FROM \"{table}\" ORDER BY {} DESC LIMIT 1",
+            "SELECT {} AS text FROM \"{table}\" ORDER BY {} DESC LIMIT 1",
+            all.join(between),
             said.join(" + ")
         ));
-        let id = found.first()?;
-        let at = if self.is_postgres() { format!("'{id}'::tid") } else { id.clone() };
-        let value = |(name, _): &(String, String)| {
-            self.texts(&format!("SELECT {quote}(\"{name}\") AS text FROM \"{table}\" WHERE {row} = {at}")).remove(0)
-        };
-        Some(columns.iter().map(value).collect())
+        Some(found.first()?.split('\u{1f}').map(str::to_owned).collect())
     }
 
     fn within(&self, table: &str, columns: &[(String, String)], row: &[String]) -> String {

@@ -229,6 +229,8 @@ fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
                 "src/ledger/tests",
                 "sqlite-kit/src/tests",
                 "books/src/samples.rs",
+                "migrations/src/tests",
+                "steps/tests",
             ],
         );
     }

@@ -17,12 +17,17 @@ const UNSEALED: &[(&str, &[&str])] =
 /// What says that the triggers are to be made anew.
 pub const DUE: &str = "triggers";
 
-/// Tables that note what changes in them, and their columns with the place of each in the key.
+/// Which tables are asked for: those that note what changes in them, or one by its name.
+const NOTING_ON_SQLITE: &str = "EXISTS (SELECT 1 FROM sqlite_schema AS g WHERE g.type = 'trigger' \
+     AND g.tbl_name = t.name AND g.name = t.name || '_touched_by_update')";
+const NOTING_ON_POSTGRES: &str = "EXISTS (SELECT 1 FROM pg_trigger g WHERE g.tgrelid = t.oid \
+     AND g.tgname = t.relname || '_touched_by_update')";
+
+/// Tables and their columns, with the place of each in the key.
 const ON_SQLITE: &str = "\
  SELECT t.name AS relation, c.name AS name, lower(c.type) AS kind, c.pk AS place \
    FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c \
-   WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM sqlite_schema AS g WHERE g.type = 'trigger' \
-     AND g.tbl_name = t.name AND g.name = t.name || '_touched_by_update') ORDER BY t.name, c.cid";
+   WHERE t.type = 'table' AND {which} ORDER BY t.name, c.cid";
 
 const ON_POSTGRES: &str = "\
  SELECT t.relname::text AS relation, a.attname::text AS name, format_type(a.atttypid, NULL) AS kind, \
@@ -30,8 +35,7 @@ const ON_POSTGRES: &str = "\
    FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace \
    JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped \
    LEFT JOIN pg_index i ON i.indrelid = t.oid AND i.indisprimary \
-   WHERE n.nspname = current_schema() AND EXISTS (SELECT 1 FROM pg_trigger g WHERE g.tgrelid = t.oid \
-     AND g.tgname = t.relname || '_touched_by_update') ORDER BY t.relname, a.attnum";
+   WHERE n.nspname = current_schema() AND t.relkind = 'r' AND {which} ORDER BY t.relname, a.attnum";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Column {
@@ -50,8 +54,9 @@ struct Noted {
 }
 
 /// Notes that the triggers are to be made anew. A process that ends before it did so leaves the note to the next one.
-pub(crate) async fn is_due(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
-    let note = format!("INSERT INTO touched (relation, key, old, batch) VALUES ('', '', '', '{DUE}')");
+pub async fn is_due(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
+    let note =
+        format!("INSERT INTO touched (relation, key, old, was, step, batch) VALUES ('', '', '', '', 0, '{DUE}')");
     connection.execute_unprepared(&note).await.map(drop)
 }
 
@@ -62,8 +67,26 @@ pub(crate) async fn are_due(connection: &impl ConnectionTrait) -> Result<bool, D
     Ok(connection.query_one_raw(Statement::from_string(engine, asked)).await?.is_some())
 }
 
+/// What of a table is noted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Changes,
+    /// Rows that are put in without a seal; nothing else ever happens to them.
+    Insertions,
+}
+
+/// Makes the first triggers of a table.
+pub(crate) async fn begin(connection: &impl ConnectionTrait, table: &str, what: What) -> Result<(), DbErr> {
+    let own = named(connection, table).await?;
+    let own = own.first().ok_or_else(|| DbErr::Custom(format!("there is no table {table} to note the changes of")))?;
+    for statement in own.triggers(what)? {
+        connection.execute_unprepared(&statement).await?;
+    }
+    Ok(())
+}
+
 /// Makes the triggers of all tables anew.
-pub(crate) async fn make(database: &DatabaseConnection) -> Result<(), DbErr> {
+pub async fn make(database: &DatabaseConnection) -> Result<(), DbErr> {
     let all = all(database).await?;
     // Of one table after the other on PostgreSQL: whoever writes beside it waits for one, and never for each other.
     let at_once = if database.get_database_backend() == DbBackend::Postgres { 1 } else { all.len().max(1) };
@@ -81,24 +104,37 @@ pub(crate) async fn make_within(connection: &impl ConnectionTrait) -> Result<(),
 }
 
 /// Makes those of a table anew, where it has them.
-pub(crate) async fn make_of_table(connection: &impl ConnectionTrait, table: &str) -> Result<(), DbErr> {
+pub async fn make_of_table(connection: &impl ConnectionTrait, table: &str) -> Result<(), DbErr> {
     let own: Vec<Noted> = all(connection).await?.into_iter().filter(|noted| noted.table == table).collect();
     make_of(connection, &own).await
 }
 
 async fn make_of(connection: &impl ConnectionTrait, tables: &[Noted]) -> Result<(), DbErr> {
     for noted in tables {
-        for statement in noted.triggers()? {
+        for statement in noted.triggers(What::Changes)? {
             connection.execute_unprepared(&statement).await?;
         }
     }
     Ok(())
 }
 
+/// All that note what changes in them.
 async fn all(connection: &impl ConnectionTrait) -> Result<Vec<Noted>, DbErr> {
+    let on_postgres = connection.get_database_backend() == DbBackend::Postgres;
+    found(connection, if on_postgres { NOTING_ON_POSTGRES } else { NOTING_ON_SQLITE }).await
+}
+
+async fn named(connection: &impl ConnectionTrait, table: &str) -> Result<Vec<Noted>, DbErr> {
+    let on_postgres = connection.get_database_backend() == DbBackend::Postgres;
+    let name = if on_postgres { "t.relname" } else { "t.name" };
+    found(connection, &format!("{name} = '{table}'")).await
+}
+
+async fn found(connection: &impl ConnectionTrait, which: &str) -> Result<Vec<Noted>, DbErr> {
     let engine = connection.get_database_backend();
     let on_postgres = engine == DbBackend::Postgres;
-    let asked = Statement::from_string(engine, if on_postgres { ON_POSTGRES } else { ON_SQLITE });
+    let asked = if on_postgres { ON_POSTGRES } else { ON_SQLITE }.replace("{which}", which);
+    let asked = Statement::from_string(engine, asked);
     let mut found: Vec<Noted> = Vec::new();
     for row in connection.query_all_raw(asked).await? {
         let table: String = row.try_get("", "relation")?;
@@ -196,7 +232,7 @@ impl Noted {
         )
     }
 
-    fn triggers(&self) -> Result<Vec<String>, DbErr> {
+    fn triggers(&self, what: What) -> Result<Vec<String>, DbErr> {
         if !self.columns.iter().any(|column| column.name == "seal") || self.columns.iter().all(|one| one.place == 0) {
             return Err(DbErr::Custom(format!("{} notes what changes in it, and has no seal or no key", self.table)));
         }
@@ -208,6 +244,9 @@ impl Noted {
             ("UPDATE", changed.as_str(), self.note("NEW", ("OLD.seal", &self.was(false)))),
             ("DELETE", "OLD.seal <> ''", self.note("OLD", ("OLD.seal", &self.was(true)))),
         ] {
+            if what == What::Insertions && event != "INSERT" {
+                continue;
+            }
             let name = format!("{table}_touched_by_{}", event.to_lowercase());
             if self.on_postgres {
                 made.push(format!("DROP TRIGGER IF EXISTS {name} ON {table}"));
@@ -224,73 +263,5 @@ impl Noted {
             }
         }
         Ok(made)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::m0023_seals;
-    use crate::sealed::Key;
-    use sea_orm_migration::MigratorTrait;
-
-    async fn in_memory() -> (DatabaseConnection, sqlite_kit::Failure) {
-        let opening = sqlite_kit::Opening {
-            path: ":memory:".into(),
-            access: sqlite_kit::Access::Write,
-            cache_kib: 1_024,
-            statements: 16,
-            patience: std::time::Duration::ZERO,
-        };
-        sqlite_kit::proxied(&opening).await.unwrap()
-    }
-
-    #[tokio::test]
-    async fn who_ended_before_the_triggers_were_made_leaves_them_to_the_next() {
-        let (database, failure) = in_memory().await;
-        let (other, failure_of_other) = in_memory().await;
-        crate::up(&database, &|text| text.len().to_string()).await.unwrap();
-        let expected = crate::schema::expected_on_sqlite(&other).await.unwrap();
-        assert_eq!(crate::schema::differences(&expected, &crate::schema::parts(&database).await.unwrap()), [""; 0]);
-        // As a migration leaves it.
-        is_due(&database).await.unwrap();
-        database.execute_unprepared("ALTER TABLE parties ADD COLUMN another TEXT").await.unwrap();
-        assert_eq!(crate::pending(&database).await.unwrap(), 1);
-        crate::up(&database, &|text| text.len().to_string()).await.unwrap();
-        assert_eq!(crate::pending(&database).await.unwrap(), 0);
-        let parts = crate::schema::parts(&database).await.unwrap();
-        for event in ["update", "delete"] {
-            let made = &parts[&("trigger of parties".to_owned(), format!("parties_touched_by_{event}"))];
-            assert!(made.contains("OLD.\"another\""), "{made}");
-        }
-        failure.told().unwrap();
-        failure_of_other.told().unwrap();
-    }
-
-    #[tokio::test]
-    async fn whose_a_row_is_and_its_key_are_what_was_said_when_it_got_its_seal() {
-        let (empty, failure) = in_memory().await;
-        crate::Migrator::up(&empty, None).await.unwrap();
-        failure.told().unwrap();
-        let found = all(&empty).await.unwrap();
-        for said in m0023_seals::TABLES {
-            let Some(noted) = found.iter().find(|noted| noted.table == said.table) else {
-                assert!(said.grows_only, "{}", said.table);
-                continue;
-            };
-            assert_eq!(noted.company(), said.company, "{}", said.table);
-            let key: Vec<(&str, bool)> =
-                noted.key().into_iter().map(|column| (column.name.as_str(), column.is_uuid)).collect();
-            let of = |key: &Key| match key {
-                Key::Uuid(name) => (*name, true),
-                Key::Plain(name) => (*name, false),
-            };
-            assert_eq!(key, said.key.iter().map(of).collect::<Vec<_>>(), "{}", said.table);
-            if !said.only.is_empty() {
-                let sealed: Vec<&str> = noted.sealed().map(|column| column.name.as_str()).collect();
-                assert_eq!(sealed, said.only, "{}", said.table);
-            }
-        }
-        assert!(found.len() > 20, "{}", found.len());
     }
 }

@@ -28,10 +28,7 @@ pub struct Left {
 /// Runs what has not run yet. How many notes there were that nobody of us made is answered: they are gone.
 pub(crate) async fn all(database: &DatabaseConnection, sign: Sign<'_>) -> Result<i64, DbErr> {
     Migrator::install(database).await?;
-    let asked = "SELECT version FROM seaql_migrations";
-    let asked = Statement::from_string(database.get_database_backend(), asked);
-    let rows = database.query_all_raw(asked).await?;
-    let there: Vec<String> = rows.iter().map(|row| row.try_get("", "version")).collect::<Result<_, _>>()?;
+    let there = crate::versions(database).await?;
     let mut strange = 0;
     for migration in Migrator::migrations() {
         if !there.iter().any(|name| name == migration.name()) {

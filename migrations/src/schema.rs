@@ -101,14 +101,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_trigger_that_is_dropped_changed_or_put_in_is_seen() {
-        let opening = sqlite_kit::Opening {
-            path: ":memory:".into(),
-            access: sqlite_kit::Access::Write,
-            cache_kib: 1_024,
-            statements: 16,
-            patience: std::time::Duration::ZERO,
-        };
-        let (empty, failure) = sqlite_kit::proxied(&opening).await.unwrap();
+        let (empty, failure) = crate::tests::in_memory().await;
         let expected = expected_on_sqlite(&empty).await.unwrap();
         failure.told().unwrap();
         assert_eq!(differences(&expected, &expected), Vec::<String>::new());

@@ -192,6 +192,17 @@ pub async fn bring_under(
     sign(connection, (seals, new), row, sums).await
 }
 
+/// Signs the row of books that were brought over, with these sums.
+pub async fn sign_converted(
+    connection: &impl ConnectionTrait,
+    (seals, keys): (&Seals, &Keys),
+    sums: &Sums,
+) -> Result<()> {
+    let row = locked(connection).await?;
+    let row = row.ok_or_else(|| Error::internal("the books were brought over, and no installation is known"))?;
+    sign(connection, (seals, keys), row, sums).await
+}
+
 /// What is to be known of the seals of an installation.
 pub enum Sealed {
     Signed(Sums),

@@ -527,7 +527,6 @@ mod tests {
             returned,
             cancelled,
             account_id: None,
-            begun: Money::ZERO,
             value: Money::ZERO,
         }
     }

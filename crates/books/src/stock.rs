@@ -192,7 +192,6 @@ pub async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<
 /// Writes what was planned beside the document's own entry, and posts what it changes of other movements.
 pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()> {
     let mut waits = Waits::default();
-    let mut line_no = 0;
     for fact in &plan.facts {
         if fact.is_movement() {
             cx.shifted().note(fact.item_id, (fact.date, row.posted_at));
@@ -206,10 +205,9 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()>
     }
     for change in plan.changes {
         for fact in change.new {
-            line_no += 1;
             let own = fact.document_id == RecordId::default();
             let fact = stock_facts::Model { document_id: if own { row.id } else { fact.document_id }, ..fact };
-            if let Some(line) = line_of(&fact, line_no, change.costs_of_new.get(&fact.id).copied()) {
+            if let Some(line) = line_of(&fact, change.costs_of_new.get(&fact.id).copied()) {
                 cx.keep(|desk| desk.keep_stock_line(line))?;
             }
             let now = cx.now;
@@ -243,14 +241,13 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()>
 }
 
 /// What the lists of documents look up of a movement.
-fn line_of(fact: &stock_facts::Model, line_no: i64, cost: Option<Money>) -> Option<stock_lines::Model> {
+fn line_of(fact: &stock_facts::Model, cost: Option<Money>) -> Option<stock_lines::Model> {
     Some(stock_lines::Model {
         business_id: fact.business_id,
         item_id: fact.item_id,
         date: fact.date,
         sequence: fact.place,
         document_id: fact.document_id,
-        line_no,
         line_id: fact.line_id,
         kind: match fact.kind {
             FactKind::Receipt => StockKind::Receipt,
@@ -261,11 +258,6 @@ fn line_of(fact: &stock_facts::Model, line_no: i64, cost: Option<Money>) -> Opti
         },
         quantity: fact.moves(),
         cost: cost.unwrap_or(fact.booked_stock),
-        booked: fact.booked_stock,
-        returns_line_id: fact.of_line_id,
-        inventory_account_id: fact.inventory_account_id,
-        cost_account_id: fact.cost_account_id,
-        asked_cost: None,
     })
 }
 

@@ -119,7 +119,7 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
     }
 }
 
-async fn open_with(
+pub(crate) async fn open_with(
     settings: &Settings,
     memory: Memory,
     purpose: Purpose,

@@ -4,7 +4,7 @@ use crate::compare::translate::{self, TranslateOptions};
 use crate::compare::{self, CompareOptions};
 use crate::config::{self, Source};
 use crate::console::{failed, say};
-use crate::{admin, documents, export, reseal, serve, tenants, usage, verify};
+use crate::{admin, convert, documents, export, reseal, serve, tenants, usage, verify};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::books::export::JournalFormat;
@@ -39,6 +39,30 @@ pub(crate) enum Command {
         /// Seal books of a release that had no seals, as they stand
         #[arg(long)]
         seal_old_books: bool,
+    },
+    /// Bring books of a duet before this schema into a new database; the old ones are only read
+    Convert {
+        #[command(flatten)]
+        common: Common,
+        /// The database of the old books: sqlite:PATH or <postgres://USER:PASSWORD@HOST/DATABASE>
+        old: String,
+        /// A database in which there is nothing yet, of either engine
+        new: String,
+        /// The file of the old master key [default: the one beside the old file, or that of --data]
+        #[arg(long, value_name = "FILE")]
+        old_key: Option<PathBuf>,
+        /// Take books of a release that had no seals as they stand
+        #[arg(long)]
+        seal_old_books: bool,
+    },
+    /// Copy books into another database, of either engine, to the last row
+    CopyDatabase {
+        #[command(flatten)]
+        common: Common,
+        /// The database of the books
+        from: String,
+        /// A database in which there is nothing yet
+        to: String,
     },
     /// Print an OpenAPI document
     Openapi {
@@ -366,6 +390,11 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Writing, migrate).await
         }
+        Command::Convert { common, old, new, old_key, seal_old_books } => {
+            let asked = convert::Asked { old, new, old_key, seal_old_books };
+            convert::run(&common.source(Vec::new()), asked).await
+        }
+        Command::CopyDatabase { common, from, to } => convert::copy(&common.source(Vec::new()), (from, to)).await,
         Command::Openapi { dialect, latest } => openapi(dialect, latest),
         Command::User { common, command } => {
             let purpose = match command {

@@ -12,6 +12,7 @@ mod cli;
 mod compare;
 mod config;
 mod console;
+mod convert;
 mod demo;
 mod documents;
 mod edge;

@@ -304,7 +304,7 @@ where
 }
 
 /// The settings of the tenant that a command is about, in the cloud edition.
-fn of_tenant(settings: Settings) -> Result<Settings, String> {
+pub(crate) fn of_tenant(settings: Settings) -> Result<Settings, String> {
     match (&settings.tenant, settings.edition) {
         (None, Edition::Server) => Ok(settings),
         (None, Edition::Cloud) => Err("name the tenant that this is about with --tenant HOST".into()),

@@ -1,5 +1,6 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
+mod converting;
 mod guessing;
 mod joining;
 mod leave;
@@ -44,6 +45,7 @@ use ::books::running::{self, Running};
 use ::books::seal::heads::{self, SignedHead};
 use ::books::seal::{Seals, writing};
 use ::books::security::{self, AccountChange, Event};
+pub use converting::{Kept, Off, Sealer, is_of, prove};
 use documents::stock_adjustment::counting;
 use documents::{entry, revaluation};
 use kit::extra::Media;

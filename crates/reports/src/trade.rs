@@ -555,7 +555,6 @@ mod tests {
             returned: Quantity::ZERO,
             cancelled: pieces(cancelled),
             account_id: None,
-            begun: crate::money::Money::ZERO,
             value: crate::money::Money::ZERO,
         };
         let order = |number: u128| Order {

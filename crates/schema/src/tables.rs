@@ -505,21 +505,12 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub sequence: i64,
         pub document_id: RecordId,
-        pub line_no: i64,
         pub line_id: RecordId,
         pub kind: StockKind,
         /// In is positive, out is negative.
         pub quantity: Quantity,
         /// What it cost, as far as is known by now; the same sign as the quantity.
         pub cost: Money,
-        /// What the entry of its document says that it cost.
-        pub booked: Money,
-        /// The line of an issue or a receipt whose cost it comes back at.
-        pub returns_line_id: Option<RecordId>,
-        pub inventory_account_id: RecordId,
-        pub cost_account_id: RecordId,
-        /// What an issue is to cost whatever is there, such as goods that go back to where they came from.
-        pub asked_cost: Option<Money>,
     }
 }
 
@@ -549,9 +540,7 @@ table! {
         pub cancelled: Quantity,
         /// Where the goods stand until they are invoiced.
         pub account_id: Option<RecordId>,
-        /// What its document brought to that account; a debit is positive.
-        pub begun: Money,
-        /// What of it stands there now.
+        /// What of it stands there now; a debit is positive.
         pub value: Money,
     }
 }

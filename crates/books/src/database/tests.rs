@@ -114,7 +114,7 @@ async fn who_only_reads_makes_nothing() {
     assert!(!place.path().exists());
     std::fs::write(place.path(), "").unwrap();
     let database = place.open(Purpose::Reading).await.unwrap();
-    assert!(database.pending_migrations().await.unwrap() > 10);
+    assert!(database.pending_migrations().await.unwrap() > 0);
     database.close().await;
     assert_eq!(std::fs::metadata(place.path()).unwrap().len(), 0);
 }

@@ -17,8 +17,8 @@ const PORTION: u64 = 2_000;
 const MOST: usize = 20;
 
 /// A walk along a table by its key, portion by portion.
-pub struct Rows {
-    table: &'static Table,
+pub struct Rows<'t> {
+    table: &'t Table,
     company: Option<BusinessId>,
     last: Option<Vec<Value>>,
     ended: bool,
@@ -27,8 +27,8 @@ pub struct Rows {
 /// Rows of another table that belong to a row.
 type Beside = Vec<Vec<Value>>;
 
-impl Rows {
-    pub fn of(table: &'static Table, company: Option<BusinessId>) -> Self {
+impl<'t> Rows<'t> {
+    pub fn of(table: &'t Table, company: Option<BusinessId>) -> Self {
         Self { table, company, last: None, ended: false }
     }
 
@@ -161,18 +161,40 @@ pub async fn run(cx: &Cx<'_>, company: Option<BusinessId>, signed: &Sums) -> Res
     for table in TABLES.iter().filter(|table| matches!(table.whose, Whose::Company(_)) == company.is_some()) {
         let sealed = signed.of(table.name);
         let (sum, mut findings) = prove(cx, table, company).await?;
-        if findings.is_empty() && sum != sealed {
-            findings.push(if sum.count == sealed.count {
-                format!("{}: a row is not the last that was written", table.name)
-            } else {
-                format!("{}: {} rows are there, {} were written", table.name, sum.count, sealed.count)
-            });
-        }
+        hold(table, (sum, sealed), &mut findings);
         proof.rows += sum.count;
         proof.sealed += sealed.count;
         proof.findings.append(&mut findings);
     }
     Ok(proof)
+}
+
+/// The rows of a table against what they were signed to come to.
+fn hold(table: &Table, (sum, sealed): (Sum, Sum), findings: &mut Vec<String>) {
+    if findings.is_empty() && sum != sealed {
+        findings.push(if sum.count == sealed.count {
+            format!("{}: a row is not the last that was written", table.name)
+        } else {
+            format!("{}: {} rows are there, {} were written", table.name, sum.count, sealed.count)
+        });
+    }
+}
+
+/// The same of one table, of whatever schema it is.
+pub async fn of_table(
+    connection: &impl ConnectionTrait,
+    seals: &Seals,
+    (table, company): (&Table, Option<BusinessId>),
+    signed: &Sums,
+) -> Result<Vec<String>> {
+    let eras = seals.eras()?;
+    let mut found = Found { table, sum: Sum::default(), findings: Vec::new() };
+    let mut walk = Rows::of(table, company);
+    while let Some(portion) = walk.next(connection).await? {
+        portion.iter().try_for_each(|row| found.prove(seals, &eras, row))?;
+    }
+    hold(table, (found.sum, signed.of(table.name)), &mut found.findings);
+    Ok(found.findings)
 }
 
 async fn prove(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>) -> Result<(Sum, Vec<String>)> {
@@ -201,13 +223,13 @@ async fn prove(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>) 
 }
 
 /// What was found of a table so far.
-struct Found {
-    table: &'static Table,
+struct Found<'t> {
+    table: &'t Table,
     sum: Sum,
     findings: Vec<String>,
 }
 
-impl Found {
+impl Found<'_> {
     fn tell(&mut self, what: &str) {
         if self.findings.len() < MOST {
             self.findings.push(format!("{}: {what}", self.table.name));

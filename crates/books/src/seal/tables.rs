@@ -28,6 +28,7 @@ pub enum Kind {
     Text,
 }
 
+#[derive(Clone)]
 pub struct Column {
     pub name: &'static str,
     pub kind: Kind,
@@ -151,6 +152,25 @@ impl Table {
             columns,
             grows_only: false,
         }
+    }
+
+    /// The same table with other columns.
+    pub fn with_columns(&self, columns: Vec<Column>) -> Result<Self> {
+        let place_of = |place: &usize| {
+            let name = self.columns[*place].name;
+            let found = columns.iter().position(|column| column.name == name);
+            found.ok_or_else(|| Error::internal(format!("{} has no column {name}", self.name)))
+        };
+        let whose = match &self.whose {
+            Whose::Company(place) => Whose::Company(place_of(place)?),
+            Whose::Installation => Whose::Installation,
+        };
+        let key = self.key.iter().map(place_of).collect::<Result<_>>()?;
+        Ok(Self { name: self.name, whose, key, grows_only: self.grows_only, columns })
+    }
+
+    pub fn is_of_companies(&self) -> bool {
+        matches!(self.whose, Whose::Company(_))
     }
 
     fn grows_only(self) -> Self {

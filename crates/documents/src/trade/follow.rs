@@ -684,7 +684,6 @@ impl<'s> Following<'s> {
             returned: Quantity::ZERO,
             cancelled: Quantity::ZERO,
             account_id: None,
-            begun: Money::ZERO,
             value: Money::ZERO,
         };
         with(&mut begun);

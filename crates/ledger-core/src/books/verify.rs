@@ -13,6 +13,8 @@ mod subledgers;
 mod taxes;
 mod years;
 
+pub use self::goods::{Kept, Off};
+
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -411,6 +413,16 @@ fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {
         *moved = (moved.0 + sign * amount, moved.1 + sign * own);
     }
     moves
+}
+
+/// The digest of the ledger of the company in scope.
+pub(crate) async fn digest(cx: &Cx<'_>) -> Result<String> {
+    Ok(Walk::along(cx).await?.digest.finish())
+}
+
+/// Where its ledger is not what the facts of its stock come to, and the last day that is closed.
+pub(crate) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
+    goods::off(cx).await
 }
 
 /// Runs every check on the company in scope.

@@ -236,7 +236,7 @@ impl Ledger {
     }
 
     /// What is asked by the program itself, with all rights.
-    fn of_ourselves<'a>(&'a self, facts: &'a Business) -> Asked<'a> {
+    pub(super) fn of_ourselves<'a>(&'a self, facts: &'a Business) -> Asked<'a> {
         const NOBODY: &Origin =
             &Origin { user: None, key: None, address: None, dialect: None, request_id: None, client_request_id: None };
         Asked {

@@ -99,7 +99,7 @@ impl Resealing {
         for row in &all {
             let of_company = |table: &&Table| matches!(table.whose, Whose::Company(_));
             let sums = self.seal(transaction, of_company, Some(row.business_id)).await?;
-            self.sign(transaction, row.clone(), &sums).await?;
+            sign_anew(transaction, &self.signing(), "resealed", row.clone(), &sums).await?;
             let company = row.business_id.to_string();
             of_installation.of_table(installation::BOOKS).add(&self.seals, installation::BOOKS, &company);
         }
@@ -110,6 +110,10 @@ impl Resealing {
         let companies = all.iter().filter(|row| row.business_id != BusinessId::INSTALLATION).count();
         *self.done.lock().unwrap_or_else(PoisonError::into_inner) = Resealed { companies, without_codes };
         Ok(())
+    }
+
+    fn signing(&self) -> Signing {
+        Signing { seals: self.seals.clone(), records: self.records.clone(), now: self.now }
     }
 
     /// What is sealed anew is what was signed until now: it is proved where nobody can change it any more. An error where
@@ -200,40 +204,55 @@ impl Resealing {
         (self.progress)(&format!("{whose}: {rows} rows"));
         Ok(sums)
     }
+}
 
-    /// Signs where the books stand, after a record in their log that says so: what comes after it is under the new key.
-    async fn sign(&self, transaction: &Session, was: books::Model, sums: &Sums) -> Result<()> {
-        let business = was.business_id;
-        let mut row = books::Model { version: was.version + 1, sums: sums.to_text(), ..was };
-        if row.audit_sequence > 0 || row.entry_number > 0 {
-            let stood = serde_json::json!({
-                "auditSequence": row.audit_sequence,
-                "auditHash": row.audit_hash,
-                "entryNumber": row.entry_number,
-            });
-            let change = Change {
-                action: AuditAction::Sealed,
-                resource: ResourceKey::Businesses,
-                id: RecordId(business.0),
-                version_from: None,
-                version_to: None,
-                before: None,
-                after: Some(serde_json::json!({"resealed": stood}).to_string()),
-            };
-            row.audit_sequence += 1;
-            row.recorded_at = Ord::max(row.recorded_at, self.now);
-            let id = self.records.get(&business).copied().ok_or_else(meanwhile)?;
-            let place = (row.audit_sequence, row.recorded_at, row.audit_hash.as_str());
-            let record = audit::row(&self.seals, business, id, place, &Origin::default(), change);
-            row.audit_hash.clone_from(&record.hash);
-            audit::append(transaction, record).await?;
-        }
-        row.signature = heads::signature(&self.seals, &row);
-        if heads::write(transaction, row).await? {
-            return Ok(());
-        }
-        Err(meanwhile())
+/// What signs where books stand.
+#[derive(Clone)]
+pub(super) struct Signing {
+    pub(super) seals: Seals,
+    /// What the record of each company is called.
+    pub(super) records: Arc<HashMap<BusinessId, RecordId>>,
+    pub(super) now: Instant,
+}
+
+/// Signs where the books stand, after a record in their log that says so: what comes after it is under the key.
+pub(super) async fn sign_anew(
+    transaction: &Session,
+    signing: &Signing,
+    done: &str,
+    was: books::Model,
+    sums: &Sums,
+) -> Result<()> {
+    let business = was.business_id;
+    let mut row = books::Model { version: was.version + 1, sums: sums.to_text(), ..was };
+    if row.audit_sequence > 0 || row.entry_number > 0 {
+        let stood = serde_json::json!({
+            "auditSequence": row.audit_sequence,
+            "auditHash": row.audit_hash,
+            "entryNumber": row.entry_number,
+        });
+        let change = Change {
+            action: AuditAction::Sealed,
+            resource: ResourceKey::Businesses,
+            id: RecordId(business.0),
+            version_from: None,
+            version_to: None,
+            before: None,
+            after: Some(serde_json::json!({done: stood}).to_string()),
+        };
+        row.audit_sequence += 1;
+        row.recorded_at = Ord::max(row.recorded_at, signing.now);
+        let id = signing.records.get(&business).copied().ok_or_else(meanwhile)?;
+        let place = (row.audit_sequence, row.recorded_at, row.audit_hash.as_str());
+        let record = audit::row(&signing.seals, business, id, place, &Origin::default(), change);
+        row.audit_hash.clone_from(&record.hash);
+        audit::append(transaction, record).await?;
     }
+    row.signature = heads::signature(&signing.seals, &row);
+    if heads::write(transaction, row).await? {
+        return Ok(());
+    }
+    Err(meanwhile())
 }
 
 /// Refuses where another process has these books open: it would go on under the old key. Of a file that is known by who

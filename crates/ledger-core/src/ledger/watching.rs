@@ -86,7 +86,7 @@ impl Ledger {
     }
 
     /// What the command line reads of the installation itself.
-    fn of_nobody<'c>(&'c self, origin: &'c Origin, snapshot: &'c Session) -> Cx<'c> {
+    pub(super) fn of_nobody<'c>(&'c self, origin: &'c Origin, snapshot: &'c Session) -> Cx<'c> {
         let asked = Asked {
             user: UserId::default(),
             key: None,

@@ -51,9 +51,34 @@ impl Held {
     }
 }
 
+/// What stands in the ledger because of facts of stock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kept {
+    /// The stock of an item.
+    Stock,
+    /// What a line received, and nobody billed.
+    Received,
+    /// What a line delivered, and nobody invoiced.
+    Delivered,
+}
+
+/// A day on which the ledger is not what the facts come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Off {
+    pub kept: Kept,
+    /// The item, or the line.
+    pub of: RecordId,
+    pub day: Day,
+    /// What is posted by then.
+    pub posted: i128,
+    /// What the facts come to.
+    pub should_be: i128,
+}
+
 /// What is found item by item.
 #[derive(Default)]
 struct Goods {
+    off: Vec<Off>,
     days: Held,
     costs: Held,
     short: Held,
@@ -70,7 +95,34 @@ type Evening = (Wide, Wide, Vec<(Wide, Wide)>);
 /// What a movement cost, by the day and its place in it.
 type Costs = HashMap<(Day, i64), Money>;
 
+/// The days on which the ledger is not what the facts come to, and the last day that is closed.
+pub(super) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
+    let closed = ever_closed(cx).await?;
+    let mut goods = Goods::default();
+    goods.hold_all(cx, closed).await?;
+    goods.hold_waiting(cx, closed).await?;
+    Ok((goods.off, closed))
+}
+
 pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
+    let closed = ever_closed(cx).await?;
+    let mut goods = Goods::default();
+    goods.hold_all(cx, closed).await?;
+    goods.hold_waiting(cx, closed).await?;
+    let Goods { days, costs, short, states, received, delivered, .. } = goods;
+    Ok(vec![
+        days.check("S1", "On every open day the stock and its accounts are worth what its facts come to"),
+        costs.check("S2", "Each movement cost what its facts come to"),
+        short.check("S3", "No day is short of what may not be missing"),
+        states.check("S4", "Where the stock stands is what its facts come to"),
+        received.check("A1", "What is received and not billed is what its facts come to, line by line and day by day"),
+        delivered
+            .check("A2", "What is delivered and not invoiced is what its facts come to, line by line and day by day"),
+    ])
+}
+
+/// Every item that anything is known of.
+async fn items(cx: &Cx<'_>) -> Result<BTreeSet<RecordId>> {
     let business = cx.business_id()?;
     let mut ids: Vec<RecordId> = stock_facts::Entity::find()
         .select_only()
@@ -88,26 +140,7 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
         .all(&cx.db)
         .await?;
     ids.extend(states);
-    let closed = ever_closed(cx).await?;
-    let mut goods = Goods::default();
-    for id in ids.into_iter().collect::<BTreeSet<_>>() {
-        cx.pause().await?;
-        let Some(item) = books::items::load(&cx.db, business, &HashSet::from([id])).await?.into_iter().next() else {
-            continue;
-        };
-        goods.hold(cx, &item, closed).await?;
-    }
-    goods.hold_waiting(cx, closed).await?;
-    let Goods { days, costs, short, states, received, delivered, .. } = goods;
-    Ok(vec![
-        days.check("S1", "On every open day the stock and its accounts are worth what its facts come to"),
-        costs.check("S2", "Each movement cost what its facts come to"),
-        short.check("S3", "No day is short of what may not be missing"),
-        states.check("S4", "Where the stock stands is what its facts come to"),
-        received.check("A1", "What is received and not billed is what its facts come to, line by line and day by day"),
-        delivered
-            .check("A2", "What is delivered and not invoiced is what its facts come to, line by line and day by day"),
-    ])
+    Ok(ids.into_iter().collect())
 }
 
 /// The last day that ever was closed: what came late by then stands on a later day.
@@ -152,6 +185,18 @@ fn how(cx: &Cx<'_>, item: &schema::item::Model) -> Result<How> {
 }
 
 impl Goods {
+    async fn hold_all(&mut self, cx: &Cx<'_>, closed: Option<Day>) -> Result<()> {
+        let business = cx.business_id()?;
+        for id in items(cx).await? {
+            cx.pause().await?;
+            let item = books::items::load(&cx.db, business, &HashSet::from([id])).await?.into_iter().next();
+            if let Some(item) = item {
+                self.hold(cx, &item, closed).await?;
+            }
+        }
+        Ok(())
+    }
+
     async fn hold(&mut self, cx: &Cx<'_>, item: &schema::item::Model, closed: Option<Day>) -> Result<()> {
         let business = cx.business_id()?;
         let (how, facts) = (how(cx, item)?, facts_of(cx, item.id).await?);
@@ -285,6 +330,7 @@ impl Goods {
                 self.days.findings.add(format!("item {item} on {day}: {moved} moved so far, its facts say {said}"));
             }
             if in_ledger != is.1 {
+                self.off.push(Off { kept: Kept::Stock, of: item, day, posted: in_ledger, should_be: is.1 });
                 let (posted, said) = (money(in_ledger), money(is.1));
                 self.days.findings.add(format!("item {item} on {day}: {posted} is posted, its facts say {said}"));
             }
@@ -377,6 +423,10 @@ impl Goods {
                 found += facts.sum_of(&day);
                 carried += moves.iter().map(|moves| Wide::from(moves.sum_of(&day))).sum::<Wide>();
                 if closed.is_none_or(|closed| day > closed) {
+                    if carried != found {
+                        let kept = if goods_out { Kept::Delivered } else { Kept::Received };
+                        self.off.push(Off { kept, of: id, day, posted: carried, should_be: found });
+                    }
                     held.against(carried, found, || format!("line {id} on {day}: it is carried at"));
                 }
             }

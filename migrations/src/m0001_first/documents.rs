@@ -1,0 +1,175 @@
+//! Documents: what was asked and what came of it, their lines, how they follow each other and how far they have got.
+
+use crate::table::{Table, day, flag, id, maybe, number, text, word};
+
+pub(super) fn tables() -> Vec<Table> {
+    vec![documents(), document_counts(), document_lines(), document_links(), progress(), progress_moves()]
+}
+
+/// Every kind of document; what only one kind has is in `content`.
+fn documents() -> Table {
+    let columns = [
+        id("id"),
+        text("kind"),
+        maybe(text("subkind")),
+        text("status"),
+        // How far an order or a note has got.
+        maybe(text("stage")),
+        // A draft has none; nor has it a place in its series.
+        maybe(word("number")),
+        maybe(id("series_id")),
+        maybe(word("period")),
+        maybe(number("sequence")),
+        day("date"),
+        maybe(id("party_id")),
+        maybe(text("reference")),
+        maybe(text("narration")),
+        word("currency"),
+        number("total"),
+        number("base_total"),
+        // What was asked and judged, packed.
+        text("content"),
+        // JSON: the entries that it stands for now.
+        text("entries"),
+        maybe(number("posted_at")),
+        maybe(day("void_date")),
+        maybe(text("void_reason")),
+        maybe(word("external_id")),
+        text("tags"),
+        word("search"),
+    ];
+    Table::of_company("documents", &["id"], &columns)
+        .with_versions()
+        .sealed()
+        .unique("documents_number", "kind, number")
+        .unique("documents_sequence", "series_id, period, sequence")
+        .unique("documents_external_id", "kind, external_id")
+        .found_by("documents_by_date", "kind, date, id")
+        .found_by("documents_by_update", "kind, updated_at, id")
+        .found_by("documents_by_party", "party_id, kind, date WHERE party_id IS NOT NULL")
+        .found_by("documents_by_stage", "kind, stage, date WHERE stage IS NOT NULL")
+        .found_by("documents_drafts", "id WHERE status = 'draft'")
+        .guarded(COUNTS_ON_SQLITE, COUNTS_ON_POSTGRES)
+}
+
+/// How many documents of each kind a company has: lists say it, and counting a hundred thousand rows takes longer than
+/// reading fifty. Triggers count, so that no writer can forget to.
+fn document_counts() -> Table {
+    Table::of_company("document_counts", &["kind"], &[text("kind"), number("count")]).thin()
+}
+
+const COUNTS_ON_SQLITE: &[&str] = &[
+    "CREATE TRIGGER documents_count_inserts AFTER INSERT ON documents BEGIN \
+       INSERT INTO document_counts (business_id, kind, count) VALUES (NEW.business_id, NEW.kind, 1) \
+       ON CONFLICT (business_id, kind) DO UPDATE SET count = count + 1; END",
+    "CREATE TRIGGER documents_count_deletes AFTER DELETE ON documents BEGIN \
+       UPDATE document_counts SET count = count - 1 WHERE business_id = OLD.business_id AND kind = OLD.kind; END",
+];
+
+/// A row at a time: what sees all rows of a statement at once is refused by a distributed PostgreSQL.
+const COUNTS_ON_POSTGRES: &[&str] = &[
+    "CREATE FUNCTION count_new_document() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+       INSERT INTO document_counts (business_id, kind, count) VALUES (NEW.business_id, NEW.kind, 1) \
+       ON CONFLICT (business_id, kind) DO UPDATE SET count = document_counts.count + 1; RETURN NULL; END $$",
+    "CREATE TRIGGER documents_count_inserts AFTER INSERT ON documents \
+       FOR EACH ROW EXECUTE FUNCTION count_new_document()",
+    "CREATE FUNCTION count_gone_document() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+       UPDATE document_counts SET count = count - 1 WHERE business_id = OLD.business_id AND kind = OLD.kind; \
+       RETURN NULL; END $$",
+    "CREATE TRIGGER documents_count_deletes AFTER DELETE ON documents \
+       FOR EACH ROW EXECUTE FUNCTION count_gone_document()",
+];
+
+/// The lines of posted trade documents, as they stand.
+fn document_lines() -> Table {
+    let columns = [
+        id("document_id"),
+        number("line_no"),
+        id("id"),
+        text("kind"),
+        day("date"),
+        maybe(id("party_id")),
+        maybe(id("item_id")),
+        maybe(id("account_id")),
+        maybe(id("tax_code_id")),
+        number("quantity"),
+        number("net"),
+        number("tax"),
+        number("base_net"),
+        number("base_tax"),
+        // The line that it was made of.
+        maybe(id("source_line_id")),
+    ];
+    Table::of_company("document_lines", &["document_id", "line_no"], &columns)
+        .sealed()
+        .found_by("document_lines_by_line", "id")
+        .found_by("document_lines_by_item", "item_id, date WHERE item_id IS NOT NULL")
+        .found_by("document_lines_by_tax_code", "tax_code_id, date WHERE tax_code_id IS NOT NULL")
+        .found_by("document_lines_by_source", "source_line_id WHERE source_line_id IS NOT NULL")
+}
+
+/// Which posted document follows which.
+fn document_links() -> Table {
+    let columns = [id("document_id"), id("source_document_id"), text("relation")];
+    Table::of_company("document_links", &["document_id", "source_document_id"], &columns)
+        .thin()
+        .sealed()
+        .found_by("document_links_by_source", "source_document_id")
+}
+
+/// Where a line of an order or of a note stands.
+fn progress() -> Table {
+    let columns = [
+        id("line_id"),
+        id("document_id"),
+        text("kind"),
+        day("date"),
+        id("party_id"),
+        maybe(id("item_id")),
+        // Whether it is of something that is kept in stock.
+        flag("is_goods"),
+        flag("is_return"),
+        maybe(id("source_line_id")),
+        number("quantity"),
+        number("fulfilled"),
+        // Less what was credited of it.
+        number("invoiced"),
+        number("returned"),
+        number("cancelled"),
+        // Where the goods stand until they are invoiced, and what of it stands there now.
+        maybe(id("account_id")),
+        number("value"),
+    ];
+    Table::of_company("progress", &["line_id"], &columns)
+        .sealed()
+        .found_by("progress_by_document", "document_id")
+        .found_by("progress_by_item", "item_id, kind WHERE item_id IS NOT NULL")
+        .found_by("progress_by_source", "source_line_id WHERE source_line_id IS NOT NULL")
+}
+
+/// Everything that ever happened to such a line, by the day it counts for.
+fn progress_moves() -> Table {
+    let columns = [
+        id("id"),
+        id("line_id"),
+        day("date"),
+        number("recorded_at"),
+        id("document_id"),
+        text("kind"),
+        // Whether the goods cost something else after all; then it is not undone with its document.
+        flag("is_correction"),
+        number("quantity"),
+        number("fulfilled"),
+        number("invoiced"),
+        number("returned"),
+        number("cancelled"),
+        maybe(id("account_id")),
+        number("value"),
+    ];
+    Table::of_company("progress_moves", &["id"], &columns)
+        .sealed()
+        .found_by("progress_moves_by_line", "line_id")
+        .found_by("progress_moves_by_document", "document_id")
+        .found_by("progress_moves_by_date", "account_id, date WHERE account_id IS NOT NULL")
+        .grows_only(&[])
+}

@@ -1,0 +1,64 @@
+//! The tax sub-ledger: one row for each line and component that is taxed or could have been, beside the entry that made it.
+
+use crate::table::{Table, day, flag, id, maybe, number, text};
+
+pub(super) fn tables() -> Vec<Table> {
+    vec![tax_facts(), tax_beginnings()]
+}
+
+fn tax_facts() -> Table {
+    let columns = [
+        number("entry_number"),
+        number("place"),
+        // The line of the entry that carries its tax.
+        maybe(number("position")),
+        day("entry_date"),
+        // The day it counts for.
+        day("date"),
+        number("recorded_at"),
+        text("document_kind"),
+        id("document_id"),
+        number("document_version"),
+        maybe(id("line_id")),
+        // The document that it settles, and the entry that it takes back.
+        maybe(id("settles_id")),
+        maybe(id("takes_back_id")),
+        text("side"),
+        text("duty"),
+        text("origin"),
+        // The code as it was then: a later change of it moves no old return.
+        maybe(id("tax_code_id")),
+        maybe(id("component_id")),
+        maybe(text("component")),
+        maybe(text("kind")),
+        maybe(number("rate")),
+        maybe(text("category")),
+        maybe(text("base_box")),
+        maybe(text("tax_box")),
+        // True on the first row of a line: its base is counted as turnover once.
+        flag("leads"),
+        maybe(id("party_id")),
+        maybe(text("party_tax_number")),
+        maybe(text("country")),
+        text("currency"),
+        number("base"),
+        number("tax"),
+        number("home_base"),
+        number("home_tax"),
+        number("not_recoverable"),
+        maybe(id("account_id")),
+    ];
+    Table::of_company("tax_facts", &["entry_number", "place"], &columns)
+        .sealed()
+        .found_by("tax_facts_by_date", "date")
+        .found_by("tax_facts_by_document", "document_id")
+        .found_by("tax_facts_by_settled", "settles_id WHERE settles_id IS NOT NULL")
+        .found_by("tax_facts_by_code", "tax_code_id, date WHERE tax_code_id IS NOT NULL")
+        .grows_only(&[])
+}
+
+/// Up to which entry books that were brought over say nothing of tax but in ledger lines; none in books that began here.
+/// Reports of tax that reach back so far are refused, and not silently empty.
+fn tax_beginnings() -> Table {
+    Table::of_company("tax_beginnings", &[], &[number("entry_number")]).sealed()
+}

@@ -1,0 +1,360 @@
+//! Books of before come into a new database, of either engine, to the last figure; or nothing does.
+
+use crate::harness::books::connected;
+use crate::harness::postgres::fresh_database;
+use crate::harness::process::fresh_folder;
+use crate::harness::server::run;
+use async_compression::tokio::bufread::ZstdDecoder;
+use convert::Place;
+use migrations::UNFINISHED;
+use sea_orm::ConnectionTrait;
+use sea_orm_migration::SchemaManager;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use tokio::io::AsyncReadExt;
+
+/// Books that were kept by a duet of before, as their file was: the last step that they had been through, the file packed,
+/// and their master key, where they had one.
+struct Old {
+    version: &'static str,
+    file: &'static [u8],
+    key: Option<&'static [u8]>,
+}
+
+/// The sample company of the last duet before the first schema.
+const LAST: Old = Old {
+    version: "m0042_packed",
+    file: include_bytes!("books/of_m0042.db.zst"),
+    key: Some(include_bytes!("books/of_m0042.key")),
+};
+
+/// The sample company of the first releases, which had thirteen steps, no seals, no master key and no facts of stock or tax.
+/// Of ten pieces that were delivered some were invoiced, one invoice was taken back, and a bill was dearer than its note.
+const FIRST: Old = Old { version: "m0013_dialect_usage", file: include_bytes!("books/of_m0013.db.zst"), key: None };
+
+fn told(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// A folder with the old books in it, and their address.
+fn laid_out(old: &Old) -> (PathBuf, String) {
+    let folder = fresh_folder("old-books");
+    let mut file = Vec::new();
+    runtime().block_on(async { ZstdDecoder::new(old.file).read_to_end(&mut file).await }).unwrap();
+    std::fs::write(folder.join("duet.db"), file).unwrap();
+    if let Some(key) = old.key {
+        std::fs::write(folder.join("master-key"), key).unwrap();
+    }
+    let url = format!("sqlite:{}", folder.join("duet.db").display());
+    (folder, url)
+}
+
+/// The same books on PostgreSQL, by the steps of before.
+fn on_postgres(url: &str) -> Option<String> {
+    let there = fresh_database()?;
+    runtime().block_on(async {
+        let (from, to) = (Place::reading(url).await.unwrap(), Place::writing(&there).await.unwrap());
+        let versions = migrations::versions(from.database()).await.unwrap();
+        convert::take(&from, &to, &|_, _, _| ()).await.unwrap();
+        to.database()
+            .execute_unprepared(
+                "CREATE TABLE seaql_migrations (version varchar PRIMARY KEY, applied_at bigint NOT NULL)",
+            )
+            .await
+            .unwrap();
+        for version in versions {
+            let ran = format!("INSERT INTO seaql_migrations (version, applied_at) VALUES ('{version}', 0)");
+            to.database().execute_unprepared(&ran).await.unwrap();
+        }
+        to.close().await.unwrap();
+        from.close().await.unwrap();
+    });
+    Some(there)
+}
+
+fn words(all: &[&str]) -> Vec<String> {
+    all.iter().map(ToString::to_string).collect()
+}
+
+fn converted(old: &str, new: &str, data: &Path, more: &[&str]) -> Output {
+    let data = data.display().to_string();
+    run(&words(&[&["convert", old, new, "--data", &data], more].concat()), "")
+}
+
+/// The digest of each ledger, once every check held.
+fn proved(database: &str, data: &Path) -> BTreeMap<String, String> {
+    let proof = run(&words(&["verify", "--json", "--database", database, "--data", &data.display().to_string()]), "");
+    assert!(proof.status.success(), "{}", told(&proof));
+    let proof: Value = serde_json::from_slice(&proof.stdout).unwrap();
+    let of = |one: &Value| (one["businessId"].as_str().unwrap().into(), one["digest"].as_str().unwrap().into());
+    proof["businesses"].as_array().unwrap().iter().map(of).collect()
+}
+
+/// Whoever converts books has them as they were; whoever reads the old ones finds nothing changed.
+fn come_over(old: &str, new: &str, key: &[u8]) {
+    let data = fresh_folder("new-books").join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    std::fs::write(data.join("master-key"), key).unwrap();
+    let done = converted(old, new, &data, &[]);
+    assert!(done.status.success(), "{}", told(&done));
+    assert!(told(&done).contains("every figure of every day is what it was"), "{}", told(&done));
+    assert_eq!(proved(new, &data).len(), 1);
+    // What is there is not written over.
+    let again = converted(old, new, &data, &[]);
+    assert!(!again.status.success() && told(&again).contains("is not empty"), "{}", told(&again));
+    assert!(!data.join("conversion.scratch").exists());
+}
+
+fn new_file() -> String {
+    format!("sqlite:{}", fresh_folder("new-file").join("duet.db").display())
+}
+
+#[test]
+fn books_of_sqlite_come_into_sqlite() {
+    let (folder, old) = laid_out(&LAST);
+    let before = std::fs::read(folder.join("duet.db")).unwrap();
+    come_over(&old, &new_file(), LAST.key.unwrap());
+    assert!(std::fs::read(folder.join("duet.db")).unwrap() == before, "the old books are only read");
+}
+
+#[test]
+fn books_of_sqlite_come_into_postgres() {
+    let Some(new) = fresh_database() else { return };
+    come_over(&laid_out(&LAST).1, &new, LAST.key.unwrap());
+}
+
+#[test]
+fn books_of_postgres_come_into_sqlite() {
+    let Some(old) = on_postgres(&laid_out(&LAST).1) else { return };
+    come_over(&old, &new_file(), LAST.key.unwrap());
+}
+
+/// Goods that waited when there were no facts of stock wait in the facts for what was left of them. Where rules of before
+/// carried them at another value, the days are told, with what sets them right.
+fn first_release(old: &str, new: &str) {
+    let data = fresh_folder("first-release").join("data");
+    let done = converted(old, new, &data, &[]);
+    assert_eq!(done.status.code(), Some(3), "{}", told(&done));
+    let said = told(&done);
+    assert!(said.contains("every figure of every day is what it was"), "{said}");
+    assert!(said.contains("D cost of sales 0.01, C goods delivered, not invoiced sets line"), "{said}");
+    assert!(data.join("master-key").exists(), "they come under a key of their own");
+    let proof = run(&words(&["verify", "--json", "--database", new, "--data", &data.display().to_string()]), "").stdout;
+    // What is proved is followed by why it does not hold.
+    let proof = String::from_utf8(proof).unwrap();
+    let proof: Value = serde_json::from_str(proof.lines().next().unwrap()).unwrap();
+    let checks = proof["businesses"][0]["checks"].as_array().unwrap().iter();
+    let failed: Vec<&str> =
+        checks.filter(|check| check["ok"] == false).map(|check| check["id"].as_str().unwrap()).collect();
+    assert_eq!(failed, ["A2"], "{said}");
+}
+
+#[test]
+fn books_of_the_first_release_come_over() {
+    let (_, old) = laid_out(&FIRST);
+    first_release(&old, &new_file());
+    if let (Some(there), Some(new)) = (on_postgres(&old), fresh_database()) {
+        first_release(&there, &new);
+    }
+}
+
+/// New books that have a master key of their own are under it, and what was signed before is still proved.
+#[test]
+fn old_books_come_under_the_key_of_the_new_ones() {
+    let (folder, old) = laid_out(&LAST);
+    let (new, data) = (new_file(), fresh_folder("own-key").join("data"));
+    std::fs::create_dir_all(&data).unwrap();
+    std::fs::write(data.join("master-key"), "a key that the new books have as their own").unwrap();
+    let done = converted(&old, &new, &data, &[]);
+    assert!(done.status.success(), "{}", told(&done));
+    proved(&new, &data);
+    // Without the old key nobody knows whose the old books are.
+    std::fs::remove_file(folder.join("master-key")).unwrap();
+    let refused = converted(&old, &new_file(), &data, &[]);
+    assert!(!refused.status.success() && told(&refused).contains("--old-key"), "{}", told(&refused));
+}
+
+/// A duet that meets books of before says what to do, and changes nothing.
+#[test]
+fn old_books_are_refused_with_a_sentence_that_names_the_command() {
+    let (folder, old) = laid_out(&LAST);
+    for command in [&["migrate"][..], &["serve", "--listen", "127.0.0.1:0"], &["verify"]] {
+        let data = folder.display().to_string();
+        let all = [command, &["--database", &old, "--data", &data]].concat();
+        let refused = run(&words(&all), "");
+        assert_eq!(refused.status.code(), Some(1), "{}", told(&refused));
+        assert!(told(&refused).contains("duet convert OLD NEW"), "{}", told(&refused));
+    }
+}
+
+/// What somebody changed in the old books behind their server's back does not come over as if it had written it.
+#[test]
+fn old_books_that_were_tampered_with_do_not_come_over() {
+    let changes = [
+        "UPDATE parties SET email = 'evil@example.test'",
+        "DELETE FROM stock_facts WHERE id = (SELECT MIN(id) FROM stock_facts)",
+        "UPDATE progress SET begun = begun + 1",
+        "UPDATE entry_lines SET description = 'evil' WHERE entry_number = 3",
+        "UPDATE audit_log SET address = '10.0.0.1' WHERE sequence = 5",
+        "UPDATE books SET sums = ''",
+        "DELETE FROM audit_log WHERE sequence = (SELECT MAX(sequence) FROM audit_log)",
+    ];
+    for change in changes {
+        let (folder, old) = laid_out(&LAST);
+        runtime().block_on(async {
+            let database = connected(&old).await.unwrap();
+            let guards = "SELECT name AS text FROM sqlite_schema WHERE type = 'trigger'";
+            let asked = sea_orm::Statement::from_string(sea_orm::DbBackend::Sqlite, guards);
+            for guard in database.query_all_raw(asked).await.unwrap() {
+                let name: String = guard.try_get("", "text").unwrap();
+                database.execute_unprepared(&format!("DROP TRIGGER {name}")).await.unwrap();
+            }
+            database.execute_unprepared(change).await.unwrap();
+            database.close().await.unwrap();
+        });
+        let refused = converted(&old, &new_file(), &folder, &[]);
+        assert_eq!(refused.status.code(), Some(1), "{change}: {}", told(&refused));
+        assert!(told(&refused).contains("not as they were written"), "{change}: {}", told(&refused));
+    }
+}
+
+/// What an interrupted run left is served by nobody, and the next run begins anew.
+fn interrupted(new: &str) {
+    let (folder, old) = laid_out(&LAST);
+    let done = converted(&old, new, &folder, &[]);
+    assert!(done.status.success(), "{}", told(&done));
+    runtime().block_on(async {
+        let place = Place::writing(new).await.unwrap();
+        let mark = format!("INSERT INTO seaql_migrations (version, applied_at) VALUES ('{UNFINISHED}', 0)");
+        place.database().execute_unprepared(&mark).await.unwrap();
+        place.close().await.unwrap();
+    });
+    let data = folder.display().to_string();
+    for command in ["serve", "migrate", "verify"] {
+        let refused = run(&words(&[command, "--database", new, "--data", &data]), "");
+        assert!(!refused.status.success() && told(&refused).contains("run it again"), "{command}: {}", told(&refused));
+    }
+    let again = converted(&old, new, &folder, &[]);
+    assert!(again.status.success() && told(&again).contains("begun anew"), "{}", told(&again));
+    proved(new, &folder);
+}
+
+#[test]
+fn a_conversion_that_was_interrupted_begins_anew_on_sqlite() {
+    interrupted(&new_file());
+}
+
+#[test]
+fn a_conversion_that_was_interrupted_begins_anew_on_postgres() {
+    let Some(new) = fresh_database() else { return };
+    interrupted(&new);
+}
+
+#[test]
+fn books_change_engines_and_back_to_the_last_row() {
+    let Some(there) = fresh_database() else { return };
+    let (folder, old) = laid_out(&LAST);
+    let (first, last) = (new_file(), new_file());
+    assert!(converted(&old, &first, &folder, &[]).status.success());
+    let data = folder.display().to_string();
+    for (from, to) in [(&first, &there), (&there, &last)] {
+        let copied = run(&words(&["copy-database", from, to, "--data", &data]), "");
+        assert!(copied.status.success(), "{}", told(&copied));
+    }
+    assert_eq!(proved(&first, &folder), proved(&there, &folder));
+    assert_eq!(proved(&first, &folder), proved(&last, &folder));
+    let refused = run(&words(&["copy-database", &old, &new_file(), "--data", &data]), "");
+    assert!(!refused.status.success() && told(&refused).contains("duet convert OLD NEW"), "{}", told(&refused));
+}
+
+#[test]
+fn the_old_books_are_what_is_said_of_them() {
+    for books in [FIRST, LAST] {
+        let (_, old) = laid_out(&books);
+        runtime().block_on(async {
+            let place = Place::reading(&old).await.unwrap();
+            let versions = migrations::versions(place.database()).await.unwrap();
+            assert_eq!(versions.last().map(String::as_str), Some(books.version));
+            place.close().await.unwrap();
+        });
+    }
+}
+
+/// Columns and indexes of a schema on PostgreSQL, whatever the names of these.
+async fn said(place: &Place) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for ((kind, name), definition) in migrations::schema::parts(place.database()).await.unwrap() {
+        if kind == "table" && name != "seaql_migrations" {
+            all.extend(definition.split(", ").map(|column| format!("{name}.{column}")));
+        } else if kind.starts_with("index of ") && !kind.ends_with("seaql_migrations") {
+            let words: Vec<&str> = definition.split(' ').collect();
+            let at = words.iter().position(|word| *word == "ON").unwrap();
+            all.insert(format!(
+                "{} {}",
+                if words.contains(&"UNIQUE") { "unique" } else { "found by" },
+                words[at + 1..].join(" ")
+            ));
+        } else if kind.starts_with("constraint of ") && definition.starts_with("FOREIGN") {
+            all.insert(format!("{kind} {definition}"));
+        }
+    }
+    all
+}
+
+#[test]
+fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
+    let (Some(old), Some(new)) = (fresh_database(), fresh_database()) else { return };
+    let (old, new) = runtime().block_on(async {
+        let (old, new) = (Place::writing(&old).await.unwrap(), Place::writing(&new).await.unwrap());
+        for step in convert::steps::all() {
+            step.up(&SchemaManager::new(old.database())).await.unwrap();
+        }
+        migrations::up(new.database(), &|text| text.len().to_string()).await.unwrap();
+        (said(&old).await, said(&new).await)
+    });
+    let gone: Vec<&str> = old.difference(&new).map(String::as_str).collect();
+    let came: Vec<&str> = new.difference(&old).map(String::as_str).collect();
+    assert_eq!(
+        gone,
+        [
+            // What nobody reads, and defaults of what is always said.
+            "audit_log.keyed boolean not null false",
+            "found by stock_moves USING btree (business_id, document_id)",
+            "progress.begun bigint not null",
+            "stock_lines.asked_cost bigint",
+            "stock_lines.booked bigint not null",
+            "stock_lines.cost_account_id uuid not null",
+            "stock_lines.inventory_account_id uuid not null",
+            "stock_lines.line_no bigint not null",
+            "stock_lines.returns_line_id uuid",
+            "touched.step bigint not null 0",
+            "touched.was text not null ''::text default",
+        ],
+        "{came:#?}"
+    );
+    assert_eq!(
+        came,
+        ["audit_log.keyed boolean not null", "touched.step bigint not null", "touched.was text not null default",]
+    );
+}
+
+/// No guard asks for all rows of a statement: a distributed PostgreSQL refuses such.
+#[test]
+fn no_guard_on_postgres_sees_all_rows_of_a_statement() {
+    let Some(new) = fresh_database() else { return };
+    let transitions = runtime().block_on(async {
+        let new = Place::writing(&new).await.unwrap();
+        migrations::up(new.database(), &|text| text.len().to_string()).await.unwrap();
+        let asked = "SELECT COUNT(*) AS guards FROM pg_trigger WHERE tgoldtable IS NOT NULL OR tgnewtable IS NOT NULL";
+        let asked = sea_orm::Statement::from_string(sea_orm::DbBackend::Postgres, asked);
+        let row = new.database().query_one_raw(asked).await.unwrap().unwrap();
+        row.try_get::<i64>("", "guards").unwrap()
+    });
+    assert_eq!(transitions, 0);
+}
