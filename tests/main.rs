@@ -4,6 +4,7 @@
 
 mod access;
 mod accounts;
+mod adding_up;
 mod audit;
 mod bodies;
 mod clients;
@@ -68,4 +69,5 @@ mod trusting;
 mod watching;
 mod wires;
 mod withheld;
+mod worked;
 mod writes;

@@ -25,5 +25,5 @@ pub mod security;
 pub mod strength;
 mod usage;
 
-pub use words::{clock, currency, day, error, field, ids, money, packed, quoting, stored};
+pub use words::{clock, currency, day, error, field, ids, money, packed, quoting, sown, stored};
 pub(crate) use words::{fault, texts, wire_enum};

@@ -1,5 +1,6 @@
 //! The world's currencies (ISO 4217) and countries (ISO 3166-1, and Kosovo's XK).
 
+use crate::sown::{Fault, sown};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
@@ -61,7 +62,10 @@ const WITH_DECIMALS: [(u32, &str); 4] = [
 
 /// How many decimals a currency's amounts have; `None` for what is no currency.
 pub fn decimals(code: &str) -> Option<u32> {
-    WITH_DECIMALS.iter().find(|(_, codes)| listed(codes, code, 3)).map(|(decimals, _)| *decimals)
+    WITH_DECIMALS
+        .iter()
+        .find(|(_, codes)| listed(codes, code, 3))
+        .map(|(decimals, _)| if sown(Fault::TwoDecimalsForAll) { 2 } else { *decimals })
 }
 
 /// Every currency and its decimal places.

@@ -16,6 +16,7 @@ use crate::resource::document::Leaving;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sown::{Fault, sown};
 use words::sums::Figure;
 
 pub(crate) use progress::Model as Line;
@@ -530,6 +531,9 @@ pub(crate) async fn take_back(
         .filter(progress::Column::DocumentId.eq(row.id))
         .exec(&cx.db)
         .await?;
+    if sown(Fault::VoidKeepsItsShare) {
+        return Ok((own, released));
+    }
     document_links::Entity::delete_many()
         .filter(document_links::Column::BusinessId.eq(row.business_id))
         .filter(document_links::Column::DocumentId.eq(row.id))

@@ -35,6 +35,7 @@ use rules::refusal::Refusal;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
+use words::sown::{Fault, sown};
 
 wire_enum! {
     /// A document that settles or is settled.
@@ -500,7 +501,7 @@ pub(crate) async fn allocate(
 /// The accounts of what is taken off, by the side of what is settled.
 fn accounts(chart: &Chart, write_off: Option<RecordId>, sign: i64) -> Result<Accounts, Refusal> {
     let roles = chart.roles();
-    let is_debit = sign > 0;
+    let is_debit = (sign > 0) != sown(Fault::DiscountOnTheOtherSide);
     let own = write_off.map(|account| chart.free(account, Purpose::WriteOff)).transpose()?;
     let (discount, bad, withheld) = if is_debit {
         (&roles.discount_given, &roles.bad_debt, &roles.withholding_receivable)

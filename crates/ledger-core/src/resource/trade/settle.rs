@@ -33,6 +33,7 @@ use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
 use rules::tax::home::Withholding;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use words::sown::{Fault, sown};
 
 pub(super) type Party = Arc<party::table::Model>;
 pub(super) type Items = HashMap<RecordId, Arc<item::table::Model>>;
@@ -257,7 +258,11 @@ impl Trading<'_> {
             exchange,
             chart,
             withholding: Withholding::Shown,
-            origin: if asked.is_opening { TaxOrigin::Opening } else { TaxOrigin::Document },
+            origin: if asked.is_opening && !sown(Fault::OpeningIsTaxed) {
+                TaxOrigin::Opening
+            } else {
+                TaxOrigin::Document
+            },
             date: asked.tax_date.unwrap_or(head.date),
             party: Some(asked.party),
             party_tax_number: self.party.tax_number.as_deref(),
