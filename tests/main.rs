@@ -7,6 +7,7 @@ mod accounts;
 mod adding_up;
 mod audit;
 mod bodies;
+mod circles;
 mod clients;
 mod comparing;
 mod configuration;

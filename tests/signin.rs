@@ -63,7 +63,7 @@ pub(crate) fn added(server: &Server, more: &[&str]) -> String {
     email
 }
 
-fn said(server: &Server, words: &[&str], input: &str) -> String {
+pub(crate) fn said(server: &Server, words: &[&str], input: &str) -> String {
     let done = server.command(words, input);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8_lossy(&done.stdout).into_owned()

@@ -40,6 +40,7 @@ mod m0032_stock_snapshots;
 mod m0033_years;
 mod m0034_merged_parties;
 mod m0042_packed;
+mod m0045_access_counted_last;
 mod noting;
 mod running;
 pub mod schema;
@@ -79,6 +80,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0033_years::Migration),
             Box::new(m0034_merged_parties::Migration),
             Box::new(m0042_packed::Migration),
+            Box::new(m0045_access_counted_last::Migration),
         ]
     }
 }

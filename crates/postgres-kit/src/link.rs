@@ -271,9 +271,9 @@ impl Link {
         }
         *lock(&self.inner.warning) = None;
         // COMMIT of a transaction that failed answers like any other and takes everything back. What stands before it
-        // objects to such a transaction, and then COMMIT is not come to.
+        // objects to such a transaction, and then COMMIT is not come to; and it does what was put off to the end.
         let unheard = Unheard(self);
-        let answered = self.batch("SELECT 1; COMMIT").await;
+        let answered = self.batch("SET CONSTRAINTS ALL IMMEDIATE; COMMIT").await;
         std::mem::forget(unheard);
         let warning = lock(&self.inner.warning).take();
         match (answered, warning) {

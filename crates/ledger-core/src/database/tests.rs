@@ -56,7 +56,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        for suffix in ["", "-wal", "-shm", "-server"] {
+        for suffix in ["", "-wal", "-shm", "-server", "-next"] {
             let _gone = std::fs::remove_file(sqlite_kit::beside(&self.0, suffix));
         }
     }

@@ -57,7 +57,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        for suffix in ["", "-wal", "-shm", "-server"] {
+        for suffix in ["", "-wal", "-shm", "-server", "-next"] {
             let mut path = self.0.clone().into_os_string();
             path.push(suffix);
             let _gone = std::fs::remove_file(path);

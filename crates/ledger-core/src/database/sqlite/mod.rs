@@ -5,6 +5,7 @@
 mod claim;
 mod log;
 mod readers;
+mod turnstile;
 mod writer;
 
 pub(crate) use readers::{Reads, Snapshot};

@@ -11,6 +11,7 @@
 //! - Each commit raises a number in the head of the file. Nobody is answered before another connection has read it.
 //! - A sync that failed ends the process: nobody knows what is on the disk.
 
+use super::turnstile::Turnstile;
 use super::{Ending, Engine, end_process};
 use crate::database::standing::{Ill, Part, Standing, UnderWay};
 use crate::database::{Committing, ROWS_READ};
@@ -23,6 +24,7 @@ pub struct Writer {
     engine: Arc<Engine>,
     connection: Option<Arc<Held>>,
     witness: Option<Connection>,
+    turnstile: Turnstile,
     ending: Ending,
 }
 
@@ -82,7 +84,8 @@ impl Held {
 
 impl Writer {
     pub(super) fn of(engine: Arc<Engine>) -> Self {
-        Self { engine, connection: None, witness: None, ending: end_process }
+        let turnstile = Turnstile::of(&engine.writing.path);
+        Self { engine, connection: None, witness: None, turnstile, ending: end_process }
     }
 
     pub(crate) fn begin(&mut self) -> Result<Transaction, DbErr> {
@@ -100,6 +103,7 @@ impl Writer {
         // A deferred transaction that read first cannot become a writer after someone else's commit.
         let begun = {
             let connection = held.connection();
+            let _next = self.turnstile.pass();
             connection.batch("BEGIN IMMEDIATE").map(|()| connection.changed())
         };
         match begun {
@@ -348,9 +352,37 @@ mod tests {
     }
 
     fn remove(path: &std::path::Path) {
-        for suffix in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal", "-shm", "-next"] {
             let _gone = std::fs::remove_file(sqlite_kit::beside(path, suffix));
         }
+    }
+
+    #[test]
+    fn who_waits_for_another_process_writes_before_that_one_writes_again() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let (mut busy, path) = writer("turns");
+        let (mut waiting, has_written) = (Writer::of(busy.engine.clone()), AtomicBool::new(false));
+        // What another process would ask by.
+        let asks = std::fs::File::open(sqlite_kit::beside(&path, "-next")).unwrap();
+        let held = insert(&mut busy);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let begun = insert(&mut waiting);
+                has_written.store(true, Ordering::SeqCst);
+                assert!(matches!(waiting.commit(begun), Committing::Committed));
+            });
+            while asks.try_lock().is_ok() {
+                assert!(!other.is_finished(), "nobody waits at the turnstile");
+                asks.unlock().unwrap();
+                std::thread::yield_now();
+            }
+            assert!(matches!(busy.commit(held), Committing::Committed));
+            let next = insert(&mut busy);
+            assert!(has_written.load(Ordering::SeqCst));
+            assert!(matches!(busy.commit(next), Committing::Committed));
+        });
+        assert_eq!(rows(&path), 4);
+        remove(&path);
     }
 
     #[test]
