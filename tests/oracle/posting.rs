@@ -366,7 +366,8 @@ fn pay(money: &Money, document: &mut Document) {
         let times = if sells == money.comes_in { 1 } else { -1 };
         let post = posted(sells, code, &found, account);
         document.post.extend(post.into_iter().map(|(account, amount)| (account, amount * times)));
-        let on = if money.comes_in { account::KEPT_FROM_US } else { account::KEPT_BY_US };
+        // A sale that is paid back has it where the sale had it.
+        let on = if sells { account::KEPT_FROM_US } else { account::KEPT_BY_US };
         document.post.push((on, sign * kept));
         if [account::EQUIPMENT, account::LOANS].contains(&account) {
             // Without a code it is no turnover.

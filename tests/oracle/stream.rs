@@ -190,7 +190,7 @@ impl Stream {
             parts.push((place, if self.dice.one_of(2) { *left } else { self.dice.from(1, *left / 1_000) * 1_000 }));
         }
         // What a bill made dearer is not sent back by its note.
-        let billed = books.derived(of).any(|one| matches!(one.what, What::Trade(_)));
+        let billed = books.ever_derived(of).any(|(_, one)| matches!(one.what, What::Trade(_)));
         if self.dice.one_of(3) && (note.sells || !billed) {
             let day = self.day(books).max(document.day);
             return (day < DAYS - 5).then_some(What::Return { of, day, lines: parts });
@@ -233,7 +233,8 @@ impl Stream {
         let worth: i128 = books.documents[&of].lines.iter().map(super::tax::Taxed::cost).sum();
         (worth > 0).then(|| What::Landed {
             of,
-            day: self.day(books),
+            // Before its goods it waits on their account, of which no report tells that yet.
+            day: self.day(books).max(books.documents[&of].day),
             party: self.dice.below(PARTIES),
             amount: self.dice.from(100, 9_000),
             by_value: self.dice.one_of(2),
