@@ -50,22 +50,6 @@ impl Shop<'_> {
 }
 
 on_both_engines! {
-    fn single_pieces_of_an_inclusive_line_come_back_at_the_price_on_the_tag(server) {
-        for dialect in DIALECTS {
-            let shop = Shop::open(server, dialect);
-            let vat = shop.vat("20");
-            let line = json!([{"description": "Mug", "quantity": 3, "unitPrice": "9.99", "taxCodeId": vat}]);
-            let invoice = shop.sold("2026-03-10", json!({"pricesIncludeTax": true, "lines": line}));
-            assert_eq!(shown(&invoice, &LINE), "24.98 4.99 29.97");
-            for wanted in ["8.33 1.66 9.99", "8.32 1.67 9.99", "8.33 1.66 9.99"] {
-                assert_eq!(shown(&shop.pieces("2026-03-11", &invoice, 0, 1), &LINE), wanted, "4.1");
-            }
-            let one_more = credit_body("2026-03-11", &invoice, json!([{"sourceLineId": invoice["lines"][0]["id"], "quantity": 1}]));
-            shop.refuses("creditNotes", &one_more, "over_credit", "lines[0].quantity");
-            assert_eq!((shop.company.balance("1200", ""), shop.company.balance("2200", ""), shop.company.balance("4000", "")), ("0.00".into(), "0.00".into(), "0.00".into()));
-            shop.proves();
-        }
-    }
 
     fn no_price_leaves_a_cent_that_cannot_be_credited(server) {
         // F29: for a third of all prices the third piece was refused by a cent.
@@ -84,72 +68,6 @@ on_both_engines! {
         }
         assert_eq!((shop.company.balance("1200", ""), shop.company.balance("2200", "")), ("0.00".into(), "0.00".into()));
         shop.proves();
-    }
-
-    fn a_line_that_repeats_its_price_and_discounts_is_the_same_share(server) {
-        for dialect in DIALECTS {
-            let shop = Shop::open(server, dialect);
-            let vat = shop.vat("20");
-            let line = json!({"description": "Thing", "unitPrice": "33.33", "taxCodeId": vat});
-            let invoice = shop.sold("2026-03-10", json!({"discountPercent": 10, "lines": [line, line, line]}));
-            assert_eq!(shown(&invoice, &["0.netAmount", "1.netAmount", "2.netAmount"]), "29.99 30.00 30.00");
-            let source = &invoice["lines"][0]["id"];
-            let mut body = credit_body("2026-03-11", &invoice, json!([{"sourceLineId": source, "unitPrice": "33.33"}]));
-            // Without the discount it says more than was invoiced.
-            shop.refuses("creditNotes", &body, "over_credit", "lines[0].unitPrice");
-            body["discountPercent"] = 10.into();
-            let credit = shop.make("creditNotes", &body);
-            assert_eq!(shown(&credit, &LINE), "29.99 6.00 35.99", "4.2");
-            // What was read can be sent back.
-            let same = shop.put("creditNotes", &credit, |_| {}).expect(200).data;
-            assert_eq!(same["version"], credit["version"]);
-            for line in 1..3 {
-                assert_eq!(shown(&shop.pieces("2026-03-11", &invoice, line, 1), &LINE), "30.00 6.00 36.00");
-            }
-            assert_eq!(shop.company.balance("1200", ""), "0.00");
-            shop.proves();
-        }
-    }
-
-    fn a_credit_is_worth_what_its_invoice_was(server) {
-        for dialect in DIALECTS {
-            let shop = Shop::open(server, dialect);
-            let line = json!([{"description": "Work", "quantity": 3, "unitPrice": "33.35"}]);
-            let invoice = shop.sold("2026-03-10", json!({"currency": "USD", "exchangeRate": "0.8767", "lines": line}));
-            assert_eq!(shown(&invoice, &["baseTotal"]), "87.71");
-            for (day, rate, wanted) in [("11", "0.9", "29.24"), ("12", "0.95", "29.24"), ("13", "0.8", "29.23")] {
-                let date = format!("2026-03-{day}");
-                shop.make("exchangeRates", &json!({"date": date, "currency": "USD", "rate": rate}));
-                let credit = shop.pieces(&date, &invoice, 0, 1);
-                assert_eq!(shown(&credit, &["exchangeRate", "baseTotal", "0.baseNetAmount"]), format!("0.8767 {wanted} {wanted}"), "4.3, N8");
-            }
-            let mut other = credit_body("2026-03-14", &invoice, json!([{"sourceLineId": invoice["lines"][0]["id"], "quantity": 1}]));
-            other["exchangeRate"] = "0.9".into();
-            assert_eq!(shop.ask("POST", "creditNotes", "", Some(&other)).expect(400).fields(), ["exchangeRate"]);
-            assert_eq!((shop.company.balance("1200", ""), shop.company.balance("4000", "")), ("0.00".into(), "0.00".into()));
-            shop.proves();
-        }
-    }
-
-    fn what_a_void_gives_back_is_found_by_the_next(server) {
-        for dialect in DIALECTS {
-            let shop = Shop::open(server, dialect);
-            let invoice = shop.sold("2026-03-10", json!({"lines": [{"description": "Work", "quantity": 3, "unitPrice": "3.333333"}]}));
-            assert_eq!(shown(&invoice, &["total"]), "10.00");
-            let credits: Vec<Value> = (0..3).map(|_| shop.pieces("2026-03-11", &invoice, 0, 1)).collect();
-            assert_eq!(credits.iter().map(|credit| shown(credit, &["total"])).collect::<Vec<_>>(), ["3.33", "3.34", "3.33"], "4.4");
-            shop.void("creditNotes", &credits[1]);
-            assert_eq!(shown(&shop.pieces("2026-03-12", &invoice, 0, 1), &["total"]), "3.34", "4.4");
-            assert_eq!(shop.company.balance("1200", ""), "0.00");
-            shop.proves();
-            // Yen have no cents.
-            let line = json!([{"description": "Work", "quantity": 3, "unitPrice": "333.333333"}]);
-            let yen = shop.sold("2026-03-10", json!({"currency": "JPY", "exchangeRate": "0.0061", "lines": line}));
-            let totals: Vec<String> = (0..3).map(|_| shown(&shop.pieces("2026-03-11", &yen, 0, 1), &["total"])).collect();
-            assert_eq!(totals, ["333", "334", "333"], "N8");
-            assert_eq!(shop.company.balance("1200", ""), "0.00");
-            shop.proves();
-        }
     }
 
     fn a_compound_tax_is_shared_component_by_component(server) {
@@ -327,25 +245,6 @@ on_both_engines! {
                 assert_eq!(shown(&again, &["0.discountValue", "total"]), "3.34 16.66");
                 shop.proves();
             }
-        }
-    }
-
-    fn a_settled_document_keeps_its_rate(server) {
-        for dialect in DIALECTS {
-            let shop = Shop::open(server, dialect);
-            let invoice = shop.sold("2026-03-10", json!({"currency": "USD", "exchangeRate": "0.9", "lines": [{"description": "Work", "unitPrice": 1200}]}));
-            let mut receipt = shop.receipt("2026-03-11", "400");
-            (receipt["currency"], receipt["exchangeRate"]) = ("USD".into(), "0.93".into());
-            receipt["allocations"] = json!([{"targetId": id(&invoice), "amount": 400}]);
-            let receipt = shop.make("receipts", &receipt);
-            assert_eq!(shop.posted(&receipt), ["1010 372.00", "1200 -360.00", "4900 -12.00"], "4.9");
-            for (resource, record) in [("salesInvoices", &invoice), ("receipts", &receipt)] {
-                let refused = shop.put(resource, record, |body| body["exchangeRate"] = "0.95".into()).expect(409);
-                assert_eq!((refused.code.as_deref(), refused.fields()), (Some("has_allocations"), vec!["exchangeRate".to_owned()]), "4.9, F28");
-            }
-            assert_eq!(shown(&shop.get("salesInvoices", &invoice), &["baseBalanceDue"]), "720.00");
-            shop.put("salesInvoices", &invoice, |body| body["notes"] = "Thanks".into()).expect(200);
-            shop.proves();
         }
     }
 

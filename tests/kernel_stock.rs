@@ -1,8 +1,8 @@
 //! Stock as a function of dated facts: the worked examples, to the cent and on every day they name.
 
 use crate::harness::books::behind_the_back;
+use crate::harness::server::DIALECTS;
 use crate::harness::server::Options;
-use crate::harness::server::{DIALECTS, Said};
 use crate::harness::shop::{Shop, cents, id, shown_cents};
 use crate::harness::{Dialect, Engine, Server, on_both_engines};
 use serde_json::{Value, json};
@@ -47,12 +47,6 @@ impl<'s> Desk<'s> {
         let party = if resource == "salesInvoices" { &self.shop.customer } else { &self.shop.supplier };
         let line = json!({"sourceLineId": note["lines"][0]["id"], "quantity": quantity, "unitPrice": price});
         self.shop.make(resource, &json!({"date": date, "partyId": party, "lines": [line]}))
-    }
-
-    /// Goods of a note that come back, or go back.
-    fn back(&self, resource: &str, note: &Value, date: &str, quantity: i64) -> Value {
-        let body = json!({"date": date, "lines": [{"lineId": note["lines"][0]["id"], "quantity": quantity}]});
-        self.shop.act("POST", resource, note, "returns", Some(&body)).expect(201).data
     }
 
     /// What all that was posted comes to, day by day and account by account, of the accounts that stock moves.
@@ -109,182 +103,7 @@ fn each<'s>(server: &'s Server, item: Value, settings: Value, case: impl Fn(&Des
     }
 }
 
-fn conflict(said: Said) -> (String, String) {
-    let said = said.expect(409);
-    (said.code.clone().unwrap_or_default(), said.title)
-}
-
 on_both_engines! {
-    fn what_is_billed_dearer_changes_its_own_month(server) {
-        // 3.1
-        each(server, json!({}), json!({}), |desk| {
-            let note = desk.receive("2026-07-01", 10, "10");
-            desk.sell("2026-07-05", 5);
-            desk.invoice("purchaseInvoices", &note, "2026-08-20", 10, "20");
-            desk.bill("2026-07-03", 10, "10");
-            assert_eq!(desk.on("07-03"), ["1300 100.00", "2100 -100.00"]);
-            assert_eq!(desk.on("07-05"), ["1300 -50.00", "5000 50.00"]);
-            assert_eq!(desk.on("08-20"), ["1300 75.00", "2100 -200.00", "2150 100.00", "5000 25.00"]);
-            assert_eq!([desk.there("07-31"), desk.there("08-31")], ["15 = 150.00", "15 = 225.00"]);
-        });
-    }
-
-    fn what_waited_for_its_invoice_waits_dearer(server) {
-        // 3.2
-        each(server, json!({}), json!({"cogsTiming": "invoice"}), |desk| {
-            desk.bill("2026-01-01", 10, "5");
-            let note = desk.deliver("2026-02-10", 4);
-            desk.invoice("salesInvoices", &note, "2026-03-10", 4, "10");
-            desk.bill("2026-02-01", 10, "7");
-            assert_eq!(desk.on("02-10"), ["1300 -24.00", "1350 24.00"]);
-            assert_eq!(desk.on("03-10"), ["1350 -24.00", "5000 24.00"]);
-        });
-    }
-
-    fn what_goes_back_goes_from_its_own_layer(server) {
-        // 3.3
-        each(server, json!({"costMethod": "fifo"}), json!({}), |desk| {
-            desk.bill("2026-01-01", 10, "8");
-            let note = desk.receive("2026-01-05", 10, "20");
-            desk.back("receiptNotes", &note, "2026-01-06", 10);
-            assert_eq!(desk.on("01-06"), ["1300 -200.00", "2150 200.00"]);
-            assert_eq!(desk.there("01-06"), "10 = 80.00");
-        });
-        // 3.11
-        each(server, json!({"costMethod": "fifo"}), json!({}), |desk| {
-            let note = desk.receive("2026-01-02", 10, "8");
-            desk.back("receiptNotes", &note, "2026-01-05", 4);
-            desk.invoice("purchaseInvoices", &note, "2026-01-20", 6, "8.5");
-            assert_eq!(desk.on("01-05"), ["1300 -32.00", "2150 32.00"]);
-            assert_eq!(desk.on("01-20"), ["1300 3.00", "2100 -51.00", "2150 48.00"]);
-            assert_eq!(desk.there("01-31"), "6 = 51.00");
-        });
-    }
-
-    fn what_is_moved_or_voided_leaves_nothing_missing_on_any_day(server) {
-        // 3.7
-        each(server, json!({}), json!({"negativeStock": "forbid"}), |desk| {
-            let bill = desk.bill("2026-03-01", 10, "10");
-            desk.sell("2026-03-02", 4);
-            let path = format!("/{}", id(&bill));
-            let mut moved = bill.clone();
-            (moved["date"], moved["dueDate"]) = ("2026-03-05".into(), Value::Null);
-            let missing = "There is not enough of Goods in stock: on 2026-03-02 4 would be missing";
-            let refused = ("insufficient_stock".to_owned(), missing.to_owned());
-            let shop = &desk.shop;
-            assert_eq!(conflict(shop.ask("PUT", "purchaseInvoices", &path, Some(&moved))), refused);
-            assert_eq!(conflict(shop.act("POST", "purchaseInvoices", &bill, "void", None)), refused);
-            assert_eq!(desk.there("03-03"), "6 = 60.00");
-            // A new version on the day of a sale keeps its place before it.
-            desk.sell("2026-03-01", 6);
-            let mut dearer = bill.clone();
-            dearer["lines"][0]["unitPrice"] = 11.into();
-            shop.ask("PUT", "purchaseInvoices", &path, Some(&dearer)).expect(200);
-            assert_eq!(desk.on("03-01"), ["1300 44.00", "2100 -110.00", "5000 66.00"]);
-            assert_eq!(desk.there("03-03"), "0 = 0.00");
-        });
-    }
-
-    fn what_waits_what_is_invoiced_and_what_is_there_share_what_is_billed_dearer(server) {
-        // 3.8
-        each(server, json!({}), json!({"cogsTiming": "invoice"}), |desk| {
-            let received = desk.receive("2026-01-01", 10, "5");
-            let note = desk.deliver("2026-02-10", 4);
-            desk.invoice("salesInvoices", &note, "2026-03-10", 1, "10");
-            desk.invoice("purchaseInvoices", &received, "2026-03-20", 10, "6");
-            assert_eq!(desk.on("03-20"), ["1300 6.00", "1350 3.00", "2100 -60.00", "2150 50.00", "5000 1.00"]);
-            assert_eq!(desk.shop.company.balance("1350", "&asOf=2026-03-31"), "18.00");
-        });
-    }
-
-    fn what_is_voided_later_changes_the_later_day(server) {
-        // 3.9
-        each(server, json!({}), json!({}), |desk| {
-            desk.bill("2026-01-02", 10, "5");
-            let second = desk.bill("2026-01-03", 10, "7");
-            desk.sell("2026-01-15", 4);
-            desk.shop.make("locks", &json!({"lockDate": "2026-01-31", "reason": "January is done"}));
-            desk.shop.void("purchaseInvoices", &second);
-            assert_eq!(desk.on("01-15"), ["1300 -24.00", "5000 24.00"]);
-            assert_eq!(desk.on("02-01"), ["1300 -66.00", "2100 70.00", "5000 -4.00"]);
-            assert_eq!([desk.there("01-31"), desk.there("02-01")], ["16 = 96.00", "6 = 30.00"]);
-        });
-    }
-
-    fn a_late_receipt_fills_the_hole_that_a_sale_left(server) {
-        // 3.10
-        each(server, json!({}), json!({"negativeStock": "allow"}), |desk| {
-            desk.bill("2026-01-02", 3, "5.8");
-            desk.sell("2026-01-05", 5);
-            desk.bill("2026-01-09", 10, "6.5");
-            assert_eq!(desk.on("01-09"), ["1300 63.60", "2100 -65.00", "5000 1.40"]);
-            desk.bill("2026-01-04", 2, "6.2");
-            assert_eq!(desk.on("01-05"), ["1300 -29.80", "5000 29.80"]);
-            assert_eq!(desk.on("01-09"), ["1300 65.00", "2100 -65.00"]);
-            assert_eq!([desk.there("01-05"), desk.there("01-09")], ["0 = 0.00", "10 = 65.00"]);
-        });
-    }
-
-    fn goods_that_come_back_one_by_one_leave_nothing(server) {
-        // 4.5
-        each(server, json!({}), json!({}), |desk| {
-            let three = json!([{"itemId": desk.item, "quantity": 3, "unitPrice": "10", "discountAmount": "20"}]);
-            desk.shop.purchase("2026-01-02", three);
-            let sold = desk.sell("2026-01-03", 3);
-            for (day, brought) in [("01-04", "3.33"), ("01-05", "3.34"), ("01-06", "3.33")] {
-                let line = json!({"sourceLineId": sold["lines"][0]["id"], "quantity": 1});
-                let body = json!({"date": format!("2026-{day}"), "salesInvoiceId": id(&sold), "lines": [line]});
-                desk.shop.make("creditNotes", &body);
-                assert_eq!(desk.on(day), [format!("1300 {brought}"), format!("5000 -{brought}")]);
-            }
-            assert_eq!(desk.there("01-06"), "3 = 10.00");
-            assert_eq!(desk.shop.company.balance("5000", ""), "0.00");
-        });
-        // 4.10
-        each(server, json!({}), json!({"cogsTiming": "invoice"}), |desk| {
-            let three = json!([{"itemId": desk.item, "quantity": 3, "unitPrice": "10", "discountAmount": "20"}]);
-            desk.shop.purchase("2026-01-02", three);
-            let note = desk.deliver("2026-01-03", 3);
-            desk.back("deliveryNotes", &note, "2026-01-04", 1);
-            desk.invoice("salesInvoices", &note, "2026-01-05", 2, "10");
-            assert_eq!(desk.on("01-03"), ["1300 -10.00", "1350 10.00"]);
-            assert_eq!(desk.on("01-04"), ["1300 3.33", "1350 -3.33"]);
-            assert_eq!(desk.on("01-05"), ["1350 -6.67", "5000 6.67"]);
-        });
-    }
-
-    fn what_was_paid_beside_the_price_goes_to_stock_and_to_what_was_sold(server) {
-        // 3.5
-        each(server, json!({}), json!({}), |desk| {
-            let (one, two) = (desk.bill("2026-01-02", 10, "8"), desk.bill("2026-01-03", 20, "12"));
-            desk.sell("2026-01-10", 6);
-            let targets = [&one["lines"][0]["id"], &two["lines"][0]["id"]];
-            let freight = |date: &str, targets: Value| json!({"date": date, "partyId": desk.shop.supplier, "lines": [
-                {"description": "Freight", "unitPrice": 32, "landedCost": {"targetLineIds": targets, "by": "value"}}
-            ]});
-            let bill = desk.shop.make("purchaseInvoices", &freight("2026-01-20", json!(targets)));
-            assert_eq!(desk.on("01-20"), ["1300 25.60", "2100 -32.00", "5000 6.40"]);
-            assert_eq!(desk.there("01-31"), "24 = 281.60");
-            assert_eq!(bill["lines"][0]["landedCost"], json!({"targetLineIds": targets, "by": "value"}));
-            // It is sent back as it was read, and nothing moves.
-            let path = format!("/{}", id(&bill));
-            assert_eq!(desk.shop.ask("PUT", "purchaseInvoices", &path, Some(&bill)).expect(200).data, bill);
-            // What it names cannot go, nor lose its line.
-            let refused = desk.shop.act("POST", "purchaseInvoices", &one, "void", None).expect(409);
-            assert_eq!(refused.code.as_deref(), Some("in_use"));
-            let nothing = desk.shop.ask("POST", "purchaseInvoices", "", Some(&freight("2026-01-20", json!([bill["lines"][0]["id"]]))));
-            assert_eq!(nothing.expect(400).fields(), ["lines[0].landedCost.targetLineIds[0]"]);
-            let none = desk.shop.ask("POST", "purchaseInvoices", "", Some(&freight("2026-01-20", json!([]))));
-            assert_eq!(none.expect(400).fields(), ["lines[0].landedCost.targetLineIds"]);
-            desk.shop.void("purchaseInvoices", &bill);
-            assert_eq!(desk.there("01-31"), "24 = 256.00");
-            desk.proves();
-            // Before its goods it waits for them.
-            desk.shop.make("purchaseInvoices", &freight("2026-01-01", json!([two["lines"][0]["id"]])));
-            assert_eq!(desk.on("01-01"), ["2100 -32.00", "2150 32.00"]);
-            assert_eq!(desk.on("01-03"), ["1300 272.00", "2100 -240.00", "2150 -32.00"]);
-        });
-    }
 
     fn a_standard_cost_holds_from_its_day_on(server) {
         // 3.4
@@ -365,35 +184,6 @@ on_both_engines! {
             let body = json!({"date": "2026-03-10", "lines": [{"itemId": desk.item, "standardCost": 11}]});
             let refused = desk.shop.ask("POST", "stockAdjustments", "", Some(&body)).expect(400);
             assert_eq!(refused.fields(), ["lines[0].standardCost"]);
-        });
-    }
-
-    fn what_a_supplier_lets_off_is_taken_off_stock_and_what_was_sold(server) {
-        // 3.6
-        each(server, json!({}), json!({}), |desk| {
-            let bill = desk.bill("2026-01-02", 10, "10");
-            desk.sell("2026-01-10", 4);
-            let line = json!({"sourceLineId": bill["lines"][0]["id"], "quantity": 1, "unitPrice": 15});
-            let note = json!({"date": "2026-02-15", "purchaseInvoiceId": id(&bill), "kind": "priceAdjustment", "lines": [line]});
-            let note = desk.shop.make("debitNotes", &note);
-            assert_eq!(desk.on("02-15"), ["1300 -9.00", "2100 15.00", "5000 -6.00"]);
-            assert_eq!(desk.there("02-28"), "6 = 51.00");
-            desk.shop.void("debitNotes", &note);
-            assert_eq!(desk.there("02-28"), "6 = 60.00");
-        });
-    }
-
-    fn every_day_of_a_chain_knows_its_own_cost(server) {
-        // A delivery that is invoiced in part, a first layer that comes late, a bill that is dearer.
-        each(server, json!({"costMethod": "fifo"}), json!({"cogsTiming": "invoice"}), |desk| {
-            let received = desk.receive("2026-07-01", 10, "10");
-            let note = desk.deliver("2026-07-05", 5);
-            desk.invoice("salesInvoices", &note, "2026-07-10", 2, "30");
-            desk.invoice("purchaseInvoices", &received, "2026-08-20", 10, "20");
-            desk.bill("2026-06-30", 3, "10");
-            assert_eq!(desk.on("07-05"), ["1300 -50.00", "1350 50.00"]);
-            assert_eq!(desk.on("07-10"), ["1350 -20.00", "5000 20.00"]);
-            assert_eq!(desk.on("08-20"), ["1300 80.00", "1350 12.00", "2100 -200.00", "2150 100.00", "5000 8.00"]);
         });
     }
 

@@ -38,26 +38,6 @@ impl Shop<'_> {
 }
 
 on_both_engines! {
-    /// Capital, equipment, a sale that is paid, depreciation, a sale that is not.
-    fn money_stands_where_its_accounts_belong(server) {
-        for dialect in DIALECTS {
-            let shop = Shop::open(server, dialect);
-            shop.company.journal("2026-01-02", &[("1010", "10000"), ("3000", "-10000")]);
-            shop.company.journal("2026-01-03", &[("1600", "6000"), ("1010", "-6000")]);
-            shop.company.journal("2026-01-31", &[("6700", "100"), ("1690", "-100")]);
-            let paid = shop.sale("2026-01-05", json!([{"unitPrice": 300}]));
-            let mut receipt = shop.receipt("2026-01-06", "300");
-            receipt["allocations"] = json!([{"targetId": paid["id"], "amount": "300"}]);
-            shop.make("receipts", &receipt);
-            shop.sale("2026-01-20", json!([{"unitPrice": 200}]));
-            let january = "from=2026-01-01&to=2026-01-31";
-            assert_eq!(shop.flow(january), ["300.00", "-6000.00", "10000.00", "4300.00"]);
-            let report = shop.proven(&format!("/cash-flow?{january}&method=indirect"));
-            let figures = ["netProfit", "nonCash", "1690", "1200"].map(|key| Shop::figure(&report, key).unwrap());
-            assert_eq!(figures, ["400.00", "100.00", "100.00", "-200.00"]);
-            shop.proves();
-        }
-    }
 
     /// A bill of a machine and of rent, each with tax, paid in two parts, the second one allocated a month late.
     fn what_settles_a_bill_stands_where_its_lines_do(server) {

@@ -4,6 +4,7 @@
 
 mod access;
 mod accounts;
+mod adding_up;
 mod arrows;
 mod audit;
 mod bodies;
@@ -72,4 +73,5 @@ mod trusting;
 mod watching;
 mod wires;
 mod withheld;
+mod worked;
 mod writes;

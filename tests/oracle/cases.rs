@@ -17,7 +17,7 @@ fn commands(all: Vec<What>) -> Vec<Command> {
 const EURO: (usize, i128) = (0, 1_000_000);
 
 fn pieces(item: Option<usize>, quantity: i128, price: i128) -> Line {
-    Line { item, quantity: quantity * 1_000, price, off: 0, code: None }
+    Line { item, quantity: quantity * 1_000, price, off: 0, code: None, equipment: false }
 }
 
 /// A party that owes as much as it is owed vanished from the ageing in detail, with all its documents.
@@ -48,4 +48,13 @@ fn a_sale_stands_for_as_long_as_goods_of_it_are_back() {
     }
     assert_eq!(pair.accepted, 5, "both that come too early are refused");
     super::compare::every_day(&pair.driver, &pair.books, &super::ALL).map_err(|found| found.text).unwrap();
+}
+
+/// What was paid to have goods here stood on their account without them, so that the proof missed it.
+#[test]
+fn what_is_paid_beside_the_price_is_worth_of_the_goods() {
+    let server = Server::shared(Engine::Sqlite).unwrap();
+    let bill = trade(false, 24, EURO, Line { code: Some(4), ..pieces(Some(2), 4, 17_700_000) });
+    let landed = What::Landed { of: 1, day: 31, party: 1, amount: 7_898, by_value: false };
+    again(server, &commands(vec![bill, landed]), None).map_err(|found| found.text).unwrap();
 }

@@ -17,13 +17,28 @@ pub enum Told {
     Receivables,
     Payables,
     Tax,
+    TaxByCash,
+    Delivered,
+    Received,
+    Flow,
     Profit,
     Proof,
 }
 
 pub const LEDGER_AND_STOCK: [Told; 2] = [Told::Ledger, Told::Stock];
-pub const ALL: [Told; 7] =
-    [Told::Ledger, Told::Stock, Told::Receivables, Told::Payables, Told::Tax, Told::Profit, Told::Proof];
+pub const ALL: [Told; 11] = [
+    Told::Ledger,
+    Told::Stock,
+    Told::Receivables,
+    Told::Payables,
+    Told::Tax,
+    Told::TaxByCash,
+    Told::Delivered,
+    Told::Received,
+    Told::Flow,
+    Told::Profit,
+    Told::Proof,
+];
 
 /// A figure that is not what it should be, and where it was told; an answer to a command is told nowhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +129,11 @@ impl<'b> Figures<'b> {
             Told::Stock => self.stock(driver, day),
             Told::Receivables => open(driver, self.books, true, day),
             Told::Payables => open(driver, self.books, false, day),
-            Told::Tax => tax(driver, self.books, day),
+            Told::Tax => tax(driver, "invoice", &self.books.tax_on(day), day),
+            Told::TaxByCash => tax(driver, "cash", &self.books.cash_tax_on(day), day),
+            Told::Delivered => self.waiting(driver, true, day),
+            Told::Received => self.waiting(driver, false, day),
+            Told::Flow => self.flow(driver, day),
             Told::Profit => self.profit(driver, day),
             Told::Proof => match driver.company.failed_checks() {
                 failed if failed.is_empty() => Ok(()),
@@ -155,6 +174,35 @@ impl<'b> Figures<'b> {
         Err(format!("{date} profit: told {}, expected {}", shown(told, 2), shown(profit, 2)))
     }
 
+    /// Goods that wait for their invoice, note by note.
+    fn waiting(&self, driver: &Driver<'_>, delivered: bool, day: usize) -> Result<(), String> {
+        let date = date(day);
+        let name = if delivered { "gdni" } else { "grni" };
+        let report = driver.report(&format!("{name}?asOf={date}"))?;
+        let mut told = BTreeMap::new();
+        for row in rows(&report).iter().filter(|row| row["documentId"].is_string()) {
+            let key = driver.of_document(row["documentId"].as_str().unwrap()).expect("a document of the stream");
+            told.insert(key, (read(&row["values"][1].to_string(), 3), cents(&row["values"][2])));
+        }
+        same(&format!("{date} {name}"), &told, &self.books.waiting(delivered, &self.items, day))
+    }
+
+    /// Where money came from and went to, by section, the same by both methods.
+    fn flow(&self, driver: &Driver<'_>, day: usize) -> Result<(), String> {
+        let date = date(day);
+        let moved = |account: u16| self.days[day].get(&account).copied().unwrap_or_default();
+        let known = self.books.flow_on(moved(account::BANK) + moved(account::CASH), day);
+        for method in ["direct", "indirect"] {
+            let report = driver.report(&format!("cash-flow?from={date}&to={date}&method={method}"))?;
+            let told = SECTIONS.map(|name| cents(&report["totals"][name]));
+            if told != known {
+                let shown = |all: [i128; 3]| all.map(|one| shown(one, 2)).join(" ");
+                return Err(format!("{date} {method} cash flow: told {}, expected {}", shown(told), shown(known)));
+            }
+        }
+        Ok(())
+    }
+
     fn stock(&self, driver: &Driver<'_>, day: usize) -> Result<(), String> {
         let date = date(day);
         let report = driver.report(&format!("stock-valuation?asOf={date}"))?;
@@ -185,12 +233,19 @@ fn open(driver: &Driver<'_>, books: &Books, receivable: bool, day: usize) -> Res
     same(&format!("{date} {name}"), &told, &books.open_on(receivable, day))
 }
 
+const SECTIONS: [&str; 3] = ["operating", "investing", "financing"];
+
 const TAX_COLUMNS: [&str; 7] =
     ["salesBase", "outputTax", "purchaseBase", "inputTax", "notRecoverable", "withheldFromUs", "withheldByUs"];
 
-fn tax(driver: &Driver<'_>, books: &Books, day: usize) -> Result<(), String> {
+fn tax(
+    driver: &Driver<'_>,
+    basis: &str,
+    known: &BTreeMap<Option<usize>, TaxFigures>,
+    day: usize,
+) -> Result<(), String> {
     let date = date(day);
-    let report = driver.report(&format!("tax-summary?from={date}&to={date}&taxBasis=invoice"))?;
+    let report = driver.report(&format!("tax-summary?from={date}&to={date}&taxBasis={basis}"))?;
     let columns = report["columns"].as_array().unwrap();
     let place = |name: &str| columns.iter().position(|column| column["key"] == name);
     let mut told: BTreeMap<Option<usize>, TaxFigures> = BTreeMap::new();
@@ -208,7 +263,7 @@ fn tax(driver: &Driver<'_>, books: &Books, day: usize) -> Result<(), String> {
             told.insert(code, figures);
         }
     }
-    same(&format!("{date} tax by invoice"), &told, &books.tax_on(day))
+    same(&format!("{date} tax by {basis}"), &told, known)
 }
 
 /// These, for every day of the window.

@@ -4,7 +4,7 @@ use super::books::Books;
 use super::command::{Allocate, Command, Credit, Key, Money, Note, Trade, What};
 use super::exact::shown;
 use super::tax::Line;
-use super::world::{CODES, CURRENCIES, ITEMS, Method, PARTIES, STANDARD, TaxKind, date};
+use super::world::{CODES, CURRENCIES, ITEMS, Method, PARTIES, STANDARD, TaxKind, account, date};
 use crate::harness::server::{Company, Said};
 use crate::harness::{Dialect, Server};
 use serde_json::{Value, json};
@@ -92,6 +92,7 @@ impl<'s> Driver<'s> {
         match line.item {
             Some(_) if trade.of.is_some() => {}
             Some(item) => body["itemId"] = json!(self.items[item]),
+            None if line.equipment => body["accountId"] = json!(self.accounts[&account::EQUIPMENT]),
             None => body["accountId"] = json!(self.accounts[if trade.sells { &4000 } else { &6000 }]),
         }
         if line.off != 0 {

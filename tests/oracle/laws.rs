@@ -55,7 +55,7 @@ fn what_is_void_is_nothing_and_all_void_is_all_zero() {
         take(&mut pair, What::Reopen);
     }
     let before = pair.books.days();
-    let line = Line { item: Some(1), quantity: 3_000, price: 7_000_000, off: 0, code: Some(0) };
+    let line = Line { item: Some(1), quantity: 3_000, price: 7_000_000, off: 0, code: Some(0), equipment: false };
     let trade = |sells: bool| {
         let lines = vec![line.clone()];
         What::Trade(Trade {

@@ -9,8 +9,10 @@ mod cases;
 mod command;
 mod compare;
 mod driver;
+mod due;
 mod exact;
 mod figures;
+mod flow;
 mod laws;
 mod posting;
 mod shrink;
@@ -19,9 +21,10 @@ mod stream;
 mod tax;
 mod world;
 
+use crate::harness::server::Company;
 use crate::harness::{Engine, Server};
 use books::Books;
-use command::Command;
+use command::{Command, What};
 use compare::{ALL, Difference, LEDGER_AND_STOCK, Told};
 use driver::Driver;
 use stream::Stream;
@@ -68,6 +71,19 @@ impl<'s> Pair<'s> {
             }
         }
     }
+}
+
+/// A company in which a stream did business for some months, in three currencies.
+pub fn months_of_business(server: &Server) -> Company<'_> {
+    let (mut pair, mut stream) = (Pair::new(server), Stream::new(21, 120));
+    for _ in 0..120 {
+        let command = stream.next(&pair.books);
+        // What closes a year stands in no movement of a trial balance.
+        if !matches!(command.what, What::Close | What::Reopen) {
+            pair.take(&command).map_err(|found| found.text).unwrap();
+        }
+    }
+    pair.driver.company
 }
 
 /// Makes a stream and compares every so many commands; the commands, and what went wrong after them.

@@ -189,6 +189,7 @@ impl Books {
                 (true, _) => account::SALES,
                 (false, Some(_)) if trade.of.is_some() => account::RECEIVED,
                 (false, Some(_)) => account::STOCK,
+                (false, None) if asked.equipment => account::EQUIPMENT,
                 (false, None) => account::EXPENSE,
             };
             document.post.extend(posted(trade.sells, asked.code, line, on));
@@ -308,6 +309,7 @@ impl Books {
             let on = match (trade.sells, asked.item) {
                 (true, _) => account::SALES,
                 (false, Some(_)) => account::VARIANCE,
+                (false, None) if asked.equipment => account::EQUIPMENT,
                 (false, None) => account::EXPENSE,
             };
             let post = posted(trade.sells, asked.code, line, on);
@@ -352,23 +354,29 @@ fn pay(money: &Money, document: &mut Document) {
             rates_of: money.day,
         };
         let price = amount * 1_000_000 / 10_i128.pow(terms.decimals);
-        let line = [Line { item: None, quantity: 1_000, price, off: 0, code }];
+        let line = [Line { item: None, quantity: 1_000, price, off: 0, code, equipment: false }];
         let found = taxed(&terms, &line).remove(0);
         // What is kept back does not move.
         let components = code.map_or(&[][..], |code| CODES[code].1);
         let kept = components.iter().zip(&found.taxes).filter(|(one, _)| one.kind == TaxKind::Withheld);
         let kept: i128 = kept.map(|(_, tax)| tax[1]).sum();
         party -= amount - kept;
-        let sells = account < account::COST;
+        let sells = (account::SALES..account::COST).contains(&account);
         // Money that comes in for a sale is a sale, and for a purchase takes one back.
         let times = if sells == money.comes_in { 1 } else { -1 };
         let post = posted(sells, code, &found, account);
         document.post.extend(post.into_iter().map(|(account, amount)| (account, amount * times)));
-        let on = if money.comes_in { account::KEPT_FROM_US } else { account::KEPT_BY_US };
+        // A sale that is paid back has it where the sale had it.
+        let on = if sells { account::KEPT_FROM_US } else { account::KEPT_BY_US };
         document.post.push((on, sign * kept));
-        let mut row = told(sells, code, &found, money.day, times);
-        row.figures[if sells { 5 } else { 6 }] = kept * times;
-        document.tax.push(row);
+        if [account::EQUIPMENT, account::LOANS].contains(&account) {
+            // Without a code it is no turnover.
+            assert_eq!(code, None);
+        } else {
+            let mut row = told(sells, code, &found, money.day, times);
+            row.figures[if sells { 5 } else { 6 }] = kept * times;
+            document.tax.push(row);
+        }
         document.lines = vec![found];
     }
     let base = Books::worth(money.currency, money.rate, party);

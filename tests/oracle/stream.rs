@@ -3,7 +3,7 @@
 use super::books::{Books, Document};
 use super::command::{Allocate, Command, Credit, Key, Money, Note, Trade, What};
 use super::tax::Line;
-use super::world::{CODES, DAYS, ITEMS, PARTIES, RATES, YEAR_END};
+use super::world::{CODES, DAYS, ITEMS, PARTIES, RATES, YEAR_END, account};
 
 /// Splitmix: the same numbers for the same seed, everywhere.
 pub struct Dice(u64);
@@ -136,7 +136,8 @@ impl Stream {
         };
         let off = if self.dice.one_of(5) { *self.dice.pick(&[1_000, 333, 10_000, 1_250]).unwrap() } else { 0 };
         let code = if self.dice.one_of(4) { None } else { Some(self.dice.below(CODES.len())) };
-        Line { item, quantity, price, off, code }
+        let equipment = !sells && item.is_none() && self.dice.one_of(3);
+        Line { item, quantity, price, off, code, equipment }
     }
 
     fn trade(&mut self, books: &Books) -> Trade {
@@ -144,7 +145,9 @@ impl Stream {
         let sells = self.dice.one_of(2);
         let currency = if self.dice.one_of(2) { 0 } else { self.dice.below(3) };
         let rate = *self.dice.pick(RATES[currency]).unwrap();
-        let lines = (0..=self.dice.below(3)).map(|_| self.line(books, sells, day)).collect();
+        let mut lines: Vec<Line> = (0..=self.dice.below(3)).map(|_| self.line(books, sells, day)).collect();
+        // How exchange is parted between the sections nobody says.
+        lines.iter_mut().for_each(|line| line.equipment &= currency == 0);
         Trade {
             sells,
             day,
@@ -187,7 +190,7 @@ impl Stream {
             parts.push((place, if self.dice.one_of(2) { *left } else { self.dice.from(1, *left / 1_000) * 1_000 }));
         }
         // What a bill made dearer is not sent back by its note.
-        let billed = books.derived(of).any(|one| matches!(one.what, What::Trade(_)));
+        let billed = books.ever_derived(of).any(|(_, one)| matches!(one.what, What::Trade(_)));
         if self.dice.one_of(3) && (note.sells || !billed) {
             let day = self.day(books).max(document.day);
             return (day < DAYS - 5).then_some(What::Return { of, day, lines: parts });
@@ -196,7 +199,7 @@ impl Stream {
             let line = self.line(books, false, 0);
             // Around what the note says.
             let price = (note.lines[*place].2 + self.dice.from(-40, 60)) * 10_000;
-            Line { item: Some(note.lines[*place].0), quantity: *quantity, price, ..line }
+            Line { item: Some(note.lines[*place].0), quantity: *quantity, price, equipment: false, ..line }
         });
         let lines = lines.collect();
         Some(What::Trade(Trade {
@@ -230,7 +233,8 @@ impl Stream {
         let worth: i128 = books.documents[&of].lines.iter().map(super::tax::Taxed::cost).sum();
         (worth > 0).then(|| What::Landed {
             of,
-            day: self.day(books),
+            // Before its goods it waits on their account, of which no report tells that yet.
+            day: self.day(books).max(books.documents[&of].day),
             party: self.dice.below(PARTIES),
             amount: self.dice.from(100, 9_000),
             by_value: self.dice.one_of(2),
@@ -275,8 +279,11 @@ impl Stream {
         money.rate = *self.dice.pick(RATES[currency]).unwrap();
         if currency == 0 && self.dice.one_of(4) {
             let gross = self.dice.from(100, 30_000);
-            let code = if self.dice.one_of(3) { None } else { Some(self.dice.below(CODES.len())) };
-            let account = if self.dice.one_of(2) { 4100 } else { 6000 };
+            let mut code = if self.dice.one_of(3) { None } else { Some(self.dice.below(CODES.len())) };
+            let account = *self.dice.pick(&[4100, 6000, 4100, 6000, account::EQUIPMENT, account::LOANS]).unwrap();
+            if [account::EQUIPMENT, account::LOANS].contains(&account) {
+                code = None;
+            }
             money.direct = Some((account, gross, code));
             money.amount += gross;
         } else if currency == 0 && self.dice.one_of(5) {

@@ -15,6 +15,8 @@ pub struct Line {
     /// In hundredths of a percent.
     pub off: i128,
     pub code: Option<usize>,
+    /// Whether it buys equipment.
+    pub equipment: bool,
 }
 
 pub struct Terms {

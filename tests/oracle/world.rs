@@ -119,6 +119,8 @@ pub mod account {
     pub const CASH: u16 = 1000;
     pub const RECEIVABLE: u16 = 1200;
     pub const STOCK: u16 = 1300;
+    pub const EQUIPMENT: u16 = 1600;
+    pub const LOANS: u16 = 2700;
     pub const DELIVERED: u16 = 1350;
     pub const INPUT_TAX: u16 = 1400;
     pub const KEPT_FROM_US: u16 = 1410;

@@ -1,12 +1,13 @@
 //! The ledger as a plain text journal, for programs that add it up anew: hledger and beancount.
 //!
-//! Every entry stands once, in the order of its number, with the amounts in the company's currency; what a line was in
-//! another currency is said beside it.
+//! Every entry stands once, in the order of its number. What a line was in another currency stands as that, with what it
+//! is in the company's as its price, so that entries balance there and accounts show what they hold.
 
 use crate::BEFORE_THE_FIRST;
+use crate::currency;
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::portions::next_entries;
@@ -14,7 +15,7 @@ use rules::account::AccountClass;
 use schema::account as accounts;
 use schema::tables::{entries, entry_lines};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 crate::stored::wire_enum! {
@@ -90,7 +91,16 @@ async fn begin(cx: &Cx<'_>, format: JournalFormat, currency: &Currency<'_>) -> R
         .await?;
     let (first, until) = first.unwrap_or((None, None));
     let names: HashMap<RecordId, String> = all.iter().map(|account| (account.id, name(format, account))).collect();
-    let head = head(format, currency, first, all.iter().filter(|account| !account.is_group), &names);
+    let used: Vec<String> = entry_lines::Entity::find()
+        .select_only()
+        .column(entry_lines::Column::Currency)
+        .distinct()
+        .filter(entry_lines::Column::BusinessId.eq(business))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let used: BTreeSet<String> = used.into_iter().chain([currency.code.to_owned()]).collect();
+    let head = head(format, currency, (first, &used), all.iter().filter(|account| !account.is_group), &names)?;
     Ok((Begun { names, after: 0, until: until.unwrap_or(BEFORE_THE_FIRST) }, head))
 }
 
@@ -102,6 +112,23 @@ struct Currency<'c> {
 impl Currency<'_> {
     fn amount(&self, money: Money) -> String {
         format!("{} {}", money.with_decimals(self.decimals), self.code)
+    }
+
+    /// The amounts of a line: what it is worth, or what it is in another currency for all that it is worth. Where the two
+    /// stand on different sides, each stands by itself.
+    fn amounts(&self, line: &entry_lines::Model) -> Result<Vec<String>> {
+        let (own, base) = (line.currency_amount, line.amount);
+        if line.currency == self.code || own == Money::ZERO {
+            return Ok(vec![self.amount(base)]);
+        }
+        let of = format_args!("line {} of entry {}", line.position, line.entry_number);
+        let decimals = currency::Currency::known(&line.currency, of)?.decimals();
+        let other = Currency { code: &line.currency, decimals };
+        let priced = |price: Money| format!("{} @@ {}", other.amount(own), self.amount(price));
+        if base == Money::ZERO || own.is_negative() == base.is_negative() {
+            return Ok(vec![priced(base.size())]);
+        }
+        Ok(vec![priced(Money::ZERO), self.amount(base)])
     }
 }
 
@@ -144,15 +171,30 @@ fn plain(text: &str) -> String {
 fn head<'a>(
     format: JournalFormat,
     currency: &Currency<'_>,
-    first: Option<Day>,
+    (first, used): (Option<Day>, &BTreeSet<String>),
     accounts: impl Iterator<Item = &'a accounts::Model>,
     names: &HashMap<RecordId, String>,
-) -> String {
+) -> Result<String> {
     let mut text = String::new();
     let first = first.map_or_else(|| "1970-01-01".to_owned(), |day| day.to_string());
     if format == JournalFormat::Beancount {
-        let _written = writeln!(text, "option \"operating_currency\" \"{}\"\n", currency.code);
+        let _written = writeln!(text, "option \"operating_currency\" \"{}\"", currency.code);
+        // A price of all of it is parted among the units and added up again.
+        let half = Money::from_units(Money::smallest(currency.decimals).units() / 2);
+        let _written = writeln!(text, "option \"inferred_tolerance_default\" \"{}:{half}\"\n", currency.code);
     }
+    for code in used {
+        let decimals = currency::Currency::known(code, "an entry")?.decimals();
+        let _written = match format {
+            // With its decimal mark, also where nothing comes behind it.
+            JournalFormat::Hledger => {
+                let digits = usize::try_from(decimals).map_err(Error::internal)?;
+                writeln!(text, "commodity 1000.{:0<digits$} {code}", "")
+            }
+            JournalFormat::Beancount => writeln!(text, "{first} commodity {code}"),
+        };
+    }
+    text.push('\n');
     for account in accounts {
         let name = names.get(&account.id).map_or("", String::as_str);
         let _written = match format {
@@ -161,7 +203,7 @@ fn head<'a>(
         };
     }
     text.push('\n');
-    text
+    Ok(text)
 }
 
 fn transaction(
@@ -185,14 +227,9 @@ fn transaction(
     };
     for line in lines {
         let name = names.get(&line.account_id).map_or("", String::as_str);
-        let amount = currency.amount(line.amount);
-        let _written = if line.currency == currency.code {
-            writeln!(text, "    {name}  {amount}")
-        } else {
-            let of = format!("line {} of entry {}", line.position, line.entry_number);
-            let decimals = crate::currency::Currency::known(&line.currency, of)?.decimals();
-            writeln!(text, "    {name}  {amount}  ; {} {}", line.currency_amount.with_decimals(decimals), line.currency)
-        };
+        for amount in currency.amounts(line)? {
+            let _written = writeln!(text, "    {name}  {amount}");
+        }
     }
     text.push('\n');
     Ok(text)

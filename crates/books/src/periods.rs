@@ -10,6 +10,7 @@ use crate::ids::{BusinessId, UserId};
 use schema::fiscal_year::{self as years, FiscalYearStatus};
 use schema::lock as locks;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use words::sown::{Fault, sown};
 
 /// The part of the books that a document belongs to; each may be locked by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,7 @@ impl Periods {
         let closed = self.years.iter().filter(|year| {
             match year.status {
                 // What closed it took all that was earned until then.
-                FiscalYearStatus::Closed => day <= year.ends,
+                FiscalYearStatus::Closed => day <= year.ends && !sown(Fault::ClosedYearStaysOpen),
                 FiscalYearStatus::Open | FiscalYearStatus::SoftClosed => {
                     !excepted && (year.starts..=year.ends).contains(&day)
                 }

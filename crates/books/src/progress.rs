@@ -17,6 +17,7 @@ use schema::tables::{DocumentKind, Relation, Stage, document_links, documents, p
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sown::{Fault, sown};
 use words::sums::Figure;
 
 pub use progress::Model as Line;
@@ -490,6 +491,9 @@ pub async fn take_back(
         .filter(progress::Column::DocumentId.eq(row.id))
         .exec(&cx.db)
         .await?;
+    if sown(Fault::VoidKeepsItsShare) {
+        return Ok((own, released));
+    }
     document_links::Entity::delete_many()
         .filter(document_links::Column::BusinessId.eq(row.business_id))
         .filter(document_links::Column::DocumentId.eq(row.id))

@@ -33,6 +33,7 @@ use schema::tables::{DocumentKind, DocumentStatus, EntryKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use words::sown::{Fault, sown};
 
 pub struct ContraEntries;
 
@@ -283,6 +284,7 @@ impl Document for ContraEntries {
                     cx.flush().await?;
                 }
                 let held = carried(cx, asked.from, from_currency, head.date).await?;
+                let held = if sown(Fault::SoldAtWhatItBrings) { (Money::ZERO, Money::ZERO) } else { held };
                 let relieved = relief(business, asked.amount, held, to_base.then_some(to_amount))?;
                 (relieved, if to_base { to_amount } else { relieved })
             }

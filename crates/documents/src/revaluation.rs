@@ -34,6 +34,7 @@ use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
+use words::sown::{Fault, sown};
 use words::sums::Sums as _;
 
 pub struct Revaluations;
@@ -412,7 +413,7 @@ async fn of_itself(cx: &Cx<'_>, accounts: &[RecordId], head: &Head) -> Result<Ha
 
 /// Makes anew what was revalued on days of which there is something else by now. It comes after a command, and with it.
 pub async fn renew(cx: &Cx<'_>) -> Result<()> {
-    let Some(since) = cx.changed_abroad() else { return Ok(()) };
+    let Some(since) = cx.changed_abroad().filter(|_| !sown(Fault::RevaluationNotRenewed)) else { return Ok(()) };
     let of_these = documents::Entity::find()
         .filter(Column::BusinessId.eq(cx.business_id()?))
         .filter(Column::Kind.eq(DocumentKind::Revaluation))
@@ -512,7 +513,8 @@ fn to_post(chart: &Chart, business: &Business, head: &Head, figures: &Revaluatio
         field: "date",
         posting: posting.reversed(head.date, head.date.next()),
     };
-    Ok(vec![SettledEntry { kind: EntryKind::Revaluation, date: head.date, field: "date", posting }, back])
+    let first = SettledEntry { kind: EntryKind::Revaluation, date: head.date, field: "date", posting };
+    Ok(if sown(Fault::RevaluationStays) { vec![first] } else { vec![first, back] })
 }
 
 #[cfg(test)]

@@ -44,6 +44,10 @@ pub(crate) async fn run(options: ServeOptions) -> ExitCode {
     for warning in &loaded.warnings {
         warn(warning);
     }
+    #[cfg(debug_assertions)]
+    if let Some(fault) = ledger_core::sown::active() {
+        warn(&format!("the fault {} is sown into the rules: what these books say is wrong", fault.name()));
+    }
     match serve(options.demo, &source, loaded, &log.level).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => failed(&why),

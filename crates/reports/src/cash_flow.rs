@@ -19,6 +19,7 @@ use kit::list::Parameter;
 use rules::account::CashFlowSection;
 use schema::account as accounts;
 use std::collections::{BTreeMap, HashMap};
+use words::sown::{Fault, sown};
 
 pub(super) struct CashFlow;
 
@@ -152,7 +153,8 @@ fn indirect(chart: &Chart, flows: &Flows, shown: (Own, bool)) -> (i64, Vec<Row>)
         moved - flows.elsewhere(account.id)
     };
     let is_operating = |account: &&accounts::Model| account.cash_flow() == CashFlowSection::Operating;
-    let outside = others().filter(|account| !is_operating(account)).map(|account| (account, rest(account)));
+    let outside = others().filter(|account| !is_operating(account) && !sown(Fault::NonCashForgotten));
+    let outside = outside.map(|account| (account, rest(account)));
     let (of_others, outside) = listed(outside, (shown.0, false));
     let (changed, inside) = listed(others().filter(is_operating).map(|account| (account, rest(account))), shown);
     let mut rows = vec![Row::total(RowType::Subtotal, "netProfit", "Net profit", vec![shown.0.cell(profit)])];

@@ -13,6 +13,7 @@ use schema::tables::{DocumentKind, allocations, open_item_moves, tax_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::exact::{Coin, Exact, TooLarge};
+use words::sown::{Fault, sown};
 
 /// What may count when it is settled.
 pub(super) const KINDS: [DocumentKind; 4] =
@@ -67,6 +68,9 @@ pub(super) fn due(
     coin: Coin,
 ) -> Result<Vec<Figures>, TooLarge> {
     let mut left: Vec<Figures> = parts.iter().map(|part| part.figures).collect();
+    if sown(Fault::CashCountsWhenInvoiced) {
+        return Ok(left);
+    }
     let mut due = vec![[Money::ZERO; 3]; parts.len()];
     let mut open = whole;
     for settlement in settlements {
@@ -90,7 +94,7 @@ pub(super) fn due(
         for ((left, due), taken) in left.iter_mut().zip(&mut due).zip(taken) {
             for ((left, due), taken) in left.iter_mut().zip(due).zip(taken) {
                 *left = left.minus(taken)?;
-                if settlement.counts {
+                if settlement.counts || sown(Fault::LapsedIsDue) {
                     *due = due.plus(taken)?;
                 }
             }

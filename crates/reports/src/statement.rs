@@ -17,6 +17,7 @@ use schema::tables::{DocumentKind, entries, entry_lines, open_item_moves};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
+use words::sown::{Fault, sown};
 use words::sums::SummedUp as _;
 
 pub(super) struct PartyStatement;
@@ -121,7 +122,7 @@ impl Report for PartyStatement {
             .filter(aliases.is(open_item_moves::Column::PartyId, party))
             .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
             .filter(open_item_moves::Column::Date.lte(to));
-        if let Some(currency) = asked.currency.as_deref() {
+        if let Some(currency) = asked.currency.as_deref().filter(|_| !sown(Fault::StatementInBase)) {
             lines = lines.filter(entry_lines::Column::Currency.eq(currency));
             open = open.filter(open_item_moves::Column::Currency.eq(currency));
         }

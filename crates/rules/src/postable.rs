@@ -9,6 +9,7 @@ use crate::purpose::{Purpose, Side};
 use crate::refusal::{Refusal, Why};
 use std::sync::Arc;
 use words::ids::RecordId;
+use words::sown::{Fault, sown};
 
 /// An account that nobody keeps, judged for one purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +128,7 @@ impl Account {
     /// Whether a line in a currency may stand on it: one that is kept in a currency of its own takes no other.
     pub(crate) fn takes_currency(&self, currency: &str) -> Result<(), Refusal> {
         match &self.currency {
-            Some(own) if own != currency => {
+            Some(own) if own != currency && !sown(Fault::CurrencyOfAccountForgotten) => {
                 Err(Refusal::of(self, Why::Currency { own: own.clone(), line: currency.to_owned() }))
             }
             _ => Ok(()),
@@ -156,7 +157,8 @@ impl Chart {
         if !purpose.takes(kind, account) {
             return Err(Refusal::of(account, purpose.refusal(kind, account)));
         }
-        if matches!(purpose, Purpose::Journal | Purpose::Closing) && !account.allow_manual_posting {
+        let by_hand = matches!(purpose, Purpose::Journal | Purpose::Closing) && !purpose.is_careless();
+        if by_hand && !account.allow_manual_posting {
             return Err(Refusal::of(account, Why::NoJournals));
         }
         Ok(account)
@@ -167,6 +169,7 @@ impl Chart {
         let account = self.judge(id, purpose)?;
         match account.keeper {
             Keeper::None => Ok(Free { account: account.clone(), purpose }),
+            _ if purpose.is_careless() => Ok(Free { account: account.clone(), purpose }),
             _ => Err(Refusal::of(account, purpose.refusal(self.kind(account), account))),
         }
     }
@@ -182,7 +185,7 @@ impl Chart {
     ) -> Result<Postable, Refusal> {
         let account = self.judge(id, purpose)?;
         account.takes_currency(currency)?;
-        if account.keeper == Keeper::OpenItems && party.is_none() {
+        if account.keeper == Keeper::OpenItems && party.is_none() && !sown(Fault::PartyOfDebtForgotten) {
             return Err(Refusal::of(account, Why::Party));
         }
         Ok(Postable(To { account: account.clone(), party: party.filter(|_| account.keeper == Keeper::OpenItems) }))

@@ -4,6 +4,7 @@ use crate::account::{AccountClass, AccountType};
 use crate::chart::{Account, Blueprint, SystemRole};
 use crate::keeper::{Keeper, Kind};
 use crate::refusal::Why;
+use words::sown::{Fault, sown};
 
 const INVENTORY: &str = "inventory that takes no journals";
 
@@ -56,6 +57,9 @@ impl Purpose {
     /// Whether it takes accounts of a kind.
     pub(crate) fn takes(self, kind: Kind, account: &Account) -> bool {
         use AccountClass::{Asset, Expense, Income, Liability};
+        if self.is_careless() {
+            return true;
+        }
         match self {
             Self::Journal => !matches!(kind, Kind::Stock | Kind::Accrual | Kind::Valuation),
             Self::Closing => matches!(kind, Kind::Results | Kind::Result(_)),
@@ -77,6 +81,19 @@ impl Purpose {
                     && [Keeper::None, role.keeper()].contains(&account.keeper)
                     && !account.is_inventory_by_hand()
             }
+        }
+    }
+
+    /// Whether a fault is sown by which it takes any account.
+    pub(crate) fn is_careless(self) -> bool {
+        match self {
+            Self::Fee => sown(Fault::FeeTakesWhatIsKept),
+            Self::WriteOff => sown(Fault::WriteOffTakesWhatIsKept),
+            Self::TaxClaimed => sown(Fault::TaxIsClaimedAnywhere),
+            Self::PurchaseLine => sown(Fault::BillTakesWhatIsKept),
+            Self::AdjustmentSide => sown(Fault::AdjustmentTakesWhatIsKept),
+            Self::Journal => sown(Fault::JournalTakesWhatIsKept),
+            _ => false,
         }
     }
 

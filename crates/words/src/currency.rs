@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::money::{Amount, Money};
+use crate::sown::{Fault, sown};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,11 @@ pub struct Currency {
 impl Currency {
     /// The currency of a code; `None` for what is no currency.
     pub fn of(code: &str) -> Option<Self> {
-        WITH_DECIMALS.iter().find(|(_, codes)| listed(codes, code, 3)).map(|(decimals, _)| Self { decimals: *decimals })
+        WITH_DECIMALS
+            .iter()
+            .find(|(_, codes)| listed(codes, code, 3))
+            .map(|(decimals, _)| if sown(Fault::TwoDecimalsForAll) { 2 } else { *decimals })
+            .map(|decimals| Self { decimals })
     }
 
     /// The currency of something that was judged when it came in, or stands in the books: `of` says what that is.

@@ -16,6 +16,7 @@ pub mod money;
 pub mod packed;
 pub mod portion;
 pub mod quoting;
+pub mod sown;
 pub mod stored;
 pub mod sums;
 pub mod texts;

@@ -24,6 +24,7 @@ use schema::tables::documents;
 use schema::tables::{DocumentKind, DocumentStatus};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Value};
 use std::collections::BTreeMap;
+use words::sown::{Fault, sown};
 
 pub(super) fn extras() -> Vec<Extra> {
     vec![action::<Close>(), action::<Reopen>()]
@@ -227,6 +228,12 @@ async fn what_closes(cx: &Cx<'_>, year: &table::Model) -> Result<Vec<(RecordId, 
     for (id, sum) in sums.into_values().filter(|(_, sum)| *sum != 0) {
         profit = profit.checked_add(sum).ok_or_else(Error::too_large)?;
         amounts.push((id, Money::from_units(sum.checked_neg().ok_or_else(Error::too_large)?)));
+    }
+    if sown(Fault::YearEndTurned) {
+        profit = -profit;
+        for (_, amount) in &mut amounts {
+            *amount = amount.negated();
+        }
     }
     if profit != 0 {
         amounts.push((chart.roles().retained_earnings.id(), Money::from_units(profit)));

@@ -21,6 +21,7 @@ use schema::payment_term::MasterStatus;
 use std::collections::HashMap;
 use std::sync::Arc;
 use words::day::Day;
+use words::sown::{Fault as Sown, sown};
 
 /// The side of a line: as it says, else as its code is for.
 fn side(line: &JournalLineAsked, direction: TaxDirection) -> Option<TaxSide> {
@@ -110,8 +111,8 @@ impl Told<'_> {
         let keeps = kept_as(self.chart, line.account());
         let Some((id, code)) = asked.tax.code.and_then(|id| Some((id, self.taxes.code(id)?))) else {
             return Ok(match keeps {
-                Some(duty) => carry(line, duty, (asked.id, date)),
-                None => line,
+                Some(duty) if !sown(Sown::CarryForgotten) => carry(line, duty, (asked.id, date)),
+                _ => line,
             });
         };
         let side = side(asked, code.direction);

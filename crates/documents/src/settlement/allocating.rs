@@ -36,6 +36,7 @@ use schema::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, 
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
+use words::sown::{Fault, sown};
 
 const fn module_of(kind: DocumentKind) -> Module {
     match kind {
@@ -472,7 +473,7 @@ pub(crate) async fn allocate(
 /// The accounts of what is taken off, by the side of what is settled.
 fn accounts(chart: &Chart, write_off: Option<RecordId>, sign: i64) -> Result<Accounts, Refusal> {
     let roles = chart.roles();
-    let is_debit = sign > 0;
+    let is_debit = (sign > 0) != sown(Fault::DiscountOnTheOtherSide);
     let own = write_off.map(|account| chart.free(account, Purpose::WriteOff)).transpose()?;
     let (discount, bad, withheld) = if is_debit {
         (&roles.discount_given, &roles.bad_debt, &roles.withholding_receivable)

@@ -9,6 +9,7 @@ use rules::postable::{Free, Postable, TaxAccount};
 use rules::posting::{About, Line, Unposted, Valued};
 use rules::tax::figures::{TooLarge, minus, plus};
 use schema::tables::open_items;
+use words::sown::{Fault, sown};
 
 /// How amounts in the company's currency are rounded.
 pub(super) struct Coin<'c> {
@@ -100,7 +101,10 @@ pub(super) fn relieve(
         Ok(Line::on(chart.standing_debt(item.account_id, item.party_id.as_written())?, amount, About::default())?)
     };
     let in_base = |to: Postable, amount: Money| Line::on(to, Valued::in_base(amount, coin.currency), About::default());
-    let (source_base, target_base) = (relieved(source, taken.used, coin)?, relieved(target, taken.settled, coin)?);
+    let (source_base, mut target_base) = (relieved(source, taken.used, coin)?, relieved(target, taken.settled, coin)?);
+    if sown(Fault::RelievedAtTodaysRate) && taken.used == taken.settled {
+        target_base = source_base;
+    }
     let of_target = (back(target_base)?, back(taken.settled)?);
     let of_source = (turned(source_base)?, turned(taken.used)?);
     let mut lines = if (target.account_id, &target.currency) == (source.account_id, &source.currency) {

@@ -18,6 +18,7 @@ use schema::item::ItemType;
 use schema::tables::stock;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::HashMap;
+use words::sown::{Fault, sown};
 
 /// What the document leaves out and party, items, terms and rates say.
 pub(super) async fn complete(
@@ -31,7 +32,8 @@ pub(super) async fn complete(
     let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
     let said: Vec<bool> = asked.lines.iter().map(|line| line.account.is_some()).collect();
     follow::take(direction, &mut asked, &sources, &taxes, business);
-    if direction == Direction::CreditNote && asked.note_kind == Some(NoteKind::WriteOff) {
+    let writes_off = direction == Direction::CreditNote && asked.note_kind == Some(NoteKind::WriteOff);
+    if writes_off && !sown(Fault::WriteOffTakesOffIncome) {
         // What is owed and will not be paid is a loss, and takes nothing off what was earned.
         let loss = chart.roles().bad_debt.id();
         for (line, _) in asked.lines.iter_mut().zip(said).filter(|(line, said)| !said && !line.is_text()) {

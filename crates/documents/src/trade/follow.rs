@@ -25,6 +25,7 @@ use schema::tables::CLOSED;
 use schema::tables::{DocumentKind, DocumentStatus, Relation, document_lines, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
+use words::sown::{Fault, sown};
 
 /// A trade document, as it is kept.
 pub(super) struct Source {
@@ -304,7 +305,7 @@ pub(super) fn take(
     asked.currency = asked.currency.take().or_else(|| Some(lead.row.currency.clone()));
     asked.shipping_address = asked.shipping_address.take().or_else(|| said.shipping_address.clone());
     if direction.credits() {
-        if asked.currency.as_ref() == Some(&lead.row.currency) {
+        if asked.currency.as_ref() == Some(&lead.row.currency) && !sown(Fault::CreditAtTodaysRate) {
             asked.exchange_rate = asked.exchange_rate.or(said.exchange_rate);
         }
         asked.control_account = asked.control_account.or(lead.content.figures.control_account);

@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+use words::sown::{Fault, sown};
 
 wire_enum! {
     /// By what landed cost is spread over goods.
@@ -166,8 +167,8 @@ impl Received {
         if let Some(landed) = &line.landed {
             let receipts: Vec<&Receipt> = landed.target_line_ids.iter().filter_map(|id| self.0.get(id)).collect();
             let weight = |receipt: &&Receipt| match landed.by {
-                LandedBy::Value => Exact::from(receipt.amount),
-                LandedBy::Quantity => Exact::from(receipt.quantity),
+                LandedBy::Value if !sown(Fault::LandedByNumber) => Exact::from(receipt.amount),
+                LandedBy::Value | LandedBy::Quantity => Exact::from(receipt.quantity),
             };
             let mut weights: Vec<Exact> = receipts.iter().map(weight).collect();
             let mut all = weights.iter().try_fold(Exact::from(Money::ZERO), |sum, weight| sum.plus(*weight))?;

@@ -17,6 +17,7 @@ use schema::tables::{DocumentKind, DocumentStatus, Relation, document_lines, doc
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
 use words::exact::TooLarge;
+use words::sown::{Fault, sown};
 
 type Kept = Content<TradeAsked, TradeFigures>;
 
@@ -116,10 +117,12 @@ async fn kept(cx: &Cx<'_>, ids: HashSet<RecordId>) -> Result<Vec<Taker>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
+    let status = documents::Column::Status;
+    let never = if sown(Fault::VoidKeepsItsShare) { DocumentStatus::Draft } else { DocumentStatus::Void };
     let rows = documents::Entity::find()
         .filter(documents::Column::BusinessId.eq(cx.business_id()?))
         .filter(documents::Column::Id.is_in(ids))
-        .filter(documents::Column::Status.eq(DocumentStatus::Posted));
+        .filter(status.is_not_in([DocumentStatus::Draft, never]));
     let mut takers = Vec::new();
     for row in rows.all(&cx.db).await? {
         let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
@@ -197,6 +200,9 @@ impl Lefts {
     }
 
     fn lose(&mut self, credit: &Kept) -> Result<(), TooLarge> {
+        if sown(Fault::ShareTakenTwice) {
+            return Ok(());
+        }
         for took in credit.figures.lines.iter().flat_map(|kept| &kept.took) {
             if let Some(left) = self.lines.get_mut(&took.of) {
                 *left = left.without(&took.share)?;
@@ -212,6 +218,9 @@ impl Lefts {
             let mut lines = whole_lines(&source.content.asked, &source.content.figures)?;
             lines.retain(|_, left| left.stated.discount != Money::ZERO);
             lefts.lines.extend(lines);
+        }
+        if sown(Fault::DiscountOfOrderForgotten) {
+            return Ok(Self::default());
         }
         if lefts.lines.is_empty() {
             return Ok(lefts);

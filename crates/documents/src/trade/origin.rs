@@ -14,6 +14,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::exact::TooLarge;
 use words::portion::Portion;
+use words::sown::{Fault, sown};
 
 fn numbers(credits: &[Taker]) -> String {
     let numbers: Vec<&str> = credits.iter().filter_map(|credit| credit.row.number.as_deref()).collect();
@@ -72,7 +73,7 @@ pub(super) async fn outlasts<K: TradeKind>(
         return Ok(());
     }
     let credits = credits_of(cx, &[new.id]).await?;
-    if credits.is_empty() {
+    if credits.is_empty() || sown(Fault::OriginFallsBelow) {
         return Ok(());
     }
     let by = numbers(&credits);

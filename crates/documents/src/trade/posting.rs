@@ -130,8 +130,10 @@ impl Sheet<'_> {
         };
         let quantity = Some(lead.moves()).filter(|_| on.is_none() && lead.is_movement());
         says.about.subject.quantity = quantity;
+        // What is paid to have goods here names none, and is worth of these.
+        says.about.subject.item = Some(lead.item_id);
         self.add(chart.standing(account)?, said, in_own, says)?;
-        let mut sums: BTreeMap<RecordId, Money> = BTreeMap::new();
+        let mut sums: BTreeMap<(RecordId, RecordId), Money> = BTreeMap::new();
         let mut rest = self.signed(net)?;
         for fact in facts {
             for (to, amount) in [
@@ -141,15 +143,15 @@ impl Sheet<'_> {
                 (Some(fact.variance_account_id), fact.booked_variance),
             ] {
                 let Some(to) = to else { continue };
-                let sum = sums.entry(to).or_default();
+                let sum = sums.entry((to, fact.item_id)).or_default();
                 *sum = plus(*sum, amount)?;
                 rest = minus(rest, amount)?;
             }
         }
-        let sum = sums.entry(account).or_default();
+        let sum = sums.entry((account, lead.item_id)).or_default();
         *sum = minus(*sum, self.signed(said)?)?;
-        for (to, amount) in sums {
-            self.add_base(chart.standing(to)?, amount, Subject { item: Some(lead.item_id), ..Subject::default() })?;
+        for ((to, item), amount) in sums {
+            self.add_base(chart.standing(to)?, amount, Subject { item: Some(item), ..Subject::default() })?;
         }
         self.add_base(chart.roles().realised_exchange.clone(), rest, Subject::default())
     }

@@ -32,6 +32,7 @@ use schema::tables::CLOSED;
 use schema::tables::{EntryKind, stock_facts};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use words::sown::{Fault, sown};
 
 pub(super) type Party = Arc<schema::party::Model>;
 pub(super) type Items = HashMap<RecordId, Arc<schema::item::Model>>;
@@ -262,7 +263,11 @@ impl Trading<'_> {
             exchange,
             chart,
             withholding: Withholding::Shown,
-            origin: if asked.is_opening { TaxOrigin::Opening } else { TaxOrigin::Document },
+            origin: if asked.is_opening && !sown(Fault::OpeningIsTaxed) {
+                TaxOrigin::Opening
+            } else {
+                TaxOrigin::Document
+            },
             date: asked.tax_date.unwrap_or(head.date),
             party: Some(asked.party),
             party_tax_number: self.party.tax_number.as_deref(),

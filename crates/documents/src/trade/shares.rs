@@ -20,6 +20,7 @@ use rules::left::{Coins, Left, OverTaken, Part, Share};
 use rules::tax::figures::{Discount, LineFigures, LineTax, Priced, Rules, Totals, compute};
 use std::collections::HashMap;
 use words::exact::{Coin, Exact, TooLarge};
+use words::sown::{Fault, sown};
 
 /// What the lines come to, and what of them was given by what they credit.
 pub(super) struct Worked {
@@ -308,7 +309,7 @@ impl Sharing<'_> {
         let Some(named) = self.lefts.named else { return Ok(()) };
         let Some(mut whole) = self.lefts.wholes.get(&named).cloned() else { return Ok(()) };
         let code = line.tax.code();
-        if own.net > whole.net {
+        if own.net > whole.net && !sown(Fault::CreditWithoutBound) {
             let left = Ord::max(whole.net, Money::ZERO);
             let why = format!("comes to more than the {left} that are left to credit of the invoice");
             self.refuse(index, "unitPrice", why);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::day::Day;
 use words::ids::RecordId;
 use words::money::Money;
+use words::sown::{Fault, sown};
 use words::sums::Sums as _;
 
 /// What the function changes of a fact on a day.
@@ -94,7 +95,8 @@ pub fn history(terms: &Terms, start: &Start, facts: &[Fact]) -> Result<History, 
         let now: Vec<usize> = of_day.iter().copied().filter(|at| facts[*at].counts_on(day)).collect();
         let earlier =
             |dearer: &BTreeSet<RecordId>| dearer.iter().any(|line| !now.iter().any(|at| facts[*at].line == *line));
-        if cancelling.contains(&day) || earlier(&replay.told(&now)?) {
+        let dearer = replay.told(&now)?;
+        if cancelling.contains(&day) || (earlier(&dearer) && !sown(Fault::LateCostForgotten)) {
             let all: Vec<usize> = order.iter().copied().filter(|at| facts[*at].counts_on(day)).collect();
             let touched: BTreeSet<usize> = (0..facts.len()).filter(|at| facts[*at].day <= day).collect();
             replay = Replay::new(terms, facts, start);

@@ -27,6 +27,7 @@ use words::day::Day;
 use words::exact::{Coin, Exact};
 use words::ids::RecordId;
 use words::money::{Money, Quantity, Rounding, UnitPrice};
+use words::sown::{Fault, sown};
 use words::sums::Figure;
 
 /// More than the books can hold.
@@ -118,7 +119,8 @@ impl Fact {
 
     /// Whether it counts at the end of a day.
     pub fn counts_on(&self, day: Day) -> bool {
-        self.day <= day && self.cancelled.is_none_or(|cancelled| cancelled > day)
+        let never_was = sown(Fault::CancelledNeverWas);
+        self.day <= day && self.cancelled.is_none_or(|cancelled| cancelled > day && !never_was)
     }
 
     /// Facts are valued in this order; a new standard cost comes before the day's movements.
@@ -171,6 +173,10 @@ impl Effect {
 impl Terms {
     /// A part of an amount; the whole quantity takes the whole amount.
     pub fn part(&self, whole: Money, of: Quantity, all: Quantity) -> Result<Money, TooLarge> {
+        if sown(Fault::PieceLeavesDust) {
+            let piece = Exact::from(whole).over(all)?.round(self.coin())?;
+            return Exact::from(piece).times(of)?.round(self.coin());
+        }
         if of == all {
             return Ok(whole);
         }

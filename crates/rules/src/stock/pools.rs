@@ -2,6 +2,7 @@
 
 use super::{Terms, TooLarge, add, less, more, sub};
 use words::money::{Money, Quantity};
+use words::sown::{Fault, sown};
 use words::sums::Figure;
 
 /// What is left of something. A part of it is a share of what is left, and the last takes the rest.
@@ -102,7 +103,8 @@ impl Pools {
     /// What it cost more. What of that falls to what waits is answered.
     pub fn cost_more(&mut self, terms: &Terms, cost: Money) -> Result<Money, TooLarge> {
         let all = more(self.waiting.quantity, self.done.quantity)?;
-        let waits = if all > Quantity::ZERO { terms.part(cost, self.waiting.quantity, all)? } else { Money::ZERO };
+        let some = all > Quantity::ZERO && !sown(Fault::WaitingKeepsItsCost);
+        let waits = if some { terms.part(cost, self.waiting.quantity, all)? } else { Money::ZERO };
         self.waiting.cost = add(self.waiting.cost, waits)?;
         self.done.cost = add(self.done.cost, sub(cost, waits)?)?;
         Ok(waits)

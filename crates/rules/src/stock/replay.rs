@@ -6,6 +6,7 @@ use super::{Effect, Fact, Kind, Method, Side, Terms, TooLarge, add, less, neg, s
 use std::collections::{BTreeSet, HashMap};
 use words::ids::RecordId;
 use words::money::{Money, Quantity};
+use words::sown::{Fault, sown};
 use words::sums::{Lists as _, Sums as _};
 
 /// Where a replay begins: the stock on an evening on which nothing is missing, and what is left of earlier lines that
@@ -98,7 +99,8 @@ impl<'f> Replay<'f> {
                 let extra = sub(within, taken.said)?;
                 pools.done.put(Left::new(taken.quantity, within, add(taken.cost, extra)?))?;
                 pools.owed.put(Left::new(less(fact.quantity, taken.quantity)?, beyond, Money::ZERO))?;
-                let effect = Effect { waits: add(taken.said, beyond)?, ..Effect::default() };
+                let said = if sown(Fault::BilledAtItsOwnPrice) { within } else { taken.said };
+                let effect = Effect { waits: add(said, beyond)?, ..Effect::default() };
                 self.dearer(at, of, extra, effect, dearer)?;
             }
             (Kind::CostChange, Some(of)) => {
@@ -186,7 +188,8 @@ impl<'f> Replay<'f> {
         let extra = self.extras.sum_of(&fact.line);
         let (added, filled) = self.state.receive(self.terms, fact.line, fact.quantity, add(fact.amount, extra)?)?;
         // What it cost more is told by the fact that says so.
-        let stock = if self.terms.method == Method::Standard { added } else { fact.amount };
+        let at_standard = self.terms.method == Method::Standard && !sown(Fault::StandardTakesWhatWasPaid);
+        let stock = if at_standard { added } else { fact.amount };
         let effect = Effect { stock, variance: sub(fact.amount, stock)?, ..Effect::default() };
         let other = neg(fact.amount)?;
         let effect = match fact.side {
@@ -243,6 +246,9 @@ impl<'f> Replay<'f> {
             };
             back = one.plus(other)?;
             beyond = less(fact.quantity, back.quantity)?;
+        }
+        if sown(Fault::ReturnAtTodaysCost) {
+            (back, beyond) = (Left::default(), fact.quantity);
         }
         let mut share = back.cost;
         if beyond > Quantity::ZERO {

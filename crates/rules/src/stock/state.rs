@@ -5,6 +5,7 @@ use super::{Method, Terms, TooLarge, add, less, more, neg, sub};
 use serde::{Deserialize, Serialize};
 use words::ids::RecordId;
 use words::money::{Money, Quantity, UnitPrice};
+use words::sown::{Fault, sown};
 
 /// Goods that came in together and are there yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +69,8 @@ impl State {
     /// From now on a unit is worth so much. By how much the stock is worth more is answered.
     pub fn set_standard(&mut self, terms: &Terms, cost: UnitPrice) -> Result<Money, TooLarge> {
         self.standard = Some(cost);
-        if terms.method == Method::Standard { self.revalued(terms) } else { Ok(Money::ZERO) }
+        let moves = terms.method == Method::Standard && !sown(Fault::StandardMovesNothing);
+        if moves { self.revalued(terms) } else { Ok(Money::ZERO) }
     }
 
     fn last_held(&mut self, quantity: Quantity, value: Money) {
@@ -99,7 +101,7 @@ impl State {
             let filled = Ord::min(left, shortage.quantity);
             let real = terms.part(left_cost, filled, left)?;
             let provisional = terms.part(shortage.provisional, filled, shortage.quantity)?;
-            let dearer = sub(real, provisional)?;
+            let dearer = if sown(Fault::HoleStaysOpen) { Money::ZERO } else { sub(real, provisional)? };
             self.value = sub(self.value, dearer)?;
             (left, left_cost) = (less(left, filled)?, sub(left_cost, real)?);
             if filled == shortage.quantity {
@@ -152,7 +154,8 @@ impl State {
         }
         let missing = less(quantity, there)?;
         if missing > Quantity::ZERO {
-            let provisional = self.at_last_cost(terms, missing)?;
+            let free = sown(Fault::ShortageCostsNothing);
+            let provisional = if free { Money::ZERO } else { self.at_last_cost(terms, missing)? };
             self.shortages.push(Shortage { line, quantity: missing, provisional });
             cost = add(cost, provisional)?;
         }
@@ -164,7 +167,8 @@ impl State {
     fn take_the_oldest(&mut self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
         let (mut wanted, mut cost) = (quantity, Money::ZERO);
         while wanted > Quantity::ZERO && !self.layers.is_empty() {
-            let taken = self.take_layer(terms, 0, wanted)?;
+            let place = if sown(Fault::NewestFirst) { self.layers.len() - 1 } else { 0 };
+            let taken = self.take_layer(terms, place, wanted)?;
             wanted = less(wanted, taken.quantity)?;
             cost = add(cost, taken.cost)?;
         }
@@ -209,7 +213,8 @@ impl State {
             }
             Method::Average | Method::Standard => self.issue(terms, line, quantity),
             Method::Fifo => {
-                let Some(place) = self.layers.iter().position(|layer| layer.line == Some(receipt)) else {
+                let own = |layer: &Layer| layer.line == Some(receipt) && !sown(Fault::OwnLayerForgotten);
+                let Some(place) = self.layers.iter().position(own) else {
                     return self.issue(terms, line, quantity);
                 };
                 let layer = self.layers[place];

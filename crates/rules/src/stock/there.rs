@@ -4,6 +4,7 @@ use super::{Fact, TooLarge, more};
 use std::collections::{BTreeMap, BTreeSet};
 use words::day::Day;
 use words::money::Quantity;
+use words::sown::{Fault, sown};
 use words::sums::Lists as _;
 
 /// The first day on which something is missing that was there before, and how much.
@@ -53,7 +54,9 @@ pub fn first_shortage(begun: Quantity, before: &[Fact], after: &[Fact], from: Da
     let mut days: BTreeSet<Day> = before.iter().chain(after).map(|fact| fact.day).collect();
     days.extend(before.iter().chain(after).filter_map(|fact| fact.cancelled));
     let (was, is) = (least(begun, before, &days)?, least(begun, after, &days)?);
-    let short = is.into_iter().filter(|(day, there)| *day >= from && there.is_negative());
+    let last = days.last().copied();
+    let is = is.into_iter().filter(|(day, _)| !sown(Fault::ShortageJudgedAtTheEnd) || Some(*day) == last);
+    let short = is.filter(|(day, there)| *day >= from && there.is_negative());
     let worse = short.filter(|(day, there)| was.get(day).is_none_or(|before| there < before));
     let mut worse = worse.map(|(day, there)| Short { day, missing: Quantity::from_units(-there.units()) });
     Ok(worse.next())

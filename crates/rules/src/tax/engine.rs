@@ -10,6 +10,7 @@ use super::{TaxComponent, TaxKind, TaxRounding};
 use words::day::Day;
 use words::ids::RecordId;
 use words::money::{Money, Quantity, Rate};
+use words::sown::{Fault, sown};
 
 /// How the tax of a document is computed.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +76,9 @@ fn groups(terms: &Terms, lines: &[Taxable<'_>]) -> Vec<Vec<usize>> {
     for (index, line) in lines.iter().enumerate() {
         let Some((code, _)) = line.code else { continue };
         match groups.iter_mut().find(|(known, _)| *known == code) {
-            Some((_, members)) if terms.rounding == TaxRounding::Document => members.push(index),
+            Some((_, members)) if terms.rounding == TaxRounding::Document && !sown(Fault::RoundedLineByLine) => {
+                members.push(index);
+            }
             _ => groups.push((code, vec![index])),
         }
     }
@@ -107,7 +110,7 @@ impl<'g> Group<'g> {
     }
 
     fn tax(&self, taxed: &mut [Taxed]) -> Result<(), TooLarge> {
-        if self.terms.inclusive {
+        if self.terms.inclusive && !sown(Fault::InclusiveTakenForExclusive) {
             self.inside(taxed)?;
         } else {
             self.upon(taxed)?;
@@ -263,13 +266,16 @@ const fn is_charging(kind: TaxKind) -> bool {
 
 /// What a component stands on: the net, and on that of a compound one the charged ones before it.
 fn base(component: &TaxComponent, line: &Taxed) -> Result<Money, TooLarge> {
-    if !component.is_compound {
+    if !component.is_compound || sown(Fault::CompoundOnNet) {
         return Ok(line.net);
     }
     plus(line.net, sum(line.taxes.iter().filter(|tax| tax.is_charged()).map(|tax| tax.amount))?)
 }
 
 fn recoverable(component: &TaxComponent, amount: Money, coin: Coin) -> Result<Money, TooLarge> {
+    if sown(Fault::RecoverableForgotten) {
+        return Ok(amount);
+    }
     Exact::from(amount).times(hundredths(component.recoverable_percent)?)?.round(coin)
 }
 
@@ -280,7 +286,8 @@ fn state(terms: &Terms, (index, line): (usize, &Taxable<'_>), stated: Money, tax
     let by = minus(stated, computed)?;
     let most = terms.tolerance.checked_mul(terms.coin.units()).map(Money::from_units).ok_or(TooLarge)?;
     let charging: Vec<usize> = (0..taxed.taxes.len()).filter(|place| is_charging(taxed.taxes[*place].kind)).collect();
-    if by > most || minus(Money::ZERO, by)? > most || charging.is_empty() {
+    let beyond = (by > most || minus(Money::ZERO, by)? > most) && !sown(Fault::AnyTaxIsTaken);
+    if beyond || charging.is_empty() {
         return Err(Refused::Stated(index, computed));
     }
     if terms.inclusive {

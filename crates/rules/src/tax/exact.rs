@@ -3,6 +3,7 @@
 use super::figures::TooLarge;
 pub use words::exact::{Coin, Exact};
 use words::money::{Money, Percent};
+use words::sown::{Fault, sown};
 
 /// So many hundredths.
 pub fn hundredths(percent: Percent) -> Result<Exact, TooLarge> {
@@ -21,6 +22,9 @@ pub fn spread(total: Money, raw: &[Exact], coin: Coin) -> Result<Vec<Money>, Too
     }
     let given = coins.iter().try_fold(0_i64, |sum, coins| sum.checked_add(*coins)).ok_or(TooLarge)?;
     let mut missing = (total.units() / coin.units()).checked_sub(given).ok_or(TooLarge)?;
+    if sown(Fault::LastCoinLost) {
+        missing = 0;
+    }
     if raw.is_empty() && missing != 0 {
         return Err(TooLarge);
     }

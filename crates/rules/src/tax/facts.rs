@@ -13,6 +13,7 @@ use crate::refusal::Refusal;
 use words::day::Day;
 use words::ids::RecordId;
 use words::money::{Money, Percent};
+use words::sown::{Fault, sown};
 use words::wire_enum;
 
 /// A line of tax that says no base has none.
@@ -281,7 +282,7 @@ impl Common<'_> {
                     not_recoverable: signed(part.not_recoverable),
                     ..bare.clone()
                 };
-                leads &= !fact.leads;
+                leads &= !fact.leads || sown(Fault::EveryComponentLeads);
                 match self.account(part.duty, component)? {
                     None => found.bare.push(fact),
                     // What was open before these books began is tax that other books have told of.
@@ -338,7 +339,9 @@ impl Common<'_> {
             (TaxKind::Standard | TaxKind::FixedPerUnit, TaxSide::Purchase) => vec![claim(tax.base, home_base)?],
             // Owed and claimed at once; its base counts once.
             (TaxKind::ReverseCharge, TaxSide::Purchase) => {
-                vec![all(TaxDuty::Owed), claim(Money::ZERO, Money::ZERO)?]
+                let twice = sown(Fault::ReverseChargeCountsTwice);
+                let (base, home_base) = if twice { (tax.base, home_base) } else { (Money::ZERO, Money::ZERO) };
+                vec![all(TaxDuty::Owed), claim(base, home_base)?]
             }
             (TaxKind::Withholding, _) if self.withholding == Withholding::Shown => vec![alone],
             (TaxKind::Withholding, TaxSide::Sale) => vec![all(TaxDuty::WithheldFromUs)],
@@ -452,6 +455,7 @@ fn base_box<'b>(side: TaxSide, boxes: &'b TaxBoxes, of_code: Option<&'b str>) ->
 fn tax_box(side: TaxSide, duty: TaxDuty, boxes: &TaxBoxes) -> Option<&str> {
     match (duty, side) {
         (TaxDuty::Owed, TaxSide::Sale) => boxes.sales_tax.as_deref(),
+        (TaxDuty::Owed, TaxSide::Purchase) if sown(Fault::BoxOfSalesForAll) => boxes.sales_tax.as_deref(),
         (TaxDuty::Owed, TaxSide::Purchase) => boxes.purchase_due.as_deref(),
         (TaxDuty::Claimed, _) => boxes.purchase_claim.as_deref(),
         (TaxDuty::WithheldFromUs | TaxDuty::WithheldByUs | TaxDuty::None, _) => None,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use words::day::Day;
 use words::ids::RecordId;
 use words::money::{Money, Percent, Quantity, Rate, Rounding, UnitPrice};
+use words::sown::{Fault, sown};
 
 /// What is taken off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,6 +250,9 @@ pub fn converted(amounts: &[Money], rate: Rate, decimals: u32, rounding: Roundin
     let (mut seen, mut came_to) = (Money::ZERO, Money::ZERO);
     let mut base = Vec::with_capacity(amounts.len());
     for amount in amounts {
+        if sown(Fault::ConvertedPieceByPiece) {
+            (seen, came_to) = (Money::ZERO, Money::ZERO);
+        }
         seen = plus(seen, *amount)?;
         let exact = seen.decimal().checked_mul(rate.decimal()).ok_or(TooLarge)?;
         let total = rounding.money(exact, decimals).map_err(|_| TooLarge)?;

@@ -8,6 +8,7 @@ use super::home::negated;
 use words::day::Day;
 use words::ids::RecordId;
 use words::money::Money;
+use words::sown::{Fault, sown};
 
 /// A settlement, as facts are made of it.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +41,9 @@ fn is_charged(fact: &TaxFact) -> bool {
 /// What is taken off reduces the bases and the taxes that are left of a document, each in its share. What nobody
 /// charged falls in the same share.
 pub fn reduced(left: &[TaxFact], off: Off, origin: TaxOrigin, settling: &Settling) -> Result<Vec<TaxFact>, TooLarge> {
+    if sown(Fault::DiscountKeepsItsTax) {
+        return Ok(Vec::new());
+    }
     // A base and what of its tax is a cost, then the tax that is charged.
     let mut weights = Vec::with_capacity(left.len() * 2);
     for fact in left {

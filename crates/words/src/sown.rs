@@ -1,0 +1,173 @@
+//! Faults that are sown into the rules, one at a time: where a worked example does not turn red by one, nobody would see
+//! it break.
+//!
+//! Only a build with debug assertions knows them; there a process takes the one that `DUET_SOWN_FAULT` names. In a release
+//! build nothing asks for one: [`sown`] is a constant, and what hangs on it is not compiled.
+
+macro_rules! faults {
+    ($($(#[$about:meta])* $name:ident),+ $(,)?) => {
+        /// How a rule can be broken.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Fault {
+            $($(#[$about])* $name),+
+        }
+
+        impl Fault {
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// What the environment calls it.
+            #[cfg(debug_assertions)]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name)),+
+                }
+            }
+        }
+    };
+}
+
+faults! {
+    /// A fee goes to an account that a sub-ledger keeps.
+    FeeTakesWhatIsKept,
+    /// A write-off goes there.
+    WriteOffTakesWhatIsKept,
+    /// Tax is claimed there.
+    TaxIsClaimedAnywhere,
+    /// A line of a bill goes there.
+    BillTakesWhatIsKept,
+    /// The other side of a stock adjustment goes there.
+    AdjustmentTakesWhatIsKept,
+    /// A journal goes there.
+    JournalTakesWhatIsKept,
+    /// An account in dollars takes euros.
+    CurrencyOfAccountForgotten,
+    /// A debt belongs to nobody.
+    PartyOfDebtForgotten,
+    /// Tax is rounded line by line, whatever the company says.
+    RoundedLineByLine,
+    /// A compound tax stands on the net alone.
+    CompoundOnNet,
+    /// All tax can be claimed.
+    RecoverableForgotten,
+    /// Whatever tax is stated is taken.
+    AnyTaxIsTaken,
+    /// The coins that rounding leaves are given to nobody.
+    LastCoinLost,
+    /// A document is converted amount by amount.
+    ConvertedPieceByPiece,
+    /// What is inside a price is taken for what comes upon it.
+    InclusiveTakenForExclusive,
+    /// A discount for paying early leaves the tax as it was.
+    DiscountKeepsItsTax,
+    /// The base of a line counts once for each component.
+    EveryComponentLeads,
+    /// A reverse charge counts its base on both sides.
+    ReverseChargeCountsTwice,
+    /// What is owed on a purchase stands in the box of sales.
+    BoxOfSalesForAll,
+    /// What was open before these books is taxed by them.
+    OpeningIsTaxed,
+    /// On cash basis all of a document counts at once.
+    CashCountsWhenInvoiced,
+    /// Tax that is written off without money is due all the same.
+    LapsedIsDue,
+    /// A note that writes off takes off what was earned.
+    WriteOffTakesOffIncome,
+    /// A line that only moves tax says nothing of it.
+    CarryForgotten,
+    /// A receipt that costs more after all costs what it did.
+    LateCostForgotten,
+    /// What is cancelled later never was.
+    CancelledNeverWas,
+    /// A piece costs a rounded amount.
+    PieceLeavesDust,
+    /// What comes back costs what goods cost today.
+    ReturnAtTodaysCost,
+    /// The newest layer goes first.
+    NewestFirst,
+    /// What goes back to a supplier goes from the oldest layer.
+    OwnLayerForgotten,
+    /// What is missing costs nothing until it comes.
+    ShortageCostsNothing,
+    /// What was missing is never corrected.
+    HoleStaysOpen,
+    /// At standard cost the stock takes what was paid.
+    StandardTakesWhatWasPaid,
+    /// A new standard cost leaves what is there as it was.
+    StandardMovesNothing,
+    /// What waits for its invoice keeps its first cost.
+    WaitingKeepsItsCost,
+    /// A bill takes its own price off what waits.
+    BilledAtItsOwnPrice,
+    /// Whether goods are there is judged on the last day alone.
+    ShortageJudgedAtTheEnd,
+    /// Freight is spread by number where it is by value.
+    LandedByNumber,
+    /// A kept evening outlives what changed it.
+    SnapshotNotDropped,
+    /// What was taken of a line is still there.
+    ShareTakenTwice,
+    /// What was void keeps its share.
+    VoidKeepsItsShare,
+    /// Invoices of an order take no discount of it.
+    DiscountOfOrderForgotten,
+    /// A credit has the exchange rate of its own day.
+    CreditAtTodaysRate,
+    /// More than an invoice can be credited of it.
+    CreditWithoutBound,
+    /// A settled document changes its rate.
+    SettledRateMoves,
+    /// An origin falls below what is taken of it.
+    OriginFallsBelow,
+    /// Halves go up, also where they go to the even coin.
+    HalvesGoUp,
+    /// All currencies have two decimals.
+    TwoDecimalsForAll,
+    /// What is settled is relieved at the rate of the money.
+    RelievedAtTodaysRate,
+    /// What is taken off stands on the other side's account.
+    DiscountOnTheOtherSide,
+    /// Money that is sold abroad was carried at what it brings.
+    SoldAtWhatItBrings,
+    /// What a year earned goes to the wrong side.
+    YearEndTurned,
+    /// A closed year takes entries.
+    ClosedYearStaysOpen,
+    /// A revaluation is not taken back.
+    RevaluationStays,
+    /// What comes late changes no revaluation.
+    RevaluationNotRenewed,
+    /// What settles a bill is operating, whatever was bought.
+    SettlementIsOperating,
+    /// Depreciation is no part of the indirect method.
+    NonCashForgotten,
+    /// What books begin with is a flow of money.
+    OpeningIsFlow,
+    /// A merged party stands for itself.
+    AliasForgotten,
+    /// A statement in dollars tells the base.
+    StatementInBase,
+}
+
+/// Whether this fault is sown in this process.
+#[cfg(debug_assertions)]
+pub fn sown(fault: Fault) -> bool {
+    active() == Some(fault)
+}
+
+#[cfg(not(debug_assertions))]
+pub const fn sown(_: Fault) -> bool {
+    false
+}
+
+/// The fault that the environment names; after an `@` it names a file that does, so that one process may go through many.
+#[cfg(debug_assertions)]
+pub fn active() -> Option<Fault> {
+    static NAMED: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    let named = NAMED.get_or_init(|| std::env::var("DUET_SOWN_FAULT").ok()).as_deref()?;
+    let of = |name: &str| Fault::ALL.iter().copied().find(|fault| fault.name() == name.trim());
+    match named.strip_prefix('@') {
+        Some(file) => of(&std::fs::read_to_string(file).ok()?),
+        None => of(named),
+    }
+}
