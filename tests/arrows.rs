@@ -22,12 +22,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("documents", &["books", "kit", "rules", "schema", "words"]),
     ("reports", &["books", "kit", "rules", "schema", "words"]),
     ("ledger-core", &["books", "documents", "kit", "masters", "migrations", "reports", "rules", "schema", "words"]),
+    // Books of earlier schemas, which are older than everything above.
+    ("convert", &["migrations", "postgres-kit", "sqlite-kit"]),
     // What speaks with the world knows the books by one name.
     ("http-kit", &["ledger-core"]),
     ("dialect-a", &["http-kit", "ledger-core"]),
     ("dialect-b", &["http-kit", "ledger-core"]),
     ("compare", &[]),
-    ("launcher", &["compare", "dialect-a", "dialect-b", "http-kit", "ledger-core", "supervise"]),
+    ("launcher", &["compare", "convert", "dialect-a", "dialect-b", "http-kit", "ledger-core", "supervise"]),
     ("bench", &["launcher", "ledger-core", "migrations", "postgres-kit"]),
     ("acceptance", &["launcher"]),
 ];

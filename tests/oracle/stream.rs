@@ -147,7 +147,9 @@ impl Stream {
         let rate = *self.dice.pick(RATES[currency]).unwrap();
         let mut lines: Vec<Line> = (0..=self.dice.below(3)).map(|_| self.line(books, sells, day)).collect();
         // How exchange is parted between the sections nobody says.
-        lines.iter_mut().for_each(|line| line.equipment &= currency == 0);
+        for line in &mut lines {
+            line.equipment &= currency == 0;
+        }
         Trade {
             sells,
             day,

@@ -190,7 +190,7 @@ mod tests {
         (0..100).for_each(|_| let_go.send(()).unwrap());
         let first: Vec<Vec<u8>> = seen.iter().take(100).collect();
         assert_eq!((first.len(), &first[99][..]), (100, &b"99"[..]));
-        lines.finish(Duration::from_secs(60));
+        lines.finish(Duration::from_mins(1));
         assert!(lines.0.lock().lines.is_empty());
     }
 

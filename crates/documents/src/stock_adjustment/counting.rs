@@ -138,7 +138,7 @@ async fn anew(cx: &Cx<'_>, shifted: BTreeMap<RecordId, (Day, Option<Instant>)>) 
         if deltas(cx, old.row.date, &asked, Some(old.row.id)).await? == old.content.figures.deltas {
             continue;
         }
-        let number = old.row.number.clone().unwrap_or_default();
+        let number = old.row.number.clone().ok_or_else(|| Error::internal("a count in the books has no number"))?;
         let day = old.row.date;
         document::remake(cx, old, asked).await.map_err(|error| match error {
             Error::Validation(faults) => {
