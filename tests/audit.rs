@@ -151,13 +151,7 @@ fn unguarded(engine: Engine) -> Vec<String> {
         Engine::Postgres => tables.map(|table| format!("ALTER TABLE {table} DISABLE TRIGGER ALL")).to_vec(),
         Engine::Sqlite => tables
             .iter()
-            .flat_map(|table| {
-                let verb = if *table == "audit_log" { "is" } else { "are" };
-                [
-                    format!("DROP TRIGGER IF EXISTS {table}_{verb}_not_updated"),
-                    format!("DROP TRIGGER IF EXISTS {table}_{verb}_not_deleted"),
-                ]
-            })
+            .flat_map(|table| ["updated", "deleted"].map(|done| format!("DROP TRIGGER {table}_are_not_{done}")))
             .chain(["DROP TRIGGER IF EXISTS entry_lines_come_before_their_seal".to_owned()])
             .collect(),
     }

@@ -48,15 +48,18 @@ pub(super) fn which(path: &Path) -> Option<Which> {
     std::fs::metadata(path).ok().map(|about| (about.dev(), about.ino()))
 }
 
-/// The file of turns that was left by somebody with other habits is the owner's alone, as all others are.
-pub(super) fn narrow_turn(path: &Path) -> Result<(), DbErr> {
-    let place = beside(path, "-turn");
-    match std::fs::set_permissions(&place, Permissions::from_mode(0o600)) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(DbErr::Custom(format!("cannot narrow {}: {error}", place.display())))
+/// Files that were left by somebody with other habits are the owner's alone, as all others are: whoever can read one can
+/// hold it.
+pub(super) fn narrow(path: &Path) -> Result<(), DbErr> {
+    for place in ["-turn", "-next"].map(|name| beside(path, name)) {
+        match std::fs::set_permissions(&place, Permissions::from_mode(0o600)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(DbErr::Custom(format!("cannot narrow {}: {error}", place.display())));
+            }
+            _ => {}
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// A turn at what one process does after the other with a file. It is given up when this is dropped, or the process ends.

@@ -64,7 +64,7 @@ impl Engine {
         }
         if !reads_only {
             make_folder(&path)?;
-            claim::narrow_turn(&path)?;
+            claim::narrow(&path)?;
         }
         // One file is one file, by whatever links it is reached.
         let path = path.canonicalize().unwrap_or(path);
