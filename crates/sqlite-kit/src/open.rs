@@ -9,7 +9,11 @@ use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Between two looks at what another holds.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// What a connection may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +78,19 @@ fn keep_private(path: &Path, create: bool) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The first one who opens a file gives it a log. Of several who do so at once the engine refuses all but one, without the
+/// patience that it has otherwise.
+fn keep_a_log(connection: &rusqlite::Connection, patience: Duration) -> Result<(), Fault> {
+    let came = Instant::now();
+    loop {
+        let kept = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0));
+        match kept.map_err(Fault::from) {
+            Err(fault) if fault.is_busy() && came.elapsed() < patience => sleep(PAUSE),
+            kept => return kept.map(drop),
+        }
+    }
+}
+
 impl Connection {
     pub fn open(opening: &Opening) -> Result<Self, Fault> {
         let Opening { path, access, cache_kib, statements, patience } = opening;
@@ -92,7 +109,7 @@ impl Connection {
         if *access == Access::Read {
             inner.pragma_update(None, "query_only", true)?;
         } else {
-            inner.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))?;
+            keep_a_log(&inner, *patience)?;
             // With NORMAL a power cut loses commits that were already answered.
             inner.pragma_update(None, "synchronous", "FULL")?;
             // A log that once grew long gives its room back when it is begun anew.

@@ -176,3 +176,17 @@ async fn a_commit_that_fails_where_nobody_can_be_told_is_told_at_the_end() {
     assert_eq!(Fault::within(&told).unwrap().code(), 787);
     assert!(database.execute_unprepared("SELECT 1").await.is_err());
 }
+
+#[test]
+fn many_who_open_a_new_file_at_once_wait_for_one_another() {
+    for round in 0..40 {
+        let place = Place::new(&format!("many-{round}"));
+        let opening = Opening { patience: Duration::from_secs(10), ..place.opening(Access::Create) };
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(|| Connection::open(&opening).map(drop))).collect();
+            for one in all {
+                one.join().unwrap().unwrap();
+            }
+        });
+    }
+}

@@ -32,7 +32,15 @@ pub fn explain(error: &DbErr) -> Error {
         Complaint::Outgrown => Error::Unavailable(Unavailable::Outgrown),
         Complaint::Full => Error::Unavailable(Unavailable::StorageFull),
         Complaint::Away => Error::Unavailable(Unavailable::DatabaseAway),
-        Complaint::Other => Error::internal(error),
+        Complaint::Other => Error::internal(said(error)),
+    }
+}
+
+/// What was said, without the kind of error that it came as where that is ours.
+fn said(error: &DbErr) -> String {
+    match error {
+        DbErr::Custom(why) => why.clone(),
+        other => other.to_string(),
     }
 }
 
