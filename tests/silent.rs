@@ -30,6 +30,7 @@ const ROOMS: &[&str] = &[
     "crates/books/src/periods.rs",
     "crates/books/src/portions.rs",
     "crates/books/src/progress.rs",
+    "crates/books/src/purses.rs",
     "crates/books/src/rates.rs",
     "crates/books/src/repeats.rs",
     "crates/books/src/seal",

@@ -210,7 +210,7 @@ async fn differences(
     keys.sort();
     keys.dedup();
     let place = |line: &Moved| keys.binary_search(&(line.account_id, line.currency.clone())).ok();
-    let purses: Vec<Purse> = keys.iter().map(|key| start.get(key).copied().unwrap_or_default()).collect();
+    let purses: Vec<Purse> = keys.iter().map(|key| start.sum_of(key)).collect();
     let coin = Coin { decimals: business.currency_decimals, rounding: business.settings.rounding_mode.rounding() };
     let moves = moves(cx, &moved, place).await?;
     let carried = evenings(&purses, &moves, coin).map_err(|_| Error::too_large())?;

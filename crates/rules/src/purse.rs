@@ -20,6 +20,10 @@ pub struct Purse {
     pub carried: Money,
 }
 
+impl words::sums::Figure for Purse {
+    const NOTHING: Self = Self { own: Money::ZERO, carried: Money::ZERO };
+}
+
 /// What an entry moves in a purse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
