@@ -17,6 +17,7 @@ const ROOMS: &[&str] = &[
     "crates/books/src/audit.rs",
     "crates/books/src/balances.rs",
     "crates/books/src/chart.rs",
+    "crates/books/src/desk",
     "crates/books/src/desk.rs",
     "crates/books/src/digest.rs",
     "crates/books/src/export.rs",
@@ -29,6 +30,7 @@ const ROOMS: &[&str] = &[
     "crates/books/src/parties.rs",
     "crates/books/src/periods.rs",
     "crates/books/src/portions.rs",
+    "crates/books/src/progress",
     "crates/books/src/progress.rs",
     "crates/books/src/purses.rs",
     "crates/books/src/rates.rs",
@@ -47,6 +49,7 @@ const ROOMS: &[&str] = &[
     "crates/masters/src/tax_code.rs",
     "crates/reports/src",
     "crates/schema/src/standing.rs",
+    "crates/schema/src/tables",
     "crates/schema/src/tables.rs",
     "crates/schema/src/tax_code.rs",
 ];

@@ -1,3 +1,5 @@
+#![cfg(test)]
+
 use super::super::samples::{account, asked, failed, id, named, written};
 use super::day_book::Days;
 use super::*;

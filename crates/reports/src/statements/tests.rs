@@ -1,3 +1,5 @@
+#![cfg(test)]
+
 use super::super::samples::{account, asked, failed, id, written};
 use super::balance_sheet::Held;
 use super::trial_balance::Tried;

@@ -1,3 +1,5 @@
+#![cfg(test)]
+
 use super::super::samples::{asked, failed, id, named, written};
 use super::open_orders::{Order, Ordered};
 use super::*;

@@ -1,3 +1,5 @@
+#![cfg(test)]
+
 use super::super::line::{TaxChoice, TradeLineAsked};
 use super::*;
 use crate::clock::Instant;
