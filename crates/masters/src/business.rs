@@ -276,10 +276,12 @@ impl Master for Businesses {
         account::plant(cx, business, &template_of(draft)?.accounts(), &named_accounts(draft)?).await?;
         number_series::plant(cx, business).await?;
         let sets = permission::plant(cx, business).await?;
+        let owns = sets.get(&Role::Owner).copied();
+        let owns = owns.ok_or_else(|| Error::internal("a company has no set of rights for its owner"))?;
         let owner = membership::ActiveModel {
             business_id: Set(business),
             user_id: Set(cx.user),
-            permission_id: Set(sets.get(&Role::Owner).copied().unwrap_or_default()),
+            permission_id: Set(owns),
         };
         membership::Entity::insert(owner).exec_without_returning(&cx.db).await?;
         Ok(())

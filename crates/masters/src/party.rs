@@ -275,7 +275,10 @@ fn view(
     (open, late): (Open, relations::Late),
 ) -> Result<PartyView> {
     let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
-    let sum = |side: fn(&OpenIn) -> i64| base(open.values().map(side).fold(0, i64::saturating_add));
+    let sum = |side: fn(&OpenIn) -> i64| {
+        let sum = open.values().map(side).try_fold(0, i64::checked_add);
+        sum.map(base).ok_or_else(Error::too_large)
+    };
     let balance = |(currency, within): (&String, &OpenIn)| {
         let known = Currency::known(currency, format_args!("what is open with party {}", row.id))?;
         let own = |units: i64| known.amount(Money::from_units(units));
@@ -287,8 +290,8 @@ fn view(
     };
     let balances = open.iter().filter(|(_, within)| within.receivable != (0, 0) || within.payable != (0, 0));
     Ok(PartyView {
-        receivable_balance: sum(|within| within.receivable.0),
-        payable_balance: sum(|within| within.payable.0),
+        receivable_balance: sum(|within| within.receivable.0)?,
+        payable_balance: sum(|within| within.payable.0)?,
         unallocated_credit: base(late.unallocated),
         overdue_amount: base(late.overdue),
         balances: balances.map(balance).collect::<Result<_>>()?,

@@ -1,6 +1,6 @@
 //! What is open with parties.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use books::cx::Cx;
 use rules::account::AccountType;
@@ -45,9 +45,9 @@ pub(super) async fn open_with(cx: &Cx<'_>, parties: &[RecordId], aliases: &Alias
         let (base, own) = (row.amount.units(), row.currency_amount.units());
         let within = open.entry(aliases.of(row.party_id)).or_default().entry(row.currency).or_default();
         match types.get(&row.account_id) {
-            Some(AccountType::Receivable) => add(&mut within.receivable, base, own),
+            Some(AccountType::Receivable) => add(&mut within.receivable, Some(base), Some(own))?,
             // A credit is what is owed.
-            Some(AccountType::Payable) => add(&mut within.payable, base.saturating_neg(), own.saturating_neg()),
+            Some(AccountType::Payable) => add(&mut within.payable, base.checked_neg(), own.checked_neg())?,
             // A party on another account is a note, not a debt.
             _ => {}
         }
@@ -55,6 +55,8 @@ pub(super) async fn open_with(cx: &Cx<'_>, parties: &[RecordId], aliases: &Alias
     Ok(open)
 }
 
-pub(super) fn add(sum: &mut (i64, i64), base: i64, own: i64) {
-    *sum = (sum.0.saturating_add(base), sum.1.saturating_add(own));
+fn add(sum: &mut (i64, i64), base: Option<i64>, own: Option<i64>) -> Result<()> {
+    let added = |sum: i64, more: Option<i64>| sum.checked_add(more?);
+    *sum = added(sum.0, base).zip(added(sum.1, own)).ok_or_else(Error::too_large)?;
+    Ok(())
 }
