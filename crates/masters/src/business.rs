@@ -278,11 +278,8 @@ impl Master for Businesses {
         let sets = permission::plant(cx, business).await?;
         let owns = sets.get(&Role::Owner).copied();
         let owns = owns.ok_or_else(|| Error::internal("a company has no set of rights for its owner"))?;
-        let owner = membership::ActiveModel {
-            business_id: Set(business),
-            user_id: Set(cx.user),
-            permission_id: Set(owns),
-        };
+        let owner =
+            membership::ActiveModel { business_id: Set(business), user_id: Set(cx.user), permission_id: Set(owns) };
         membership::Entity::insert(owner).exec_without_returning(&cx.db).await?;
         Ok(())
     }
