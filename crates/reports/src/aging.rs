@@ -107,6 +107,13 @@ pub(super) fn of_currency(code: &str) -> Result<Own> {
     Ok(Own(Currency::known(code, "what a party owes")?.decimals()))
 }
 
+/// What has a row: a party, or each of its documents as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grain {
+    Parties,
+    Documents,
+}
+
 pub(super) struct Aged {
     coins: Coins,
     open: Vec<Open>,
@@ -117,6 +124,9 @@ pub(super) struct Aged {
 
 #[derive(Clone, FromQueryResult)]
 struct Left {
+    /// When it is due, where its item was read.
+    #[sea_orm(skip)]
+    due: Option<Day>,
     open_item_id: RecordId,
     party_id: Named,
     document_id: RecordId,
@@ -171,7 +181,7 @@ fn beside(open: &[&Open], coins: Coins, asked: &Asked) -> Vec<Cell> {
     ]
 }
 
-fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
+fn fold(facts: Aged, asked: &Asked, grain: Grain) -> Sheet {
     let Aged { coins, open, parties, control } = facts;
     let cells = |open: &[&Open]| [coins.asked.cells(&spread(open, asked)), beside(open, coins, asked)].concat();
     let mut by_party: BTreeMap<(&str, RecordId), Vec<&Open>> = BTreeMap::new();
@@ -183,7 +193,7 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
     for ((name, party), open) in by_party {
         let figures = spread(&open, asked);
         // In detail there are documents to see, also where one takes up what another leaves.
-        if !in_detail && figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
+        if grain == Grain::Parties && figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
             continue;
         }
         let detail = |one: &&Open| Row {
@@ -196,7 +206,10 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
             values: cells(&[one]),
             ..Row::default()
         };
-        let children = if in_detail { open.iter().map(detail).collect() } else { Vec::new() };
+        let children = match grain {
+            Grain::Parties => Vec::new(),
+            Grain::Documents => open.iter().map(detail).collect(),
+        };
         rows.push(Row {
             r#type: RowType::Party,
             party_id: Some(party),
@@ -282,11 +295,11 @@ impl<S: Side> Report for Aging<S> {
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
-        gather::<S>(cx, asked).await
+        gather::<S>(cx, asked, Grain::Parties).await
     }
 
     fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
-        Ok(fold(facts, asked, false))
+        Ok(fold(facts, asked, Grain::Parties))
     }
 }
 
@@ -300,11 +313,11 @@ impl<S: Side> Report for AgingDetail<S> {
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
-        gather::<S>(cx, asked).await
+        gather::<S>(cx, asked, Grain::Documents).await
     }
 
     fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
-        Ok(fold(facts, asked, true))
+        Ok(fold(facts, asked, Grain::Documents))
     }
 }
 

@@ -1,21 +1,22 @@
 //! What is open on a day, as it is read.
 
-use super::{Aged, Coins, Left, Open, Side, Sums, of_currency};
+use super::{Aged, Coins, Grain, Left, Open, Side, Sums, of_currency};
 use crate::asked::Asked;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
 use ::rules::keeper::Keeper;
+use books::among::among;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountType};
 use schema::aliases::Aliases;
+use schema::some::is_open;
 use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
 use schema::{account as accounts, party as parties};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::SummedUp as _;
 
 /// The accounts of one side: what customers owe with what they paid in advance, or what suppliers are owed with what they
@@ -35,12 +36,15 @@ pub(crate) async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result
     Ok(found.into_tuple().all(&cx.db).await?)
 }
 
-pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
+pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) -> Result<Aged> {
     let controls = control_accounts(cx, S::ACCOUNTS).await?;
     let aliases = asked.aliases(cx)?;
     let left = left_open(cx, &controls, asked, &aliases).await?;
     let due = due_dates(cx, &left).await?;
-    let named = documents_of(cx, left.iter().map(|one| one.document_id)).await?;
+    let named = match grain {
+        Grain::Parties => HashMap::new(),
+        Grain::Documents => documents_of(cx, left.iter().map(|one| one.document_id)).await?,
+    };
     let open = left.into_iter().map(|one| {
         let document = named.get(&one.document_id);
         Ok(Open {
@@ -80,9 +84,7 @@ pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> 
 /// happened since, however much was settled before.
 async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &Aliases) -> Result<Vec<Left>> {
     let business = cx.business_id()?;
-    let mut now = open_items::Entity::find()
-        .filter(open_items::Column::BusinessId.eq(business))
-        .filter(open_items::Column::Open.ne(Money::ZERO));
+    let mut now = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(business)).filter(is_open());
     let mut since = open_item_moves::Entity::find()
         .select_only()
         .column(open_item_moves::Column::OpenItemId)
@@ -115,6 +117,7 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &
     let mut left: BTreeMap<RecordId, Left> = BTreeMap::new();
     for item in now.all(&cx.db).await?.into_iter().filter(|item| controls.contains(&item.account_id)) {
         let of_item = Left {
+            due: Some(item.due_date.unwrap_or(item.date)),
             open_item_id: item.id,
             party_id: item.party_id,
             document_id: item.document_id,
@@ -152,7 +155,7 @@ async fn first_days(cx: &Cx<'_>, items: impl Iterator<Item = &Left>) -> Result<H
         .column(open_item_moves::Column::OpenItemId)
         .column_as(open_item_moves::Column::Date.min(), "date")
         .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
-        .filter(open_item_moves::Column::OpenItemId.is_in(ids))
+        .filter(among(cx, open_item_moves::Column::OpenItemId, ids))
         .group_by(open_item_moves::Column::OpenItemId)
         .into_tuple()
         .all(&cx.db)
@@ -190,10 +193,16 @@ pub(crate) async fn of_party(
 /// When open items are due: as they say, and of those that are gone as their entries said.
 async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>> {
     let business = cx.business_id()?;
-    let mut due: HashMap<RecordId, Day> = HashMap::new();
-    let there = open_items::Entity::find()
-        .filter(open_items::Column::BusinessId.eq(business))
-        .filter(open_items::Column::Id.is_in(left.iter().map(|one| one.open_item_id)));
+    let mut due: HashMap<RecordId, Day> = left.iter().filter_map(|one| Some((one.open_item_id, one.due?))).collect();
+    let settled: Vec<RecordId> = left.iter().filter(|one| one.due.is_none()).map(|one| one.open_item_id).collect();
+    if settled.is_empty() {
+        return Ok(due);
+    }
+    let there = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(business)).filter(among(
+        cx,
+        open_items::Column::Id,
+        settled,
+    ));
     for item in there.all(&cx.db).await? {
         due.insert(item.id, item.due_date.unwrap_or(item.date));
     }
@@ -217,7 +226,7 @@ async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>>
                 .into(),
         )
         .filter(entry_lines::Column::BusinessId.eq(business))
-        .filter(entries::Column::DocumentId.is_in(gone.keys().copied()))
+        .filter(among(cx, (entries::Entity, entries::Column::DocumentId), gone.keys().copied()))
         .filter(entry_lines::Column::DueDate.is_not_null())
         .order_by_asc(entry_lines::Column::EntryNumber)
         .into_tuple()
@@ -239,7 +248,7 @@ pub(crate) async fn documents_of(
         .select_only()
         .columns([documents::Column::Id, documents::Column::Kind, documents::Column::Number])
         .filter(documents::Column::BusinessId.eq(cx.business_id()?))
-        .filter(documents::Column::Id.is_in(ids))
+        .filter(among(cx, documents::Column::Id, ids))
         .into_tuple()
         .all(&cx.db)
         .await?;
@@ -251,7 +260,7 @@ pub(crate) async fn names_of(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>) -
         .select_only()
         .columns([parties::Column::Id, parties::Column::Name])
         .filter(parties::Column::BusinessId.eq(cx.business_id()?))
-        .filter(parties::Column::Id.is_in(ids))
+        .filter(among(cx, parties::Column::Id, ids.collect::<HashSet<_>>()))
         .into_tuple()
         .all(&cx.db)
         .await?;

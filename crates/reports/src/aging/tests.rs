@@ -32,7 +32,7 @@ fn what_is_due_on_the_day_is_not_late_and_advances_lessen_the_rest() {
         parties: named(&[(1, "Beta"), (2, "Alpha")]),
         control: Sums { own: control, base: control },
     };
-    let sheet = fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), false);
+    let sheet = fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), Grain::Parties);
     assert_eq!(failed(&sheet), Vec::<String>::new());
     assert_eq!(
         written(&sheet),
@@ -42,6 +42,6 @@ fn what_is_due_on_the_day_is_not_late_and_advances_lessen_the_rest() {
             "total 100.00 -24.40 70.00 0.00 90.00 235.60 \"EUR\" 235.60 235.60",
         ]
     );
-    assert_eq!(fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), true).rows[0].children.len(), 3);
-    assert_eq!(failed(&fold(facts(2_356_100), &asked("2026-01-01", "2026-03-31"), false)).len(), 1);
+    assert_eq!(fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), Grain::Documents).rows[0].children.len(), 3);
+    assert_eq!(failed(&fold(facts(2_356_100), &asked("2026-01-01", "2026-03-31"), Grain::Parties)).len(), 1);
 }
