@@ -1,5 +1,9 @@
 //! Credit notes: what a customer gets back.
 
+mod posting;
+#[cfg(test)]
+mod tests;
+
 use crate::currency::CurrencyCode;
 use crate::day::Day;
 use crate::document::{self, HeadInput, HeadView};
@@ -14,7 +18,7 @@ use crate::parts::settlement::allocating::{self, AllocationInput};
 use crate::parts::status::{self, NoteStatus};
 use crate::parts::wire::{Checked, example_of, example_view_of};
 use crate::parts::wire::{read, trade_input, trade_view};
-use crate::parts::{Charge, Direction, NoteKind, ReturnCost, Shown, Trade, TradeAsked, TradeBody, TradeKind};
+use crate::parts::{Charge, Direction, NoteKind, Posts, ReturnCost, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use books::cx::Cx;
 use kit::extra::{Extra, action};
 use kit::master::{RecordKeeping, kept};
@@ -77,6 +81,7 @@ impl TradeKind for CreditNote {
     };
     const KIND: DocumentKind = DocumentKind::CreditNote;
     const DIRECTION: Direction = Direction::CreditNote;
+    const POSTING: Posts = Posts::Bill(posting::lines);
     const STATUSES: &'static [&'static str] = &["draft", "open", "partiallyAllocated", "closed", "void"];
     const BY_STATUS: Looks = status::notes_that_stand;
     type Input = CreditNoteInput;

@@ -1,5 +1,9 @@
 //! Debit notes: what a supplier gives back.
 
+mod posting;
+#[cfg(test)]
+mod tests;
+
 use crate::credit_note::CreditNote;
 use crate::currency::CurrencyCode;
 use crate::day::Day;
@@ -15,7 +19,7 @@ use crate::parts::settlement::allocating::{self, AllocationInput};
 use crate::parts::status::{self, NoteStatus};
 use crate::parts::wire::{Checked, example_of, example_view_of};
 use crate::parts::wire::{read, trade_input, trade_view};
-use crate::parts::{Charge, Direction, NoteKind, Shown, Trade, TradeAsked, TradeBody, TradeKind};
+use crate::parts::{Charge, Direction, NoteKind, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use books::cx::Cx;
 use kit::extra::{Extra, action};
 use kit::master::{RecordKeeping, kept};
@@ -75,6 +79,7 @@ impl TradeKind for DebitNote {
     };
     const KIND: DocumentKind = DocumentKind::DebitNote;
     const DIRECTION: Direction = Direction::DebitNote;
+    const POSTING: Posts = Posts::Bill(posting::lines);
     const STATUSES: &'static [&'static str] = CreditNote::STATUSES;
     const BY_STATUS: Looks = status::notes_that_stand;
     type Input = DebitNoteInput;

@@ -1,5 +1,9 @@
 //! Delivery notes: what was delivered to a customer, and what came back. They post what goods cost.
 
+mod posting;
+#[cfg(test)]
+mod tests;
+
 use crate::clock::Instant;
 use crate::currency::CurrencyCode;
 use crate::day::Day;
@@ -15,7 +19,7 @@ use crate::parts::line::{DeliveryLineView, TradeLineInput, check_discount, check
 use crate::parts::status::{self, DeliveryStatus, Extent};
 use crate::parts::wire::{Checked, chain_example_view, example_of};
 use crate::parts::wire::{read, trade_input, trade_view};
-use crate::parts::{Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
+use crate::parts::{Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use crate::wire_enum;
 use books::cx::Cx;
 use kit::extra::Extra;
@@ -101,6 +105,7 @@ impl TradeKind for DeliveryNote {
     };
     const KIND: DocumentKind = DocumentKind::DeliveryNote;
     const DIRECTION: Direction = Direction::DeliveryNote;
+    const POSTING: Posts = Posts::Goods(posting::lines);
     const STATUSES: &'static [&'static str] = DeliveryStatus::TEXTS;
     const BY_STATUS: Looks = status::that_got_so_far;
     type Input = DeliveryNoteInput;

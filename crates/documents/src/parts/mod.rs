@@ -55,6 +55,8 @@ use kit::list::Reads;
 use kit::resource::{About, Record, Resource, Scope};
 use kit::rows::{Filter, Rows};
 use line::TradeLineAsked;
+use posting::{Bill, GoodsNote};
+use rules::posting::{Line, Unposted};
 use schema::key::ResourceKey;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, Stage};
@@ -91,12 +93,22 @@ crate::stored::wire_enum! {
     }
 }
 
+/// What a kind posts, by what it is made of.
+#[derive(Clone, Copy)]
+pub enum Posts {
+    /// An order comes into no ledger.
+    Nothing,
+    Goods(fn(&GoodsNote<'_>) -> Result<Vec<Line>, Unposted>),
+    Bill(fn(Bill<'_>) -> Result<Vec<Line>, Unposted>),
+}
+
 /// What a kind of trade document adds.
 pub trait TradeKind: Send + Sync + 'static {
     const KEY: ResourceKey;
     const ABOUT: About;
     const KIND: DocumentKind;
     const DIRECTION: Direction;
+    const POSTING: Posts;
     const STATUSES: &'static [&'static str];
     /// Finds documents by such a status.
     const BY_STATUS: kit::rows::Looks;
@@ -168,7 +180,7 @@ impl<K: TradeKind> Document for Trade<K> {
         (false, true) => Module::Sales,
         (false, false) => Module::Purchase,
     };
-    const POSTS: bool = !K::DIRECTION.is_order();
+    const POSTS: bool = !matches!(K::POSTING, Posts::Nothing);
     type Asked = TradeAsked;
     type Figures = TradeFigures;
     type Live = Standing;
@@ -233,7 +245,7 @@ impl<K: TradeKind> Document for Trade<K> {
     }
 
     async fn settle(cx: &Cx<'_>, head: &Head, asked: &TradeAsked, purpose: Purpose) -> Result<Settled<TradeFigures>> {
-        work_out::settle(cx, K::DIRECTION, head, asked, purpose).await
+        work_out::settle(cx, (K::DIRECTION, K::POSTING), head, asked, purpose).await
     }
 
     fn change(old: &TradeAsked, new: &TradeAsked) -> Change {

@@ -1,6 +1,7 @@
-//! What a trade document posts: rules without a database, tested by tables.
+//! What trade documents post is said by their kinds, each in its `posting`: what it debits, and what it credits. These are
+//! the parts that they say it with: rules without a database.
 
-use super::{Direction, TradeAsked};
+use super::TradeAsked;
 use crate::ids::RecordId;
 use crate::money::Money;
 use books::chart::Chart;
@@ -64,32 +65,179 @@ pub(crate) struct Amounts<'a> {
 
 /// What a line says beside its amount, and what it tells of tax.
 #[derive(Default)]
-struct Says {
+pub(crate) struct Says {
     about: About,
     facts: Vec<TaxFact>,
 }
 
-/// One side of the posting in the making: amounts are positive where an invoice debits.
-struct Sheet<'s> {
+/// A document that charges or credits, as it comes to be posted. Its kind says what it debits and what it credits.
+pub struct Bill<'b> {
+    pub(crate) asked: &'b TradeAsked,
+    pub(crate) accounts: &'b Accounts<'b>,
+    pub(crate) exchange: &'b Exchange<'b>,
+    pub(crate) amounts: Amounts<'b>,
+    /// Line by line.
+    pub(crate) taxes: Vec<LineOfTax>,
+    /// What it does to stock.
+    pub(crate) stock: &'b [stock_facts::Model],
+}
+
+/// A note of goods, as it comes to be posted.
+pub struct GoodsNote<'n> {
+    pub(crate) asked: &'n TradeAsked,
+    pub(crate) exchange: &'n Exchange<'n>,
+    pub(crate) chart: &'n Chart,
+    pub(crate) stock: &'n [stock_facts::Model],
+}
+
+/// An amount in the company's currency, and in that of the document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Worth {
+    base: Money,
+    own: Money,
+}
+
+impl Worth {
+    fn negated(self) -> Result<Self, TooLarge> {
+        Ok(Self { base: minus(Money::ZERO, self.base)?, own: minus(Money::ZERO, self.own)? })
+    }
+}
+
+/// A line of a bill.
+pub(crate) struct BillLine<'b> {
+    account: Option<RecordId>,
+    item: Option<RecordId>,
+    /// Without the tax that is claimed back.
+    pub(crate) net: Worth,
+    says: Says,
+    pub(crate) goods: Vec<&'b stock_facts::Model>,
+    taxes: Vec<Line>,
+}
+
+impl<'b> Bill<'b> {
+    pub(crate) fn sheet(&self) -> Sheet<'b> {
+        Sheet { chart: self.accounts.chart, exchange: self.exchange, lines: Vec::new() }
+    }
+
+    pub(crate) fn lines(&mut self) -> Vec<BillLine<'b>> {
+        let taxes = std::mem::take(&mut self.taxes);
+        let lines = self.asked.lines.iter().zip(taxes).map(|(line, tax)| {
+            let about = About {
+                description: line.description.clone(),
+                subject: Subject {
+                    item: line.item,
+                    quantity: None,
+                    tax: line.tax.code().map(|code| TaxTag { code, component: None, base: None }),
+                },
+                ..About::default()
+            };
+            BillLine {
+                account: line.account,
+                item: line.item,
+                net: Worth { base: tax.cost, own: tax.own_cost },
+                says: Says { about, facts: tax.bare },
+                goods: self.stock.iter().filter(|fact| Some(fact.line_id) == line.id).collect(),
+                taxes: tax.lines,
+            }
+        });
+        lines.collect()
+    }
+
+    /// Where what a line sells is earned.
+    pub(crate) fn earning(&self, line: &BillLine<'_>) -> Result<Postable, Refusal> {
+        self.own_account(line, Purpose::SaleLine)
+    }
+
+    /// Where what a line buys is spent.
+    pub(crate) fn spending(&self, line: &BillLine<'_>) -> Result<Postable, Refusal> {
+        self.own_account(line, Purpose::PurchaseLine)
+    }
+
+    fn own_account(&self, line: &BillLine<'_>, purpose: Purpose) -> Result<Postable, Refusal> {
+        self.accounts.or_opening(|chart| match line.account {
+            Some(own) => chart.free(own, purpose).map(Into::into),
+            // A text trades nothing, and its line is dropped.
+            None => Ok(chart.roles().purchase_price_variance.clone().into()),
+        })
+    }
+
+    /// Where what the total was rounded by goes.
+    pub(crate) fn rounding_account(&self) -> Result<Postable, Refusal> {
+        self.accounts.or_opening(|chart| Ok(chart.roles().rounding.clone().into()))
+    }
+
+    pub(crate) fn rounding(&self) -> Worth {
+        Worth { base: self.amounts.base.rounding, own: self.amounts.totals.rounding }
+    }
+
+    /// The account of the customer.
+    pub(crate) fn receivable(&self) -> Result<Postable, Refusal> {
+        self.control(Side::Receivable)
+    }
+
+    /// The account of the supplier.
+    pub(crate) fn payable(&self) -> Result<Postable, Refusal> {
+        self.control(Side::Payable)
+    }
+
+    fn control(&self, side: Side) -> Result<Postable, Refusal> {
+        let control = self.accounts.chart.control(self.accounts.control, side, self.exchange.currency)?;
+        Ok(control.of(self.asked.party).into())
+    }
+
+    /// What is charged or credited in the end.
+    pub(crate) fn total(&self) -> Worth {
+        Worth { base: self.amounts.base.total, own: self.amounts.totals.total }
+    }
+
+    /// What the line of the total says.
+    pub(crate) fn due(&self) -> Says {
+        Says { about: About { due_date: self.asked.due_date, ..About::default() }, facts: Vec::new() }
+    }
+}
+
+impl<'n> GoodsNote<'n> {
+    pub(crate) fn sheet(&self) -> Sheet<'n> {
+        Sheet { chart: self.chart, exchange: self.exchange, lines: Vec::new() }
+    }
+
+    /// What its lines do to stock, in their order.
+    pub(crate) fn goods(&self) -> impl Iterator<Item = &'n stock_facts::Model> {
+        let stock = self.stock;
+        self.asked.lines.iter().flat_map(move |line| stock.iter().filter(|fact| Some(fact.line_id) == line.id))
+    }
+}
+
+/// The lines of an entry in the making.
+pub(crate) struct Sheet<'s> {
+    chart: &'s Chart,
     exchange: &'s Exchange<'s>,
-    sign: i64,
-    lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
 }
 
 impl Sheet<'_> {
-    fn signed(&self, money: Money) -> Result<Money, TooLarge> {
-        money.units().checked_mul(self.sign).map(Money::from_units).ok_or(TooLarge)
-    }
-
-    fn add(&mut self, to: impl Into<Postable>, base: Money, own: Money, what: Says) -> Result<(), Unposted> {
-        let (base, own) = (self.signed(base)?, self.signed(own)?);
-        let amount = Valued { base, currency: self.exchange.currency.to_owned(), own };
-        self.lines.push(Line::on(to, amount, what.about)?.telling(what.facts));
+    pub(crate) fn debit(&mut self, to: impl Into<Postable>, worth: Worth, says: Says) -> Result<(), Unposted> {
+        let amount = Valued { base: worth.base, currency: self.exchange.currency.to_owned(), own: worth.own };
+        self.lines.push(Line::on(to, amount, says.about)?.telling(says.facts));
         Ok(())
     }
 
+    pub(crate) fn credit(&mut self, to: impl Into<Postable>, worth: Worth, says: Says) -> Result<(), Unposted> {
+        self.debit(to, worth.negated()?, says)
+    }
+
+    /// The tax of a line, on the side that its keeper says.
+    pub(crate) fn taxes(&mut self, line: BillLine<'_>) {
+        let BillLine { item, taxes, .. } = line;
+        self.lines.extend(taxes.into_iter().map(|of_tax| {
+            let subject = Subject { item, ..of_tax.subject().clone() };
+            of_tax.on_subject(subject)
+        }));
+    }
+
     /// What goods are worth, and where the other side of that stands.
-    fn add_goods(&mut self, chart: &Chart, fact: &stock_facts::Model) -> Result<(), Unposted> {
+    pub(crate) fn goods(&mut self, fact: &stock_facts::Model) -> Result<(), Unposted> {
+        let chart = self.chart;
         let subject = Subject { item: Some(fact.item_id), ..Subject::default() };
         let quantity = Some(fact.moves()).filter(|_| fact.is_movement());
         let stock = chart.standing(fact.inventory_account_id)?;
@@ -108,14 +256,11 @@ impl Sheet<'_> {
 
     /// What goods are worth that are paid for by a document in its own currency: the line that says so stands where they
     /// wait, or lie. What another rate than that of their note makes of it is a difference of exchange.
-    fn add_paid(
-        &mut self,
-        chart: &Chart,
-        facts: &[&stock_facts::Model],
-        (net, own): (Money, Money),
-        mut says: Says,
-    ) -> Result<(), Unposted> {
+    ///
+    /// What is bought is a debit, and what goes back a credit: `net` is what it is worth on that side.
+    fn paid(&mut self, facts: &[&stock_facts::Model], net: Worth, mut says: Says) -> Result<(), Unposted> {
         let Some(lead) = facts.first() else { return Ok(()) };
+        let chart = self.chart;
         let waits = matches!(lead.kind, FactKind::Bill | FactKind::Credit) || lead.booked_stock == Money::ZERO;
         let on = lead.waits_account_id.filter(|_| waits);
         let (account, value) = match on {
@@ -123,18 +268,18 @@ impl Sheet<'_> {
             None => (lead.inventory_account_id, lead.booked_stock),
         };
         let abroad = self.exchange.currency != self.exchange.base;
-        let (said, in_own) = match (abroad, on) {
-            (false, _) => (self.signed(value)?, self.signed(value)?),
-            (true, Some(_)) => (self.signed(value)?, own),
-            (true, None) => (net, own),
+        let said = match (abroad, on) {
+            (false, _) => Worth { base: value, own: value },
+            (true, Some(_)) => Worth { base: value, own: net.own },
+            (true, None) => net,
         };
         let quantity = Some(lead.moves()).filter(|_| on.is_none() && lead.is_movement());
         says.about.subject.quantity = quantity;
         // What is paid to have goods here names none, and is worth of these.
         says.about.subject.item = Some(lead.item_id);
-        self.add(chart.standing(account)?, said, in_own, says)?;
+        self.debit(chart.standing(account)?, said, says)?;
         let mut sums: BTreeMap<(RecordId, RecordId), Money> = BTreeMap::new();
-        let mut rest = self.signed(net)?;
+        let mut rest = net.base;
         for fact in facts {
             for (to, amount) in [
                 (Some(fact.inventory_account_id), fact.booked_stock),
@@ -149,11 +294,21 @@ impl Sheet<'_> {
             }
         }
         let sum = sums.entry((account, lead.item_id)).or_default();
-        *sum = minus(*sum, self.signed(said)?)?;
+        *sum = minus(*sum, said.base)?;
         for ((to, item), amount) in sums {
             self.add_base(chart.standing(to)?, amount, Subject { item: Some(item), ..Subject::default() })?;
         }
         self.add_base(chart.roles().realised_exchange.clone(), rest, Subject::default())
+    }
+
+    pub(crate) fn debit_goods(&mut self, line: &mut BillLine<'_>) -> Result<(), Unposted> {
+        let says = std::mem::take(&mut line.says);
+        self.paid(&line.goods, line.net, says)
+    }
+
+    pub(crate) fn credit_goods(&mut self, line: &mut BillLine<'_>) -> Result<(), Unposted> {
+        let says = std::mem::take(&mut line.says);
+        self.paid(&line.goods, line.net.negated()?, says)
     }
 
     /// An amount that is in the company's currency alone, with the sign that it has.
@@ -180,88 +335,12 @@ pub(crate) fn cost_of(
     Ok(cost)
 }
 
-/// The lines of a document's entry.
-pub(crate) fn lines(
-    direction: Direction,
-    asked: &TradeAsked,
-    accounts: &Accounts<'_>,
-    exchange: &Exchange<'_>,
-    amounts: &Amounts<'_>,
-    mut taxes: Vec<LineOfTax>,
-    stock: &[stock_facts::Model],
-) -> Result<Vec<Line>, Unposted> {
-    let chart = accounts.chart;
-    let Amounts { totals, base } = *amounts;
-    let is_sale = direction.is_sale();
-    // A sale credits what it earns; a purchase debits what it costs; a note does the opposite.
-    let sign = if is_sale == direction.credits() { 1 } else { -1 };
-    let mut sheet = Sheet { exchange, sign, lines: Vec::new() };
-    for (index, line) in asked.lines.iter().enumerate() {
-        let goods: Vec<&stock_facts::Model> = stock.iter().filter(|fact| Some(fact.line_id) == line.id).collect();
-        let mut tax = std::mem::take(&mut taxes[index]);
-        let (net, own) = (tax.cost, tax.own_cost);
-        let facts = std::mem::take(&mut tax.bare);
-        let about = About {
-            description: line.description.clone(),
-            subject: Subject {
-                item: line.item,
-                quantity: None,
-                tax: line.tax.code().map(|code| TaxTag { code, component: None, base: None }),
-            },
-            ..About::default()
-        };
-        let says = Says { about, facts };
-        // A text trades nothing, and its line is dropped.
-        let own_account = || {
-            accounts.or_opening(|chart| match line.account {
-                Some(own) => {
-                    let purpose = if is_sale { Purpose::SaleLine } else { Purpose::PurchaseLine };
-                    chart.free(own, purpose).map(Into::into)
-                }
-                None => Ok(chart.roles().purchase_price_variance.clone().into()),
-            })
-        };
-        match goods.as_slice() {
-            [] => sheet.add(own_account()?, net, own, says)?,
-            goods if is_sale => {
-                sheet.add(own_account()?, net, own, says)?;
-                for fact in goods {
-                    sheet.add_goods(chart, fact)?;
-                }
-            }
-            goods => sheet.add_paid(chart, goods, (net, own), says)?,
-        }
-        let of_item = |of_tax: Line| {
-            let subject = Subject { item: line.item, ..of_tax.subject().clone() };
-            of_tax.on_subject(subject)
-        };
-        sheet.lines.extend(tax.lines.into_iter().map(of_item));
+impl BillLine<'_> {
+    /// What the line of its net amount says.
+    pub(crate) fn says(&mut self) -> Says {
+        std::mem::take(&mut self.says)
     }
-    let rounding = accounts.or_opening(|chart| Ok(chart.roles().rounding.clone().into()))?;
-    sheet.add(rounding, base.rounding, totals.rounding, Says::default())?;
-    let side = if is_sale { Side::Receivable } else { Side::Payable };
-    let control = chart.control(accounts.control, side, exchange.currency)?.of(asked.party);
-    let opposite = |money: Money| minus(Money::ZERO, money);
-    let about = About { due_date: asked.due_date, ..About::default() };
-    sheet.add(control, opposite(base.total)?, opposite(totals.total)?, Says { about, facts: Vec::new() })?;
-    Ok(sheet.lines)
-}
-
-/// The lines of the entry of a note of goods: what they cost goes to where they wait, or is a cost at once.
-pub(crate) fn goods_lines(
-    asked: &TradeAsked,
-    exchange: &Exchange<'_>,
-    chart: &Chart,
-    stock: &[stock_facts::Model],
-) -> Result<Vec<Line>, Unposted> {
-    let mut sheet = Sheet { exchange, sign: 1, lines: Vec::new() };
-    for line in &asked.lines {
-        for fact in stock.iter().filter(|fact| Some(fact.line_id) == line.id) {
-            sheet.add_goods(chart, fact)?;
-        }
-    }
-    Ok(sheet.lines)
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod cases;

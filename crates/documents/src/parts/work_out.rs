@@ -6,9 +6,9 @@ use super::goods::{Moving, goods_of, waiting_account};
 use super::goods_note::RETURN;
 use super::landed::Received;
 use super::line::{LineKept, TradeLineAsked};
-use super::posting::{Accounts, Amounts, Exchange, InBase, goods_lines, lines};
+use super::posting::{Accounts, Amounts, Bill, Exchange, GoodsNote, InBase};
 use super::shares::{Worked, Working, work_out};
-use super::{Direction, SummaryKept, TradeAsked, TradeFigures};
+use super::{Direction, Posts, SummaryKept, TradeAsked, TradeFigures};
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::document::{Head, Purpose, Settled, SettledEntry, TradedLine};
@@ -48,7 +48,7 @@ pub(crate) async fn items_of(cx: &Cx<'_>, lines: &[TradeLineAsked]) -> Result<It
 
 pub(crate) async fn settle(
     cx: &Cx<'_>,
-    direction: Direction,
+    (direction, posting): (Direction, Posts),
     head: &Head,
     asked: &TradeAsked,
     purpose: Purpose,
@@ -139,11 +139,13 @@ pub(crate) async fn settle(
             figures: &figures,
         },
     };
-    let posting = if direction.is_goods() {
-        trading.goods(head, following, &mut settled).await?
-    } else {
-        settled.open.push(open(direction, head, asked, &accounts, &figures));
-        trading.bill(head, &taxes, following, &mut settled).await?
+    let posting = match posting {
+        Posts::Nothing => Vec::new(),
+        Posts::Goods(lines) => trading.goods(head, following, &mut settled, lines).await?,
+        Posts::Bill(lines) => {
+            settled.open.push(open(direction, head, asked, &accounts, &figures));
+            trading.bill(head, &taxes, following, &mut settled, lines).await?
+        }
     };
     let posting = Posting::balanced(posting).map_err(unbalanced)?;
     let kind = if asked.is_opening { EntryKind::Opening } else { EntryKind::Normal };
@@ -238,6 +240,7 @@ impl Trading<'_> {
         taxes: &TaxCodes,
         mut following: Following<'_>,
         settled: &mut Settled<TradeFigures>,
+        lines: fn(Bill<'_>) -> Result<Vec<Line>, Unposted>,
     ) -> Result<Vec<Line>> {
         let Moving { direction, asked, exchange, base, .. } = self.moving;
         let mut waits: Vec<Option<RecordId>> = vec![None; asked.lines.len()];
@@ -253,7 +256,8 @@ impl Trading<'_> {
         let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
         let taxes = self.taxes(head, taxes)?;
         let amounts = Amounts { totals: &settled.figures.totals, base };
-        lines(direction, asked, self.accounts, exchange, &amounts, taxes, facts).map_err(unposted)
+        let bill = Bill { asked, accounts: self.accounts, exchange, amounts, taxes, stock: facts };
+        lines(bill).map_err(unposted)
     }
 
     /// The tax of each line, as it comes into the books.
@@ -299,6 +303,7 @@ impl Trading<'_> {
         head: &Head,
         mut following: Following<'_>,
         settled: &mut Settled<TradeFigures>,
+        lines: fn(&GoodsNote<'_>) -> Result<Vec<Line>, Unposted>,
     ) -> Result<Vec<Line>> {
         let Moving { direction, asked, exchange, .. } = self.moving;
         let mut waits: Vec<Option<RecordId>> = vec![None; asked.lines.len()];
@@ -310,7 +315,7 @@ impl Trading<'_> {
         settled.progress = Some(following.finish()?);
         settled.stock = stock::plan(self.cx, head.date, self.moving.facts(&waits)?).await?;
         let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
-        goods_lines(asked, exchange, self.moving.chart, facts).map_err(unposted)
+        lines(&GoodsNote { asked, exchange, chart: self.moving.chart, stock: facts }).map_err(unposted)
     }
 }
 

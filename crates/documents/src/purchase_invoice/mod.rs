@@ -1,5 +1,9 @@
 //! Purchase invoices: what was bought, and what is left to pay of it.
 
+mod posting;
+#[cfg(test)]
+mod tests;
+
 use crate::currency::CurrencyCode;
 use crate::day::Day;
 use crate::document::{self, HeadInput, HeadView};
@@ -13,7 +17,7 @@ use crate::parts::line::{TradeLineInput, TradeLineView, check_discount, check_li
 use crate::parts::status::{self, InvoiceStatus};
 use crate::parts::wire::{Checked, example_of};
 use crate::parts::wire::{read, trade_input, trade_view};
-use crate::parts::{Charge, Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
+use crate::parts::{Charge, Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use crate::sales_invoice::SalesInvoice;
 use books::cx::Cx;
 use kit::extra::{Extra, action};
@@ -84,6 +88,7 @@ impl TradeKind for PurchaseInvoice {
     };
     const KIND: DocumentKind = DocumentKind::PurchaseInvoice;
     const DIRECTION: Direction = Direction::PurchaseInvoice;
+    const POSTING: Posts = Posts::Bill(posting::lines);
     const STATUSES: &'static [&'static str] = SalesInvoice::STATUSES;
     const BY_STATUS: Looks = status::invoices_that_stand;
     type Input = PurchaseInvoiceInput;

@@ -1,5 +1,9 @@
 //! Receipt notes: what a supplier delivered, and what went back. They post what goods are to cost.
 
+mod posting;
+#[cfg(test)]
+mod tests;
+
 use crate::currency::CurrencyCode;
 use crate::day::Day;
 use crate::document::{self, HeadInput, HeadView};
@@ -14,7 +18,7 @@ use crate::parts::line::{ReceiptLineInput, ReceiptLineView, check_lines};
 use crate::parts::status::{self, Extent, ReceiptStatus};
 use crate::parts::wire::{Checked, chain_example_view, example_of};
 use crate::parts::wire::{read, trade_input, trade_view};
-use crate::parts::{Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
+use crate::parts::{Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use crate::wire_enum;
 use books::cx::Cx;
 use kit::extra::Extra;
@@ -94,6 +98,7 @@ impl TradeKind for ReceiptNote {
     };
     const KIND: DocumentKind = DocumentKind::ReceiptNote;
     const DIRECTION: Direction = Direction::ReceiptNote;
+    const POSTING: Posts = Posts::Goods(posting::lines);
     const STATUSES: &'static [&'static str] = ReceiptStatus::TEXTS;
     const BY_STATUS: Looks = status::that_got_so_far;
     type Input = ReceiptNoteInput;

@@ -1,5 +1,9 @@
 //! Sales invoices: what was sold, and what is left to be paid of it.
 
+mod posting;
+#[cfg(test)]
+mod tests;
+
 use crate::currency::CurrencyCode;
 use crate::day::Day;
 use crate::document::{self, HeadInput, HeadView};
@@ -13,7 +17,7 @@ use crate::parts::line::{TradeLineInput, TradeLineView, check_discount, check_li
 use crate::parts::status::{self, InvoiceStatus};
 use crate::parts::wire::{Checked, example_of};
 use crate::parts::wire::{read, trade_input, trade_view};
-use crate::parts::{CashAsked, Charge, Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
+use crate::parts::{CashAsked, Charge, Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use books::cx::Cx;
 use kit::extra::{Extra, action};
 use kit::master::{RecordKeeping, kept};
@@ -96,6 +100,7 @@ impl TradeKind for SalesInvoice {
     };
     const KIND: DocumentKind = DocumentKind::SalesInvoice;
     const DIRECTION: Direction = Direction::SalesInvoice;
+    const POSTING: Posts = Posts::Bill(posting::lines);
     const STATUSES: &'static [&'static str] = &["draft", "open", "partiallyPaid", "paid", "void", "overdue"];
     const BY_STATUS: Looks = status::invoices_that_stand;
     type Input = SalesInvoiceInput;

@@ -15,7 +15,7 @@ use crate::parts::order::{abilities, order_example, order_example_view, order_li
 use crate::parts::status::{self, Extent, SalesOrderStatus};
 use crate::parts::wire::Checked;
 use crate::parts::wire::{read, trade_input, trade_view};
-use crate::parts::{Direction, Shown, Trade, TradeAsked, TradeBody, TradeKind};
+use crate::parts::{Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
 use crate::wire_enum;
 use books::cx::Cx;
 use kit::extra::Extra;
@@ -81,6 +81,7 @@ impl TradeKind for SalesOrder {
     };
     const KIND: DocumentKind = DocumentKind::SalesOrder;
     const DIRECTION: Direction = Direction::SalesOrder;
+    const POSTING: Posts = Posts::Nothing;
     const STATUSES: &'static [&'static str] = SalesOrderStatus::TEXTS;
     const BY_STATUS: Looks = status::that_got_so_far;
     type Input = SalesOrderInput;
