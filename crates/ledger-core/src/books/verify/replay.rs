@@ -73,6 +73,8 @@ pub(super) struct Known {
     touched: Option<Vec<usize>>,
     /// The least that was there after each movement of each day.
     least: BTreeMap<Day, Wide>,
+    /// The facts whose goods were missing, and cost something else when they came.
+    corrected: BTreeSet<usize>,
 }
 
 impl Known {
@@ -89,6 +91,11 @@ impl Known {
             Some(moved) => *moved,
             None => Moved::default(),
         }
+    }
+
+    /// Whether goods were missing when they went, and cost something else when they came.
+    pub(super) fn is_corrected(&self, fact: usize) -> bool {
+        self.corrected.contains(&fact)
     }
 
     /// The facts of which the last day may have said something else, of so many up to it.
@@ -467,6 +474,9 @@ fn come(how: How, facts: &[Fact], (line, pieces): (RecordId, Wide), cost: Wide, 
         let moved = known.moved.entry(issue).or_default();
         moved.stock -= real - was;
         moved.waits += if back { 0 } else { waits };
+        if real != was {
+            known.corrected.insert(issue);
+        }
         known.touched.iter_mut().for_each(|touched| touched.push(issue));
     }
     if how.method == CostMethod::Fifo && left > 0 {
