@@ -8,8 +8,8 @@ use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
 use ::rules::keeper::Keeper;
+use books::among::among;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
 use kit::list::Parameter;
@@ -17,10 +17,11 @@ use rules::account::{AccountClass, AccountType};
 use schema::account as accounts;
 use schema::aliases::{Aliases, Named};
 use schema::party as parties;
+use schema::some::is_open;
 use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 use words::sums::SummedUp as _;
 
@@ -112,6 +113,13 @@ pub(super) fn of_currency(code: &str) -> Result<Own> {
     Ok(Own(Currency::known(code, "what a party owes")?.decimals()))
 }
 
+/// What has a row: a party, or each of its documents as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grain {
+    Parties,
+    Documents,
+}
+
 pub(super) struct Aged {
     coins: Coins,
     open: Vec<Open>,
@@ -122,6 +130,9 @@ pub(super) struct Aged {
 
 #[derive(Clone, FromQueryResult)]
 struct Left {
+    /// When it is due, where its item was read.
+    #[sea_orm(skip)]
+    due: Option<Day>,
     open_item_id: RecordId,
     party_id: Named,
     document_id: RecordId,
@@ -148,12 +159,15 @@ pub(super) async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result
     Ok(found.into_tuple().all(&cx.db).await?)
 }
 
-async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
+async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) -> Result<Aged> {
     let controls = control_accounts(cx, S::ACCOUNTS).await?;
     let aliases = asked.aliases(cx)?;
     let left = left_open(cx, &controls, asked, &aliases).await?;
     let due = due_dates(cx, &left).await?;
-    let named = documents_of(cx, left.iter().map(|one| one.document_id)).await?;
+    let named = match grain {
+        Grain::Parties => HashMap::new(),
+        Grain::Documents => documents_of(cx, left.iter().map(|one| one.document_id)).await?,
+    };
     let open = left.into_iter().map(|one| {
         let document = named.get(&one.document_id);
         Ok(Open {
@@ -193,9 +207,7 @@ async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
 /// happened since, however much was settled before.
 async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &Aliases) -> Result<Vec<Left>> {
     let business = cx.business_id()?;
-    let mut now = open_items::Entity::find()
-        .filter(open_items::Column::BusinessId.eq(business))
-        .filter(open_items::Column::Open.ne(Money::ZERO));
+    let mut now = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(business)).filter(is_open());
     let mut since = open_item_moves::Entity::find()
         .select_only()
         .column(open_item_moves::Column::OpenItemId)
@@ -228,6 +240,7 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &
     let mut left: BTreeMap<RecordId, Left> = BTreeMap::new();
     for item in now.all(&cx.db).await?.into_iter().filter(|item| controls.contains(&item.account_id)) {
         let of_item = Left {
+            due: Some(item.due_date.unwrap_or(item.date)),
             open_item_id: item.id,
             party_id: item.party_id,
             document_id: item.document_id,
@@ -265,7 +278,7 @@ async fn first_days(cx: &Cx<'_>, items: impl Iterator<Item = &Left>) -> Result<H
         .column(open_item_moves::Column::OpenItemId)
         .column_as(open_item_moves::Column::Date.min(), "date")
         .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
-        .filter(open_item_moves::Column::OpenItemId.is_in(ids))
+        .filter(among(cx, open_item_moves::Column::OpenItemId, ids))
         .group_by(open_item_moves::Column::OpenItemId)
         .into_tuple()
         .all(&cx.db)
@@ -303,10 +316,16 @@ pub(super) async fn of_party(
 /// When open items are due: as they say, and of those that are gone as their entries said.
 async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>> {
     let business = cx.business_id()?;
-    let mut due: HashMap<RecordId, Day> = HashMap::new();
-    let there = open_items::Entity::find()
-        .filter(open_items::Column::BusinessId.eq(business))
-        .filter(open_items::Column::Id.is_in(left.iter().map(|one| one.open_item_id)));
+    let mut due: HashMap<RecordId, Day> = left.iter().filter_map(|one| Some((one.open_item_id, one.due?))).collect();
+    let settled: Vec<RecordId> = left.iter().filter(|one| one.due.is_none()).map(|one| one.open_item_id).collect();
+    if settled.is_empty() {
+        return Ok(due);
+    }
+    let there = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(business)).filter(among(
+        cx,
+        open_items::Column::Id,
+        settled,
+    ));
     for item in there.all(&cx.db).await? {
         due.insert(item.id, item.due_date.unwrap_or(item.date));
     }
@@ -330,7 +349,7 @@ async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>>
                 .into(),
         )
         .filter(entry_lines::Column::BusinessId.eq(business))
-        .filter(entries::Column::DocumentId.is_in(gone.keys().copied()))
+        .filter(among(cx, (entries::Entity, entries::Column::DocumentId), gone.keys().copied()))
         .filter(entry_lines::Column::DueDate.is_not_null())
         .order_by_asc(entry_lines::Column::EntryNumber)
         .into_tuple()
@@ -352,7 +371,7 @@ pub(super) async fn documents_of(
         .select_only()
         .columns([documents::Column::Id, documents::Column::Kind, documents::Column::Number])
         .filter(documents::Column::BusinessId.eq(cx.business_id()?))
-        .filter(documents::Column::Id.is_in(ids))
+        .filter(among(cx, documents::Column::Id, ids))
         .into_tuple()
         .all(&cx.db)
         .await?;
@@ -364,7 +383,7 @@ pub(super) async fn names_of(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>) -
         .select_only()
         .columns([parties::Column::Id, parties::Column::Name])
         .filter(parties::Column::BusinessId.eq(cx.business_id()?))
-        .filter(parties::Column::Id.is_in(ids))
+        .filter(among(cx, parties::Column::Id, ids.collect::<HashSet<_>>()))
         .into_tuple()
         .all(&cx.db)
         .await?;
@@ -416,7 +435,7 @@ fn beside(open: &[&Open], coins: Coins, asked: &Asked) -> Vec<Cell> {
     ]
 }
 
-fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
+fn fold(facts: Aged, asked: &Asked, grain: Grain) -> Sheet {
     let Aged { coins, open, parties, control } = facts;
     let cells = |open: &[&Open]| [coins.asked.cells(&spread(open, asked)), beside(open, coins, asked)].concat();
     let mut by_party: BTreeMap<(&str, RecordId), Vec<&Open>> = BTreeMap::new();
@@ -428,7 +447,7 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
     for ((name, party), open) in by_party {
         let figures = spread(&open, asked);
         // In detail there are documents to see, also where one takes up what another leaves.
-        if !in_detail && figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
+        if grain == Grain::Parties && figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
             continue;
         }
         let detail = |one: &&Open| Row {
@@ -441,7 +460,10 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
             values: cells(&[one]),
             ..Row::default()
         };
-        let children = if in_detail { open.iter().map(detail).collect() } else { Vec::new() };
+        let children = match grain {
+            Grain::Parties => Vec::new(),
+            Grain::Documents => open.iter().map(detail).collect(),
+        };
         rows.push(Row {
             r#type: RowType::Party,
             party_id: Some(party),
@@ -527,11 +549,11 @@ impl<S: Side> Report for Aging<S> {
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
-        gather::<S>(cx, asked).await
+        gather::<S>(cx, asked, Grain::Parties).await
     }
 
     fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
-        Ok(fold(facts, asked, false))
+        Ok(fold(facts, asked, Grain::Parties))
     }
 }
 
@@ -545,11 +567,11 @@ impl<S: Side> Report for AgingDetail<S> {
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
-        gather::<S>(cx, asked).await
+        gather::<S>(cx, asked, Grain::Documents).await
     }
 
     fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
-        Ok(fold(facts, asked, true))
+        Ok(fold(facts, asked, Grain::Documents))
     }
 }
 
@@ -587,7 +609,7 @@ mod tests {
             parties: named(&[(1, "Beta"), (2, "Alpha")]),
             control: Sums { own: control, base: control },
         };
-        let sheet = fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), false);
+        let sheet = fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), Grain::Parties);
         assert_eq!(failed(&sheet), Vec::<String>::new());
         assert_eq!(
             written(&sheet),
@@ -597,7 +619,10 @@ mod tests {
                 "total 100.00 -24.40 70.00 0.00 90.00 235.60 \"EUR\" 235.60 235.60",
             ]
         );
-        assert_eq!(fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), true).rows[0].children.len(), 3);
-        assert_eq!(failed(&fold(facts(2_356_100), &asked("2026-01-01", "2026-03-31"), false)).len(), 1);
+        assert_eq!(
+            fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), Grain::Documents).rows[0].children.len(),
+            3
+        );
+        assert_eq!(failed(&fold(facts(2_356_100), &asked("2026-01-01", "2026-03-31"), Grain::Parties)).len(), 1);
     }
 }

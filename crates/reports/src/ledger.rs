@@ -4,7 +4,7 @@ use super::Report;
 use super::aging::names_of;
 use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, Fixed, KNOWN_AT, Mark, PARTY, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
-use super::lines::{after, amount, of_span};
+use super::lines::{after, alone, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end, at_end_of, carry_on};
 use crate::day::Day;
@@ -137,7 +137,8 @@ impl Report for GeneralLedger {
             return Ok(Leaves { fixed, own, lines, count, earlier, aliases, parties, whole, apart });
         }
         let all = of_span(cx, asked.span, asked).await?.filter(narrow());
-        let count = all.clone().column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
+        let counted = alone(cx, asked.span, asked).await?.filter(narrow());
+        let count = counted.column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
         let (limit, offset) = asked.limits();
         let by_account = all
             .join(
@@ -153,7 +154,7 @@ impl Report for GeneralLedger {
         let lines: Vec<Line> = in_order(by_account).limit(limit).offset(offset).into_model().all(&cx.db).await?;
         let mut earlier = HashMap::new();
         if let Some(first) = lines.first() {
-            let found: Option<Option<i64>> = of_span(cx, asked.span, asked)
+            let found: Option<Option<i64>> = alone(cx, asked.span, asked)
                 .await?
                 .filter(narrow())
                 .filter(entry_lines::Column::AccountId.eq(first.account_id))

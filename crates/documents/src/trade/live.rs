@@ -13,6 +13,7 @@ use books::cx::Cx;
 use books::progress::{self, less};
 use books::stock;
 use kit::list::FilterValue;
+use schema::some::{is_draft, is_open};
 use schema::tables::CLOSED;
 use schema::tables::documents::{self, Column};
 use schema::tables::{
@@ -451,7 +452,7 @@ pub(super) fn that_got_so_far(_: &Cx<'_>, value: &FilterValue) -> Result<Conditi
     for text in texts {
         let stage = match text.as_str() {
             "draft" => {
-                any = any.add(Column::Status.eq(DocumentStatus::Draft));
+                any = any.add(is_draft());
                 continue;
             }
             "cancelled" | "void" => {
@@ -483,16 +484,12 @@ fn open_where(cx: &Cx<'_>, wanted: SimpleExpr) -> Result<SimpleExpr> {
     Ok(Expr::exists(open))
 }
 
-fn is_left() -> SimpleExpr {
-    open_items::Column::Open.ne(Money::ZERO)
-}
-
 fn is_whole() -> SimpleExpr {
     Expr::col(open_items::Column::Open).eq(Expr::col(open_items::Column::Amount))
 }
 
 fn is_late(cx: &Cx<'_>) -> Result<SimpleExpr> {
-    Ok(is_left().and(open_items::Column::DueDate.lt(cx.today()?)))
+    Ok(is_open().and(open_items::Column::DueDate.lt(cx.today()?)))
 }
 
 fn standing_like(cx: &Cx<'_>, value: &FilterValue, partly: &str, done: &str) -> Result<Condition> {
@@ -501,17 +498,17 @@ fn standing_like(cx: &Cx<'_>, value: &FilterValue, partly: &str, done: &str) -> 
     for text in texts {
         let by_open = match text.as_str() {
             "draft" => {
-                any = any.add(Column::Status.eq(DocumentStatus::Draft));
+                any = any.add(is_draft());
                 continue;
             }
             "void" => {
                 any = any.add(Column::Status.eq(DocumentStatus::Void));
                 continue;
             }
-            "open" => is_left().and(is_whole()),
+            "open" => is_open().and(is_whole()),
             "overdue" => is_late(cx)?,
-            text if text == partly => is_left().and(is_whole().not()),
-            text if text == done => is_left().not(),
+            text if text == partly => is_open().and(is_whole().not()),
+            text if text == done => is_open().not(),
             _ => continue,
         };
         any = any.add(Condition::all().add(Column::Status.eq(DocumentStatus::Posted)).add(open_where(cx, by_open)?));
