@@ -26,6 +26,7 @@ use crate::seal::tables::{TABLES, Whose};
 use crate::seal::writing::{self, Of, There};
 use crate::seal::{Seals, heads};
 use crate::security::{self, Told};
+use crate::shelf::Share;
 use crate::tax_codes::TaxCodes;
 use crate::terms::Terms;
 use rules::posting::{Line, Posting};
@@ -51,12 +52,12 @@ pub struct Desk {
     seals: Seals,
     /// What this batch's own writes are known by.
     batch: Mutex<String>,
+    /// What it may remember, beside other lanes.
+    share: Share,
 }
 
 /// As many companies as one lane remembers; the only lane of SQLite serves all of them.
 const MOST_COMPANIES: usize = 500;
-/// As many accounts, parties and items of all of them.
-const MOST_FACTS: usize = 30_000;
 
 #[derive(Default)]
 struct Inner {
@@ -111,9 +112,12 @@ struct Facts {
     items: HashMap<RecordId, Arc<schema::item::Model>>,
 }
 
+/// What a company weighs by itself, in facts.
+const BESIDE: usize = 4;
+
 impl Facts {
     fn count(&self) -> usize {
-        self.chart.iter().map(|chart| chart.count()).sum::<usize>() + self.parties.len() + self.items.len()
+        self.chart.iter().map(|chart| chart.count()).sum::<usize>() + self.parties.len() + self.items.len() + BESIDE
     }
 }
 
@@ -192,8 +196,8 @@ impl NewEntry {
 }
 
 impl Desk {
-    pub fn new(seals: Seals) -> Self {
-        Self { inner: Mutex::default(), seals, batch: Mutex::default() }
+    pub fn new(seals: Seals, share: Share) -> Self {
+        Self { inner: Mutex::default(), seals, batch: Mutex::default(), share }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -211,7 +215,7 @@ impl Desk {
             inner.confirmed.clear();
             inner.changes = None;
             let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
-            if inner.companies.len() > MOST_COMPANIES || facts > MOST_FACTS {
+            if self.share.is_too_much(facts) || inner.companies.len() > MOST_COMPANIES {
                 inner.companies.clear();
             }
         }

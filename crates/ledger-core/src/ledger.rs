@@ -45,6 +45,7 @@ use ::books::running::{self, Running};
 use ::books::seal::heads::{self, SignedHead};
 use ::books::seal::{Seals, writing};
 use ::books::security::{self, AccountChange, Event};
+use ::books::shelf::Shelf;
 pub use converting::{Kept, Off, Sealer, is_of, prove};
 use documents::stock_adjustment::counting;
 use documents::{entry, revaluation};
@@ -92,6 +93,8 @@ pub struct LedgerOptions {
     pub answer_bytes: usize,
     /// What is remembered of users, keys and memberships may weigh.
     pub remembered_bytes: usize,
+    /// What lanes may remember of companies, all of them together.
+    pub lane_bytes: usize,
     /// What one caller's reads may take of a minute; any time where it is zero.
     pub read_time: Duration,
     pub clock: Clock,
@@ -256,7 +259,7 @@ impl Ledger {
         let fair = Fair::new(shares);
         fair.set_budget(options.read_time);
         Ok(Arc::new(Self {
-            lanes: Lanes::new(database.clone(), seals.clone(), options.write_queue),
+            lanes: Lanes::new(database.clone(), seals.clone(), options.write_queue, Shelf::within(options.lane_bytes)),
             seals,
             database,
             clock: options.clock,
