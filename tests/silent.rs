@@ -13,6 +13,7 @@ const ROOMS: &[&str] = &[
     "crates/words/src/money.rs",
     "crates/words/src/portion.rs",
     "crates/books/src/abroad.rs",
+    "crates/books/src/access.rs",
     "crates/books/src/apart.rs",
     "crates/books/src/audit.rs",
     "crates/books/src/balances.rs",
