@@ -43,6 +43,8 @@ pub(crate) struct Lefts {
 #[derive(Clone, Default)]
 pub(crate) struct Whole {
     pub(crate) inclusive: bool,
+    /// Whether something of it was credited that names none of its lines: then these are bound by the whole as well.
+    pub(crate) is_shared: bool,
     /// Without tax.
     pub(crate) net: Money,
     pub(crate) pools: HashMap<Option<RecordId>, Pool>,
@@ -294,6 +296,7 @@ impl Whole {
             if kept.took.is_empty() && credit.asked.source == invoice {
                 let share = self.share_of(kept)?;
                 self.lose(line.tax.code(), &share)?;
+                self.is_shared = true;
             }
         }
         Ok(())
