@@ -28,6 +28,14 @@ mod year_end;
 use kit::operation::ResourceOperations;
 pub(crate) use words::{clock, currency, day, error, field, ids, money, quoting, stored, texts, wire_enum};
 
+/// What a write of anything leads to: counts of stock that it made wrong, what money in other currencies is carried at, and
+/// revaluations of days that it changed.
+pub async fn follow_up(cx: &books::cx::Cx<'_>) -> error::Result<()> {
+    stock_adjustment::counting::recount(cx).await?;
+    books::purses::keep(cx).await?;
+    revaluation::renew(cx).await
+}
+
 /// What can be done with each kind.
 pub fn operations() -> Vec<ResourceOperations> {
     vec![
