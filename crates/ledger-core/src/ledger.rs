@@ -182,8 +182,7 @@ impl Ledger {
     }
 
     fn question(&self, principal: &Principal, call: &Call, business: &Business) -> Option<(answers::Asked, i64)> {
-        // People are seen by where the caller is as well, and change in other companies too.
-        if call.resource.key == ResourceKey::Users {
+        if !call.resource.cached {
             return None;
         }
         let (_, version) = principal.books.filter(|(id, _)| *id == business.id)?;

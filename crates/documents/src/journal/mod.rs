@@ -15,7 +15,6 @@ use crate::document::{
 };
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
-use crate::fiscal_year;
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
 use crate::wire_enum;
@@ -388,7 +387,7 @@ impl Document for Journals {
             judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose)?;
             taxes::judge(&mut Fault(&mut faults, index), (&chart, &taxes), asked, line);
         }
-        if asked.kind == JournalKind::Closing && !fiscal_year::ends_on(cx, head.date).await? {
+        if asked.kind == JournalKind::Closing && !crate::fiscal_year::ends_on(cx, head.date).await? {
             faults.add("date", "must be the last day of a fiscal year: what closes one lies between it and the next");
         }
         let rates = rates(business, asked, &mut faults);
@@ -429,7 +428,7 @@ impl Document for Journals {
         let content: Content<JournalAsked, JournalFigures> =
             serde_json::from_str(&row.content).map_err(Error::internal)?;
         match content.asked.fiscal_year {
-            Some(year) => fiscal_year::check_goes(cx, year).await,
+            Some(year) => crate::year_end::check_goes(cx, year).await,
             None => Ok(()),
         }
     }
