@@ -59,11 +59,11 @@ pub(super) async fn overdue_and_unallocated(
         let base = row.base_open.units();
         match row.kind {
             DocumentKind::Receipt | DocumentKind::CreditNote => {
-                sums.unallocated = sums.unallocated.saturating_sub(base);
+                sums.unallocated = sums.unallocated.checked_sub(base).ok_or_else(Error::too_large)?;
             }
             // Only what they owe: a debit.
             _ if base > 0 && row.due_date.is_some_and(|due| due < today) => {
-                sums.overdue = sums.overdue.saturating_add(base);
+                sums.overdue = sums.overdue.checked_add(base).ok_or_else(Error::too_large)?;
             }
             _ => {}
         }
