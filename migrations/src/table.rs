@@ -12,8 +12,12 @@ enum Kind {
     Number,
     Flag,
     Text,
-    /// Text that is sorted or compared by bytes on both engines: PostgreSQL would else follow its locale. Days are such.
+    /// Text that is sorted or compared by bytes on both engines: PostgreSQL would else follow its locale.
     Word,
+    /// How many days after the first of 1970.
+    Day,
+    /// A text that is kept packed.
+    Packed,
 }
 
 /// A column of a table.
@@ -50,7 +54,11 @@ pub const fn word(name: &'static str) -> Column {
 }
 
 pub const fn day(name: &'static str) -> Column {
-    column(name, Kind::Word)
+    column(name, Kind::Day)
+}
+
+pub const fn packed(name: &'static str) -> Column {
+    column(name, Kind::Packed)
 }
 
 /// A column that may hold nothing.
@@ -70,7 +78,9 @@ impl Column {
             (Kind::Id, true) => "uuid",
             (Kind::Id, false) => "uuid_text",
             (Kind::Number, true) => "bigint",
-            (Kind::Number, false) => "integer",
+            (Kind::Number, false) | (Kind::Day, _) => "integer",
+            (Kind::Packed, true) => "bytea",
+            (Kind::Packed, false) => "blob",
             (Kind::Flag, true) => "bool",
             (Kind::Flag, false) => "boolean",
             (Kind::Word, true) => "text COLLATE \"C\"",
@@ -113,6 +123,10 @@ const SEAL: Column = text("seal").or("''");
 pub(crate) const REFUSE_CHANGE: &str = "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
      RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$";
 
+/// Where bytes lie within others, on PostgreSQL as `SQLite` has it: from one on, 0 where they do not.
+pub(crate) const INSTR: &str = "CREATE OR REPLACE FUNCTION instr(whole bytea, part bytea) RETURNS integer LANGUAGE sql \
+     IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT position(part IN whole) $$";
+
 /// What raises the counter of changes that nobody may forget, on PostgreSQL.
 pub(crate) const COUNT_ACCESS_CHANGE: &str = "CREATE FUNCTION count_access_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
      UPDATE access_changes SET count = count + 1 WHERE id = 1; RETURN NULL; END $$";
@@ -151,6 +165,16 @@ impl Table {
     /// The names of its columns, in order.
     pub fn columns(&self) -> impl Iterator<Item = &'static str> {
         self.columns.iter().map(|column| column.name)
+    }
+
+    /// The names of those that hold days.
+    pub fn days(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().filter(|column| column.kind == Kind::Day).map(|column| column.name)
+    }
+
+    /// The names of those that hold what is packed.
+    pub fn packed(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().filter(|column| column.kind == Kind::Packed).map(|column| column.name)
     }
 
     /// Its key, in order.

@@ -274,7 +274,7 @@ impl Desk {
             entry_number: 0,
             recorded_at: Instant::default(),
             audit_sequence: 0,
-            audit_hash: String::new(),
+            audit_hash: String::new().into(),
             sums: String::new(),
             signature: String::new(),
         };
@@ -807,7 +807,7 @@ impl Company {
                 entry_number: row.entry_number,
                 recorded_at: row.recorded_at,
                 audit_sequence: row.audit_sequence,
-                audit_hash: row.audit_hash,
+                audit_hash: row.audit_hash.0,
                 counters: HashMap::new(),
             },
             facts: Facts::default(),
@@ -841,7 +841,7 @@ impl Company {
             entry_number: self.head.entry_number,
             recorded_at: self.head.recorded_at,
             audit_sequence: self.head.audit_sequence,
-            audit_hash: self.head.audit_hash.clone(),
+            audit_hash: self.head.audit_hash.clone().into(),
             sums: self.sums.to_text(),
             signature: String::new(),
         };
@@ -894,7 +894,7 @@ impl Inner {
             origin,
             change,
         );
-        company.head.audit_hash.clone_from(&row.hash);
+        company.head.audit_hash.clone_from(&row.hash.0);
         self.pending.audits.push(row);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Documents: what was asked and what came of it, their lines, how they follow each other and how far they have got.
 
-use crate::table::{Table, day, flag, id, maybe, number, text, word};
+use crate::table::{Table, day, flag, id, maybe, number, packed, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![documents(), document_counts(), document_lines(), document_links(), progress(), progress_moves()]
@@ -27,8 +27,8 @@ fn documents() -> Table {
         word("currency"),
         number("total"),
         number("base_total"),
-        // What was asked and judged, packed.
-        text("content"),
+        // What was asked and judged.
+        packed("content"),
         // JSON: the entries that it stands for now.
         text("entries"),
         maybe(number("posted_at")),
@@ -43,7 +43,7 @@ fn documents() -> Table {
         .sealed()
         .unique("documents_number", "kind, number")
         .unique("documents_sequence", "series_id, period, sequence")
-        .unique("documents_external_id", "kind, external_id")
+        .unique("documents_external_id", "kind, external_id WHERE external_id IS NOT NULL")
         .found_by("documents_by_date", "kind, date, id")
         .found_by("documents_by_update", "kind, updated_at, id")
         .found_by("documents_by_party", "party_id, kind, date WHERE party_id IS NOT NULL")

@@ -162,6 +162,7 @@ const GONE: &[&str] = &[
      BEGIN SELECT RAISE(ABORT, 'entry_lines is append-only'); END",
     "BEFORE UPDATE ON stock_facts WHEN OLD.seal <> '' BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
     // Nobody read them.
+    "documents unique (business_id, kind, external_id)",
     "progress.begun integer not null",
     "stock_lines.asked_cost integer",
     "stock_lines.booked integer not null",
@@ -176,7 +177,25 @@ const NEW: &[&str] = &[
      AND entry_number = NEW.entry_number AND position = NEW.position) \
      BEGIN SELECT RAISE(ABORT, 'entry_lines is append-only'); END",
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
+    "documents unique (business_id, kind, external_id) WHERE external_id IS NOT NULL",
 ];
+
+/// How what is said of a column reads whose values are kept in fewer bytes than they were.
+fn leaned(said: BTreeSet<String>) -> BTreeSet<String> {
+    let lean: BTreeSet<String> = migrations::first::tables()
+        .iter()
+        .flat_map(|table| table.days().chain(table.packed()).map(|column| format!("{}.{column}", table.name())))
+        .collect();
+    let lean = |line: String| match line.split_once(' ') {
+        Some((column, rest)) if lean.contains(column) => {
+            let kinds = ["text", "integer", "blob"];
+            let rest = kinds.iter().find_map(|kind| rest.strip_prefix(kind));
+            format!("{column} lean{}", rest.unwrap())
+        }
+        _ => line,
+    };
+    said.into_iter().map(lean).collect()
+}
 
 #[tokio::test]
 async fn the_first_schema_is_what_the_steps_came_to_but_for_what_is_named() {
@@ -184,7 +203,7 @@ async fn the_first_schema_is_what_the_steps_came_to_but_for_what_is_named() {
     up(&old, 0..all().len()).await;
     migrations::noting::make(&old).await.unwrap();
     migrations::Migrator::up(&new, None).await.unwrap();
-    let (old, new) = (said(&old).await, said(&new).await);
+    let (old, new) = (leaned(said(&old).await), leaned(said(&new).await));
     let gone: Vec<&str> = old.difference(&new).map(String::as_str).collect();
     let came: Vec<&str> = new.difference(&old).map(String::as_str).collect();
     assert_eq!((gone.as_slice(), came.as_slice()), (GONE, NEW), "\ngone {gone:#?}\nnew {came:#?}");
