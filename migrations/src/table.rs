@@ -105,8 +105,15 @@ pub struct Table {
     grows_only: bool,
     /// Whether `SQLite` keeps its rows in the key itself: one b-tree less. Good where rows are short.
     is_thin: bool,
-    indexes: Vec<String>,
+    indexes: Vec<Index>,
     guards: Vec<Guard>,
+}
+
+/// What finds rows, on each engine.
+#[derive(Debug, Clone)]
+struct Index {
+    on_sqlite: String,
+    on_postgres: String,
 }
 
 /// What is made after the rows are there, on each engine.
@@ -223,31 +230,47 @@ impl Table {
         self
     }
 
-    fn indexed(mut self, how: &str, name: &str, columns: &str) -> Self {
+    fn indexed(mut self, how: &str, name: &str, columns: &str, needs_company: bool) -> Self {
         let lead = if self.key.first() == Some(&"business_id") { "business_id, " } else { "" };
         let (columns, rest) = columns
             .split_once(" WHERE ")
             .map_or((columns, String::new()), |(columns, which)| (columns, format!(" WHERE {which}")));
-        self.indexes.push(format!("CREATE {how} {name} ON {} ({lead}{columns}){rest}", self.name));
+        let led_by = |lead: &str| format!("CREATE {how} {name} ON {} ({lead}{columns}){rest}", self.name);
+        let on_sqlite = led_by(if needs_company { lead } else { "" });
+        self.indexes.push(Index { on_sqlite, on_postgres: led_by(lead) });
         self
     }
 
     /// Finds rows by these columns, of some of them where it says which.
     #[must_use]
     pub fn found_by(self, name: &str, columns: &str) -> Self {
-        self.indexed("INDEX", name, columns)
+        self.indexed("INDEX", name, columns, true)
+    }
+
+    /// Finds rows by columns of which the first is an identifier that no other company has. `SQLite` is told how many rows
+    /// have the same ([`crate::statistics`]), so there the company need not stand in front of it.
+    #[must_use]
+    pub fn found_by_own(self, name: &str, columns: &str) -> Self {
+        self.indexed("INDEX", name, columns, false)
+    }
+
+    /// The same of an identifier that no other row has.
+    #[must_use]
+    pub fn unique_by_own(self, name: &str, columns: &str) -> Self {
+        self.indexed("UNIQUE INDEX", name, columns, false)
     }
 
     /// No two rows have the same in these columns.
     #[must_use]
     pub fn unique(self, name: &str, columns: &str) -> Self {
-        self.indexed("UNIQUE INDEX", name, columns)
+        self.indexed("UNIQUE INDEX", name, columns, true)
     }
 
     /// Over all companies.
     #[must_use]
     pub fn unique_everywhere(mut self, name: &str, column: &str) -> Self {
-        self.indexes.push(format!("CREATE UNIQUE INDEX {name} ON {} ({column})", self.name));
+        let made = format!("CREATE UNIQUE INDEX {name} ON {} ({column})", self.name);
+        self.indexes.push(Index { on_sqlite: made.clone(), on_postgres: made });
         self
     }
 
@@ -330,12 +353,16 @@ impl Table {
         format!("CREATE TABLE \"{}\" ({}){how}", self.name, parts.join(", "))
     }
 
+    fn indexes_on(&self, on_postgres: bool) -> impl Iterator<Item = &String> {
+        self.indexes.iter().map(move |index| if on_postgres { &index.on_postgres } else { &index.on_sqlite })
+    }
+
     /// Everything that is said of it to an engine, but for what is noted of its rows, which follows from its columns.
     #[cfg(test)]
     pub(crate) fn said(&self, on_postgres: bool) -> Vec<String> {
         let guards =
             self.guards.iter().flat_map(|guard| if on_postgres { &guard.on_postgres } else { &guard.on_sqlite });
-        [self.made(on_postgres)].into_iter().chain(self.indexes.iter().chain(guards).cloned()).collect()
+        [self.made(on_postgres)].into_iter().chain(self.indexes_on(on_postgres).chain(guards).cloned()).collect()
     }
 
     /// Makes it, bare: its key and what it refers to are there, and nothing else that looks at its rows.
@@ -349,7 +376,7 @@ impl Table {
         let on_postgres = connection.get_database_backend() == DbBackend::Postgres;
         let guards =
             self.guards.iter().flat_map(|guard| if on_postgres { &guard.on_postgres } else { &guard.on_sqlite });
-        for statement in self.indexes.iter().chain(guards) {
+        for statement in self.indexes_on(on_postgres).chain(guards) {
             connection.execute_unprepared(statement).await?;
         }
         if self.is_sealed {

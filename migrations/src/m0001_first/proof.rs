@@ -80,7 +80,7 @@ fn audit_log() -> Table {
     ];
     Table::of_company("audit_log", &["sequence"], &columns)
         .unique("audit_log_id", "id")
-        .found_by("audit_log_by_resource", "resource_id, sequence")
+        .found_by_own("audit_log_by_resource", "resource_id, sequence")
         .grows_only(&[&["business_id", "id"]])
 }
 
