@@ -137,6 +137,7 @@ impl Place {
             write_queue: 8,
             answer_bytes: 1 << 20,
             remembered_bytes: 1 << 20,
+            lane_bytes: 1 << 20,
             read_time: Duration::from_mins(10),
             clock: Clock::system(),
         };

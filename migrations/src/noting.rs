@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// Columns that no seal covers: where they alone change, nothing is noted.
 const UNSEALED: &[(&str, &[&str])] =
-    &[("sessions", &["seen_at"]), ("open_items", &["open", "base_open"]), ("stock_lines", &["cost"])];
+    &[("sessions", &["seen_at"]), ("open_items", &["open", "base_open"]), ("stock_lines", &["cost", "was_missing"])];
 
 /// What says that the triggers are to be made anew.
 pub const DUE: &str = "triggers";

@@ -2,7 +2,7 @@
 
 use super::books::{Books, Posting, TaxFigures};
 use super::command::{Key, What};
-use super::stock::{Fact, Kind, Outcome, lives, on};
+use super::stock::{Fact, Kind, Outcome, dearer_on, lives, on};
 use super::world::{DAYS, ITEMS, account};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,9 +105,9 @@ impl Books {
                     add(own, -amount);
                     add(account::VARIANCE, above);
                     // What it came to cost more or less was posted where goods wait.
-                    let changes = self.changes.iter().filter(|change| change.of == fact.source);
-                    let changes = changes.filter(|change| lives(change.day, change.until, day));
-                    add(account::RECEIVED, -changes.map(|change| change.amount).sum::<i128>());
+                    let facts: Vec<&Fact> = self.facts.iter().filter(|one| one.item == item).collect();
+                    let dearer = dearer_on(&facts, &self.changes, fact.source, day);
+                    add(account::RECEIVED, -dearer.iter().map(|(_, amount)| amount).sum::<i128>());
                 }
             }
         }

@@ -5,7 +5,9 @@
 #![allow(clippy::print_stdout, reason = "a stream says how it went")]
 
 mod books;
+mod boxes;
 mod cases;
+mod cash;
 mod command;
 mod compare;
 mod driver;
@@ -16,6 +18,7 @@ mod flow;
 mod laws;
 mod posting;
 mod shrink;
+mod statements;
 mod stock;
 mod stream;
 mod tax;
@@ -142,10 +145,15 @@ fn hold(server: &Server, seed: u64, length: usize) -> Option<usize> {
     Some(accepted)
 }
 
-/// By hand: `DUET_ORACLE_SEEDS` seeds of `DUET_ORACLE_LENGTH` commands from `DUET_ORACLE_FROM` on.
+/// By hand: `DUET_ORACLE_SEEDS` seeds of `DUET_ORACLE_LENGTH` commands from `DUET_ORACLE_FROM` on, with
+/// `DUET_ORACLE_ENGINE=postgres` on that engine.
 #[test]
 fn streams_of_a_seed_say_what_the_oracle_says_on_every_day() {
-    let server = Server::shared(Engine::Sqlite).unwrap();
+    let engine = match std::env::var("DUET_ORACLE_ENGINE").as_deref() {
+        Ok("postgres") => Engine::Postgres,
+        _ => Engine::Sqlite,
+    };
+    let Some(server) = Server::shared(engine) else { return };
     let (seeds, length) = (number("DUET_ORACLE_SEEDS").unwrap_or(3), number("DUET_ORACLE_LENGTH").unwrap_or(100));
     let from = number("DUET_ORACLE_FROM").unwrap_or(1);
     let length = usize::try_from(length).unwrap();

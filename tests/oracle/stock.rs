@@ -42,8 +42,45 @@ pub struct Change {
     pub source: Source,
     pub of: Source,
     pub day: usize,
-    pub amount: i128,
+    pub place: u64,
+    pub what: Dearer,
     pub until: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Dearer {
+    /// So much was paid beside the price.
+    Beside(i128),
+    /// So many were billed at so much: what of them waits by then is billed at what the note said, and costs the difference
+    /// more. What is billed beyond that makes nothing dearer.
+    Billed(i128, i128),
+}
+
+/// By how much more each change makes a receipt cost that counts on a day.
+pub fn dearer_on<'c>(facts: &[&Fact], changes: &'c [Change], of: Source, day: usize) -> Vec<(&'c Change, i128)> {
+    let receipt = facts.iter().find(|fact| fact.source == of && lives(fact.day, fact.until, day));
+    let Some((fact, Kind::Receipt(amount))) = receipt.map(|fact| (fact, &fact.kind)) else { return Vec::new() };
+    let mut waits = (fact.quantity, *amount);
+    let own = changes.iter().filter(|change| change.of == of && lives(change.day, change.until, day));
+    let back = facts.iter().filter(|fact| fact.kind == Kind::Sent(of) && lives(fact.day, fact.until, day));
+    let mut all: Vec<((usize, u64), Result<&Change, i128>)> = own.map(|one| ((one.day, one.place), Ok(one))).collect();
+    all.extend(back.map(|fact| ((fact.day, fact.place), Err(fact.quantity))));
+    all.sort_by_key(|(order, _)| *order);
+    let mut told = Vec::new();
+    for (_, one) in all {
+        match one {
+            Err(back) => drop(draw(&mut waits, back)),
+            Ok(change) => match change.what {
+                Dearer::Beside(amount) => told.push((change, amount)),
+                Dearer::Billed(quantity, amount) => {
+                    let (taken, said) = draw(&mut waits, quantity);
+                    let within = if taken == 0 { 0 } else { part(amount, taken, quantity) };
+                    told.push((change, within - said));
+                }
+            },
+        }
+    }
+    told
 }
 
 #[derive(Debug, Clone, Default)]
@@ -115,7 +152,6 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
         _ => fact.day,
     };
     live.sort_by_key(|fact| (there(fact), !matches!(fact.kind, Kind::Standard(_)), fact.place));
-    let known: Vec<&Change> = changes.iter().filter(|change| lives(change.day, change.until, day)).collect();
     let mut replay = Replay {
         method,
         there: Outcome::default(),
@@ -127,13 +163,11 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
         out: BTreeMap::new(),
     };
     for fact in live {
-        let changed = |by: usize| -> i128 {
-            known.iter().filter(|change| change.of == fact.source && change.day <= by).map(|change| change.amount).sum()
-        };
         match &fact.kind {
             Kind::Standard(cost) => replay.revalue(*cost),
             Kind::Receipt(amount) => {
-                let amount = amount + changed(usize::MAX);
+                let dearer = dearer_on(facts, changes, fact.source, day);
+                let amount = amount + dearer.iter().map(|(_, amount)| amount).sum::<i128>();
                 replay.left.insert(fact.source, (fact.quantity, amount));
                 replay.receive(fact.source, fact.quantity, amount);
             }
@@ -147,11 +181,8 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
             Kind::Back { of, waits } => replay.back(fact.source, *of, (fact.quantity, *waits)),
             Kind::Sent(of) => {
                 // What the receipt turned out to cost later than this return is not its share.
-                let later: i128 = known
-                    .iter()
-                    .filter(|change| change.of == *of && change.day > fact.day)
-                    .map(|change| change.amount)
-                    .sum();
+                let dearer = dearer_on(facts, changes, *of, day);
+                let later = dearer.iter().filter(|(change, _)| change.day > fact.day).map(|(_, amount)| amount).sum();
                 replay.send(fact.source, *of, fact.quantity, later);
             }
         }
@@ -308,6 +339,8 @@ impl Replay {
                 let (mut cost, mut rest) = (0, quantity);
                 if let Some(place) = self.layers.iter().position(|layer| layer.of == Some(of)) {
                     let layer = &mut self.layers[place];
+                    // What goes beyond it is missing at the cost of the last piece that was held: one of these.
+                    self.known = Some((layer.quantity, layer.value));
                     let taken = rest.min(layer.quantity);
                     cost = if taken == layer.quantity {
                         layer.value

@@ -111,7 +111,7 @@ pub async fn step_up(scratch: &Place, taken: &Taken) -> Result<(), DbErr> {
             facts::of_what_was_billed(scratch, taken).await?;
         }
     }
-    Ok(())
+    facts::of_what_was_missing(scratch).await
 }
 
 /// Whether there is nothing in a database yet. What an earlier run left there, and did not finish, is taken away.

@@ -345,6 +345,8 @@ table! {
         pub quantity: Quantity,
         /// What it cost, as far as is known by now; the same sign as the quantity.
         pub cost: Money,
+        /// Whether it went out and was missing, and cost something else when it came.
+        pub was_missing: bool,
     }
 }
 

@@ -88,7 +88,10 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             &[open_items::Column::Open, open_items::Column::BaseOpen],
         ),
         // What a movement cost after all follows from the history of its item.
-        Table::of::<stock_lines::Entity>(Some(stock_lines::Column::BusinessId), &[stock_lines::Column::Cost]),
+        Table::of::<stock_lines::Entity>(
+            Some(stock_lines::Column::BusinessId),
+            &[stock_lines::Column::Cost, stock_lines::Column::WasMissing],
+        ),
     ];
     tables.extend(of_companies![
         membership,

@@ -178,6 +178,8 @@ const NEW: &[&str] = &[
      BEGIN SELECT RAISE(ABORT, 'entry_lines is append-only'); END",
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
     "documents unique (business_id, kind, external_id) WHERE external_id IS NOT NULL",
+    // What went out when there was less than that.
+    "stock_lines.was_missing boolean not null",
 ];
 
 /// Indexes that the company stood in front of, which an identifier leads that no other company has.

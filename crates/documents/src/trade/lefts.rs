@@ -43,6 +43,8 @@ pub(super) struct Lefts {
 #[derive(Clone, Default)]
 pub(super) struct Whole {
     pub(super) inclusive: bool,
+    /// Whether something of it was credited that names none of its lines: then these are bound by the whole as well.
+    pub(super) is_shared: bool,
     /// Without tax.
     pub(super) net: Money,
     pub(super) pools: HashMap<Option<RecordId>, Pool>,
@@ -294,6 +296,7 @@ impl Whole {
             if kept.took.is_empty() && credit.asked.source == invoice {
                 let share = self.share_of(kept)?;
                 self.lose(line.tax.code(), &share)?;
+                self.is_shared = true;
             }
         }
         Ok(())

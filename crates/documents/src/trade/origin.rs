@@ -207,6 +207,10 @@ fn is_over(id: RecordId, asked: &TradeAsked, figures: &TradeFigures, credits: &[
     for credit in credits {
         whole.without(&credit.content, Some(id), &codes)?;
     }
+    // What names lines is bound by these.
+    if !whole.is_shared {
+        return Ok(false);
+    }
     let mut over = whole.net.is_negative();
     for pool in whole.pools.values() {
         over |= pool.left.stated.charged()?.is_negative();

@@ -291,15 +291,17 @@ impl Sharing<'_> {
         Ok(())
     }
 
-    /// What names a line, or goods that came back of it, is bound by what is left of the whole invoice as well: something of
-    /// that may be credited without a line.
+    /// What names a line, or goods that came back of it, is bound by what is left of the whole invoice as well where
+    /// something of that was credited without a line. Else each line is bound by itself, and what is left of the others may
+    /// be less than nothing: a coupon, or a price below the excise in it.
     fn against_whole_is_over(&mut self, took: &[Took]) -> Result<bool, TooLarge> {
         let mut is_over = false;
         for one in took {
             let Some((invoice, code)) = self.lefts.codes.get(&one.of) else { continue };
             let Some(whole) = self.lefts.wholes.get_mut(invoice) else { continue };
             whole.lose(*code, &one.share)?;
-            is_over |= whole.net.is_negative() || whole.tax_left(*code)?.is_negative();
+            let bound = whole.is_shared || sown(Fault::LineBoundByWhole);
+            is_over |= bound && (whole.net.is_negative() || whole.tax_left(*code)?.is_negative());
         }
         Ok(is_over)
     }
@@ -332,6 +334,7 @@ impl Sharing<'_> {
             }
             whole.net = whole.net.minus(own.net).map_err(too_large)?;
         }
+        whole.is_shared = true;
         self.lefts.wholes.insert(named, whole);
         Ok(())
     }
