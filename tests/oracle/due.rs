@@ -4,7 +4,7 @@
 use super::books::{Books, Document, Settled, TaxFigures};
 use super::command::{Key, What};
 use super::exact::part;
-use super::stock::{Dearer, Fact, Outcome, Source, dearer_on, lives};
+use super::stock::{Dearer, Fact, Outcome, Source, lives, story};
 use super::world::{CODES, TaxKind};
 use std::collections::BTreeMap;
 
@@ -179,12 +179,11 @@ impl Books {
                     } else {
                         // What a bill makes dearer is no part of what waits.
                         let facts: Vec<&Fact> = self.facts.iter().filter(|fact| fact.item == *item).collect();
-                        let dearer = dearer_on(&facts, &self.changes, source, day);
-                        quantity * cost / 1_000 + dearer.iter().map(|(_, amount)| amount).sum::<i128>()
+                        quantity * cost / 1_000 + story(&facts, &self.changes, source, day).dearer
                     };
                 }
             }
-            for other in self.ever_derived(*key).map(|(_, one)| one).filter(|one| live(one.day, one.until)) {
+            for (of, other) in self.ever_derived(*key).filter(|(_, one)| live(one.day, one.until)) {
                 match &other.what {
                     What::Trade(trade) => {
                         for (line, asked) in other.lines.iter().zip(&trade.lines) {
@@ -193,9 +192,12 @@ impl Books {
                         }
                     }
                     What::Return { lines, .. } => {
-                        for (place, quantity) in lines {
+                        for (line, (place, quantity)) in lines.iter().enumerate() {
                             sum.0 -= quantity;
-                            sum.1 -= if delivered { 0 } else { quantity * note.lines[*place].2 / 1_000 };
+                            let facts: Vec<&Fact> =
+                                self.facts.iter().filter(|fact| fact.item == note.lines[*place].0).collect();
+                            let back = story(&facts, &self.changes, (*key, *place), day).back;
+                            sum.1 -= if delivered { 0 } else { back[&(of, line)] };
                         }
                     }
                     _ => {}

@@ -2,7 +2,7 @@
 
 use super::books::{Books, Posting, TaxFigures};
 use super::command::{Key, What};
-use super::stock::{Fact, Kind, Outcome, dearer_on, lives, on};
+use super::stock::{Fact, Kind, Outcome, lives, on, story};
 use super::world::{DAYS, ITEMS, account};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,10 +89,11 @@ impl Books {
                 // It was taken off what waits.
                 (Kind::Back { .. }, What::Return { .. }) | (Kind::Invoiced(_) | Kind::Standard(_), _) => {}
                 (Kind::Back { .. }, _) => add(account::COST, -cost),
-                // What it costs by its note waits no longer; the difference to what left is a variance.
+                // What it cost by its note, or by what billed it since, waits no longer; the difference to what left is a
+                // variance.
                 (Kind::Sent(of), What::Return { .. }) => {
-                    let What::Note(note) = &self.documents[&of.0].what else { panic!("a return is of a note") };
-                    let said = fact.quantity * note.lines[of.1].2 / 1_000;
+                    let facts: Vec<&Fact> = self.facts.iter().filter(|one| one.item == item).collect();
+                    let said = story(&facts, &self.changes, *of, day).back[&fact.source];
                     add(account::RECEIVED, said);
                     add(account::VARIANCE, cost - said);
                 }
@@ -106,8 +107,7 @@ impl Books {
                     add(account::VARIANCE, above);
                     // What it came to cost more or less was posted where goods wait.
                     let facts: Vec<&Fact> = self.facts.iter().filter(|one| one.item == item).collect();
-                    let dearer = dearer_on(&facts, &self.changes, fact.source, day);
-                    add(account::RECEIVED, -dearer.iter().map(|(_, amount)| amount).sum::<i128>());
+                    add(account::RECEIVED, -story(&facts, &self.changes, fact.source, day).dearer);
                 }
             }
         }

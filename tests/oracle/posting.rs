@@ -272,7 +272,11 @@ impl Books {
         let What::Trade(trade) = &bill.what else { panic!("only goods of bills have more to carry") };
         let places: Vec<usize> = (0..trade.lines.len()).filter(|place| trade.lines[*place].item.is_some()).collect();
         let weight = |place: &usize| if *by_value { bill.lines[*place].cost() } else { trade.lines[*place].quantity };
-        let weights: Vec<i128> = places.iter().map(weight).collect();
+        let mut weights: Vec<i128> = places.iter().map(weight).collect();
+        if weights.iter().all(|weight| *weight == 0) {
+            // Goods that cost nothing share by their number.
+            weights = places.iter().map(|place| trade.lines[*place].quantity).collect();
+        }
         for (place, share) in places.iter().zip(by_weight(*amount, &weights)) {
             self.dearer((key, *place), (*of, *place), *day, Dearer::Beside(share));
         }

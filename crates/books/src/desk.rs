@@ -151,7 +151,7 @@ impl Desk {
             entry_number: 0,
             recorded_at: Instant::default(),
             audit_sequence: 0,
-            audit_hash: String::new(),
+            audit_hash: String::new().into(),
             sums: String::new(),
             signature: String::new(),
         };

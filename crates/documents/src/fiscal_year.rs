@@ -167,10 +167,7 @@ impl Master for FiscalYears {
     }
 
     async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
-        let day = |column| match draft.get(column) {
-            Some(Value::String(Some(text))) => text.parse::<Day>().map_err(Error::internal),
-            _ => Err(Error::internal("a fiscal year has no days")),
-        };
+        let day = |column| Day::of_value(draft.get(column)).ok_or_else(|| Error::internal("a fiscal year has no days"));
         let (start, end) = (day(Column::Starts)?, day(Column::Ends)?);
         if row.is_none() && crate::year_end::status_of(draft) == Some(FiscalYearStatus::Closed) {
             return Err(Error::field("status", "must be open or softClosed; close the year by its action"));

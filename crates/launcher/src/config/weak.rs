@@ -185,6 +185,8 @@ mod tests {
         Around { memory: Some(memory), now: Instant::parse("2027-07-01T00:00:00Z").unwrap() }
     }
 
+    type Case = (&'static [(&'static str, &'static str)], &'static [&'static str]);
+
     #[test]
     fn each_weakness_is_told_by_its_key_and_nothing_else_is() {
         const GONE: [(&str, &str); 4] = [
@@ -193,8 +195,8 @@ mod tests {
             ("Dialects:B:Sunset", "2027-06-30"),
             ("Dialects:B:AfterSunset", "gone"),
         ];
-        let postgres = ("ConnectionStrings:Default", "postgres://duet@127.0.0.1/duet");
-        let cases: &[(&[(&str, &str)], &[&str])] = &[
+        const POSTGRES: (&str, &str) = ("ConnectionStrings:Default", "postgres://duet@127.0.0.1/duet");
+        let cases: &[Case] = &[
             (&[], &[]),
             (&[("TrustedProxies", "10.0.0.0/8")], &[]),
             (&[("TrustedProxies", "10.0.0.0/8,0.0.0.0/0,::/0")], &["TrustedProxies", "TrustedProxies"]),
@@ -208,9 +210,9 @@ mod tests {
             (&[("Memory:Caches", "1GB")], &["Memory:Caches"]),
             (&[("Memory:Caches", "768MB")], &[]),
             (&[("Database:WriteTimeout", "30s")], &[]),
-            (&[postgres, ("Database:WriteTimeout", "30s")], &["Database:WriteTimeout"]),
+            (&[POSTGRES, ("Database:WriteTimeout", "30s")], &["Database:WriteTimeout"]),
             (
-                &[postgres, ("Limits:Request", "5s")],
+                &[POSTGRES, ("Limits:Request", "5s")],
                 &["Database:ConnectTimeout", "Database:StatementTimeout", "Database:WriteTimeout"],
             ),
         ];
