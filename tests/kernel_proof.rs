@@ -1,5 +1,6 @@
 //! The proof of tax: a wrong row is told by a check that is made of other rows, with the document and the day.
 
+use crate::harness::books::with_days;
 use crate::harness::shop::{Shop, id};
 use crate::harness::{Dialect, Engine};
 use crate::seals::{Place, start};
@@ -116,14 +117,14 @@ fn a_wrong_row_is_told(engine: Engine) {
     place.unguard();
     let number = sale["number"].as_str().unwrap();
     for (wrong, right, checks, words) in cases(number) {
-        place.run(&wrong);
+        place.run(&with_days(&wrong));
         for check in checks {
             let told = told(check);
             assert!(!told.is_empty(), "{check}: {wrong}");
         }
         let all: Vec<String> = checks.iter().flat_map(|check| told(check)).collect();
         assert!(all.iter().any(|one| words.iter().all(|word| one.contains(word))), "{wrong}: {all:#?}");
-        place.run(&right);
+        place.run(&with_days(&right));
         for check in CHECKS {
             assert_eq!(told(check), Vec::<String>::new(), "{check} after {right}");
         }
