@@ -58,7 +58,7 @@ struct Open {
 /// What a tenant is known by, in its folder.
 const KEPT: &str = "tenant.json";
 /// As long as a server may take to let a tenant go that was taken out.
-const LET_GO: Duration = Duration::from_secs(60);
+const LET_GO: Duration = Duration::from_mins(1);
 
 /// Whoever could not be opened is not tried again before this.
 const AGAIN: Duration = Duration::from_secs(2);

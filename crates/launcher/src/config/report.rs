@@ -57,10 +57,10 @@ fn exposed(merged: &Merged) -> Vec<String> {
         let (place, name) = (&said.place, key.name);
         match place {
             Place::Environment { variable } => {
-                found.push(format!("{place}: {name}: a secret in the environment; {variable}_FILE keeps it in a file"))
+                found.push(format!("{place}: {name}: a secret in the environment; {variable}_FILE keeps it in a file"));
             }
             Place::File { path, .. } if weak::readable_by_all(Path::new(path)) => {
-                found.push(format!("{place}: {name}: a secret in a file that everybody can read; make it mode 0600"))
+                found.push(format!("{place}: {name}: a secret in a file that everybody can read; make it mode 0600"));
             }
             _ => {}
         }

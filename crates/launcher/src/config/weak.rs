@@ -185,6 +185,9 @@ mod tests {
         Around { memory: Some(memory), now: Instant::parse("2027-07-01T00:00:00Z").unwrap() }
     }
 
+    /// What is set, and the keys that are told.
+    type Case<'c> = (&'c [(&'c str, &'c str)], &'c [&'c str]);
+
     #[test]
     fn each_weakness_is_told_by_its_key_and_nothing_else_is() {
         const GONE: [(&str, &str); 4] = [
@@ -194,7 +197,7 @@ mod tests {
             ("Dialects:B:AfterSunset", "gone"),
         ];
         let postgres = ("ConnectionStrings:Default", "postgres://duet@127.0.0.1/duet");
-        let cases: &[(&[(&str, &str)], &[&str])] = &[
+        let cases: &[Case<'_>] = &[
             (&[], &[]),
             (&[("TrustedProxies", "10.0.0.0/8")], &[]),
             (&[("TrustedProxies", "10.0.0.0/8,0.0.0.0/0,::/0")], &["TrustedProxies", "TrustedProxies"]),
