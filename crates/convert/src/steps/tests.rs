@@ -176,6 +176,8 @@ const NEW: &[&str] = &[
      AND entry_number = NEW.entry_number AND position = NEW.position) \
      BEGIN SELECT RAISE(ABORT, 'entry_lines is append-only'); END",
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
+    // Told of old books when they come over.
+    "stock_lines.was_missing boolean not null",
 ];
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use super::installation::{accounts_are_our_own, audit_chain, kept_answers};
 use super::numbers::numbers;
 use super::standings::documents_stand;
 use super::walk::{Sums, Walk};
-use super::{counts, Check, Findings, Verdict, Wide, shares, shown, subledgers, taxes, wide, years};
+use super::{Check, Findings, Verdict, Wide, counts, shares, shown, subledgers, taxes, wide, years};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
