@@ -387,6 +387,8 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
         came,
         [
             "audit_log.keyed boolean not null",
+            // Told of old books when they come over.
+            "stock_lines.was_missing boolean not null",
             "touched.step bigint not null",
             "touched.was text not null default",
             "unique documents USING btree (business_id, kind, external_id) WHERE (external_id IS NOT NULL)",

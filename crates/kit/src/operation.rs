@@ -166,6 +166,7 @@ pub fn shown<V: Record>(view: &V) -> Result<Shown> {
 type Prepare = fn(&ResourceOperations, Option<&Business>, Verb, &[u8]) -> Result<Arc<dyn Prepared>>;
 
 /// One resource, erased.
+#[expect(clippy::struct_excessive_bools, reason = "each is a constant of the resource by its own name")]
 pub struct ResourceOperations {
     pub key: ResourceKey,
     pub scope: Scope,

@@ -178,7 +178,7 @@ const NEW: &[&str] = &[
      BEGIN SELECT RAISE(ABORT, 'entry_lines is append-only'); END",
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
     "documents unique (business_id, kind, external_id) WHERE external_id IS NOT NULL",
-    // What went out when there was less than that.
+    // What went out when there was less than that; told of old books when they come over.
     "stock_lines.was_missing boolean not null",
 ];
 
