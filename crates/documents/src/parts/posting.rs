@@ -182,7 +182,7 @@ impl<'b> Bill<'b> {
 
     fn control(&self, side: Side) -> Result<Postable, Refusal> {
         let control = self.accounts.chart.control(self.accounts.control, side, self.exchange.currency)?;
-        Ok(control.of(self.asked.party).into())
+        Ok(control.of(self.asked.party))
     }
 
     /// What is charged or credited in the end.

@@ -46,6 +46,10 @@ pub(crate) async fn items_of(cx: &Cx<'_>, lines: &[TradeLineAsked]) -> Result<It
     if named.is_empty() { Ok(Items::new()) } else { cx.items(&named).await }
 }
 
+const fn kind_of(asked: &TradeAsked) -> EntryKind {
+    if asked.is_opening { EntryKind::Opening } else { EntryKind::Normal }
+}
+
 pub(crate) async fn settle(
     cx: &Cx<'_>,
     (direction, posting): (Direction, Posts),
@@ -148,8 +152,7 @@ pub(crate) async fn settle(
         }
     };
     let posting = Posting::balanced(posting).map_err(unbalanced)?;
-    let kind = if asked.is_opening { EntryKind::Opening } else { EntryKind::Normal };
-    settled.entries.push(SettledEntry { kind, date: head.date, field: "date", posting });
+    settled.entries.push(SettledEntry { kind: kind_of(asked), date: head.date, field: "date", posting });
     settled.figures.moves_stock = settled.stock.is_some();
     Ok(settled)
 }

@@ -1,7 +1,7 @@
 #![cfg(test)]
 
 use super::PurchaseInvoice;
-use crate::parts::posting::cases::{ALL_BACK, Case, PLAIN, VAT_20, bought, hold, sold};
+use crate::parts::posting::cases::{ALL_BACK, Case, PLAIN, VAT_20, bought, hold};
 use rules::tax::TaxKind::{ReverseCharge, Standard};
 use schema::tables::FactKind;
 
