@@ -3,6 +3,7 @@
 //! Each check has two figures that must be equal, and says where they are not. The ledger is read once, in
 //! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
 
+mod courses;
 mod goods;
 mod progress;
 mod purses;
@@ -466,6 +467,7 @@ async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     checks.extend(subledgers::checks(cx, &mut walk).await?);
     checks.extend(taxes::checks(cx).await?);
     checks.push(shares::check(cx).await?);
+    checks.push(courses::check(cx).await?);
     checks.push(opened(cx, &walk).await?);
     let purses = std::mem::take(&mut walk.purses);
     checks.push(aside::computed(|| purses.check()));
