@@ -61,6 +61,7 @@ mod settling;
 mod signin;
 mod silent;
 mod standing;
+mod steps;
 mod stock;
 mod tampering;
 mod tenants;

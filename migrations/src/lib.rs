@@ -15,6 +15,7 @@ pub mod m0001_first;
 pub mod noting;
 mod running;
 pub mod schema;
+mod statistics;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,7 @@ pub async fn up(database: &DatabaseConnection, sign: Sign<'_>) -> Result<i64, Db
     }
     let strange = running::all(database, sign).await?;
     noting::make(database).await?;
+    statistics::make(database).await?;
     Ok(strange)
 }
 

@@ -11,6 +11,7 @@
 
 pub mod abroad;
 pub mod access;
+pub mod among;
 pub mod apart;
 pub mod api_keys;
 pub mod aside;

@@ -3,17 +3,16 @@
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
+use schema::some::is_draft;
 use schema::tables::documents::{self as table, Column};
-use schema::tables::{DocumentStatus, mentions};
+use schema::tables::mentions;
 use sea_orm::sea_query::LikeExpr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
 
 /// What a posted document names its entries move. A draft's own fields are JSON, in which an identifier stands as it
 /// is written.
 pub fn named_by_draft(id: RecordId) -> Condition {
-    Condition::all()
-        .add(Column::Status.eq(DocumentStatus::Draft))
-        .add(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
+    Condition::all().add(is_draft()).add(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
 }
 
 /// Whether a draft names an item, a tax code or a payment term, or a document in the books ever did.

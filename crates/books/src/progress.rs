@@ -12,12 +12,13 @@ use crate::desk::{Desk, Standing};
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
+pub use chain::{Chain, chains, of_documents, of_lines};
 use rules::course;
 pub use schema::standing::{less, more, too_many};
 use schema::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use words::sown::{Fault, sown};
 use words::sums::Figure;
 
@@ -145,77 +146,6 @@ impl Plan {
     }
 }
 
-/// The lines of a document, and those of the notes that follow an order.
-#[derive(Debug, Clone, Default)]
-pub struct Chain {
-    pub lines: Vec<Line>,
-    pub notes: Vec<Line>,
-}
-
-impl Chain {
-    /// Whether nothing of a line is left to be delivered, invoiced or credited.
-    fn is_done(&self, line: &Line) -> bool {
-        let mut notes = self.notes.iter().filter(|note| note.source_line_id == Some(line.line_id));
-        line.open() <= Quantity::ZERO && (!line.is_order() || notes.all(|note| note.open() == Quantity::ZERO))
-    }
-
-    pub fn is_all_done(&self) -> bool {
-        !self.lines.is_empty() && self.lines.iter().all(|line| self.is_done(line))
-    }
-
-    /// The lines that say how much of an order is delivered: its goods, or all if it has none.
-    pub fn deliverable(&self) -> impl Iterator<Item = &Line> {
-        let goods = self.lines.iter().any(|line| line.is_goods);
-        self.lines.iter().filter(move |line| line.is_goods || !goods)
-    }
-
-    /// How far the document has got.
-    pub fn stage(&self, closed: bool) -> Stage {
-        if closed {
-            return Stage::Closed;
-        }
-        let some = |of: fn(&Line) -> Quantity| self.lines.iter().any(|line| of(line) > Quantity::ZERO);
-        let is_order = self.lines.iter().any(Line::is_order);
-        if is_order {
-            let begun = if some(|line| line.fulfilled) { Stage::Partial } else { Stage::Open };
-            let fulfilled = self.deliverable().all(|line| line.open() <= Quantity::ZERO);
-            return match (fulfilled, self.is_all_done()) {
-                (true, true) => Stage::Closed,
-                (true, false) => Stage::Done,
-                (false, _) => begun,
-            };
-        }
-        let invoiced = some(|line| line.invoiced);
-        let begun = if invoiced { Stage::Partial } else { Stage::Open };
-        let is_return = self.lines.iter().any(|line| line.is_return);
-        if self.is_all_done() && (invoiced || !is_return) { Stage::Done } else { begun }
-    }
-}
-
-/// Lines by their identifiers, with all that is on the desk already.
-pub async fn of_lines(cx: &Cx<'_>, ids: impl IntoIterator<Item = RecordId>) -> Result<HashMap<RecordId, Line>> {
-    let ids: HashSet<RecordId> = ids.into_iter().collect();
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    cx.flush().await?;
-    let rows = progress::Entity::find()
-        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
-        .filter(progress::Column::LineId.is_in(ids));
-    Ok(rows.all(&cx.db).await?.into_iter().map(|line| (line.line_id, line)).collect())
-}
-
-/// The lines of documents, as they stand in the database.
-pub async fn of_documents(cx: &Cx<'_>, ids: &[RecordId]) -> Result<Vec<Line>> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let rows = progress::Entity::find()
-        .filter(progress::Column::BusinessId.eq(cx.business_id()?))
-        .filter(progress::Column::DocumentId.is_in(ids.iter().copied()));
-    Ok(rows.all(&cx.db).await?)
-}
-
 /// What open orders promise of an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Promised {
@@ -265,23 +195,6 @@ pub async fn promised(cx: &Cx<'_>, items: &[RecordId]) -> Result<HashMap<RecordI
         }
     }
     Ok(promised)
-}
-
-/// What there is of documents: their lines, and for orders the lines of the notes that follow these.
-pub async fn chains(cx: &Cx<'_>, ids: &[RecordId]) -> Result<HashMap<RecordId, Chain>> {
-    let mut chains: HashMap<RecordId, Chain> = HashMap::new();
-    let lines = of_documents(cx, ids).await?;
-    let orders: HashMap<RecordId, RecordId> =
-        lines.iter().filter(|line| line.is_order()).map(|line| (line.line_id, line.document_id)).collect();
-    for note in followers(cx, orders.keys().copied()).await? {
-        if let Some(order) = note.source_line_id.and_then(|line| orders.get(&line)) {
-            chains.entry(*order).or_default().notes.push(note);
-        }
-    }
-    for line in lines {
-        chains.entry(line.document_id).or_default().lines.push(line);
-    }
-    Ok(chains)
 }
 
 /// The lines of notes that follow lines.
@@ -545,99 +458,6 @@ pub async fn take_back(
     Ok((own, released))
 }
 
+mod chain;
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use schema::aliases::Named;
-
-    fn quantity(text: &str) -> Quantity {
-        Quantity::parse(text).unwrap()
-    }
-
-    /// Quantity, fulfilled, invoiced, returned, cancelled, and whether it is goods.
-    fn line(kind: DocumentKind, figures: [&str; 5], is_goods: bool) -> Line {
-        let [ordered, fulfilled, invoiced, returned, cancelled] = figures.map(quantity);
-        Line {
-            business_id: crate::ids::BusinessId::default(),
-            line_id: RecordId::default(),
-            document_id: RecordId::default(),
-            kind,
-            date: Day::default(),
-            party_id: Named::default(),
-            item_id: None,
-            is_goods,
-            is_return: false,
-            source_line_id: None,
-            quantity: ordered,
-            fulfilled,
-            invoiced,
-            returned,
-            cancelled,
-            account_id: None,
-            value: Money::ZERO,
-        }
-    }
-
-    fn stage_of(closed: bool, lines: Vec<Line>, notes: Vec<Line>) -> Stage {
-        Chain { lines, notes }.stage(closed)
-    }
-
-    #[test]
-    fn an_order_is_as_far_as_its_goods_are_and_closes_with_its_invoices() {
-        let order = |figures, is_goods| line(DocumentKind::SalesOrder, figures, is_goods);
-        let note = |figures| Line {
-            source_line_id: Some(RecordId::default()),
-            ..line(DocumentKind::DeliveryNote, figures, true)
-        };
-        for (closed, lines, notes, wanted) in [
-            (false, vec![order(["10", "0", "0", "0", "0"], true)], vec![], Stage::Open),
-            (false, vec![order(["10", "4", "0", "0", "0"], true)], vec![], Stage::Partial),
-            (
-                false,
-                vec![order(["10", "10", "4", "0", "0"], true)],
-                vec![note(["10", "0", "4", "0", "0"])],
-                Stage::Done,
-            ),
-            (
-                false,
-                vec![order(["10", "10", "8", "2", "0"], true)],
-                vec![note(["10", "0", "8", "2", "0"])],
-                Stage::Closed,
-            ),
-            // What is to be credited of one note does not make up for what is to be invoiced of another.
-            (
-                false,
-                vec![order(["10", "10", "5", "5", "0"], true)],
-                vec![note(["5", "0", "5", "5", "0"]), note(["5", "0", "0", "0", "0"])],
-                Stage::Done,
-            ),
-            (true, vec![order(["10", "4", "4", "0", "6"], true)], vec![], Stage::Closed),
-            (
-                false,
-                vec![order(["10", "10", "10", "0", "0"], true), order(["1", "0", "0", "0", "0"], false)],
-                vec![],
-                Stage::Done,
-            ),
-            (false, vec![order(["1", "0", "0", "0", "0"], false)], vec![], Stage::Open),
-            (false, vec![order(["1", "1", "1", "0", "0"], false)], vec![], Stage::Closed),
-        ] {
-            let shown = format!("{lines:?} {notes:?}");
-            assert_eq!(stage_of(closed, lines, notes), wanted, "{shown}");
-        }
-    }
-
-    #[test]
-    fn a_note_is_as_far_as_it_is_invoiced() {
-        let note = |figures| line(DocumentKind::DeliveryNote, figures, true);
-        for (figures, wanted) in [
-            (["10", "0", "0", "0", "0"], Stage::Open),
-            (["10", "0", "4", "0", "0"], Stage::Partial),
-            (["10", "0", "8", "2", "0"], Stage::Done),
-            (["10", "0", "10", "2", "0"], Stage::Done),
-        ] {
-            assert_eq!(stage_of(false, vec![note(figures)], vec![]), wanted, "{figures:?}");
-        }
-        let back = Line { is_return: true, cancelled: quantity("2"), ..note(["2", "0", "0", "0", "0"]) };
-        assert_eq!(stage_of(false, vec![back], vec![]), Stage::Open, "nothing is to be credited of it");
-    }
-}
+mod tests;

@@ -3,40 +3,36 @@
 //! The difference to what they are carried at is posted as unrealised, and taken back on the next day. Control accounts
 //! are not touched: the difference stands on accounts of their own, so that what parties owe stays what it is.
 
+mod worth;
+
 use crate::currency::{Currency, CurrencyCode};
 use crate::day::Day;
 use crate::document::{
-    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry,
-    document_operations, document_rows,
+    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
+    document_rows,
 };
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Rate, Rounding};
+use crate::money::{Amount, Money, Rate};
 use books::Leaving;
 use books::access::Business;
-use books::balances::{balances, sum};
-use books::chart::Chart;
-use books::cx::{Cx, Point};
+use books::cx::Cx;
 use books::periods::Module;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::{About, Resource, Scope};
 use kit::rows::{Filter, Rows};
-use rules::account::AccountType;
-use rules::postable::Postable;
-use rules::posting::{About as Detail, Line, Posting, Valued};
-use rules::refusal::Refusal;
 use schema::key::ResourceKey;
 use schema::tables::documents::{self, Column};
-use schema::tables::{DocumentKind, DocumentStatus, EntryKind, entries, entry_lines};
+use schema::tables::{DocumentKind, DocumentStatus};
 use schemars::JsonSchema;
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use words::sown::{Fault, sown};
-use words::sums::Sums as _;
+pub use worth::renew;
+use worth::{Revalued, open_in_other_currencies, revalued, to_post};
 
 pub struct Revaluations;
 
@@ -97,18 +93,6 @@ pub struct RevaluationAsked {
 pub struct RevaluationFigures {
     lines: Vec<Revalued>,
     gain: Money,
-}
-
-/// One account in one currency.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Revalued {
-    account: RecordId,
-    currency: String,
-    amount: Money,
-    carried: Money,
-    rate: Rate,
-    worth: Money,
-    difference: Money,
 }
 
 /// What other currencies were worth at the end of a period.
@@ -377,173 +361,4 @@ async fn check_first(cx: &Cx<'_>, head: &Head) -> Result<()> {
         title: "The day was revalued already; void that revaluation first".into(),
         errors: FieldErrors::one("date", format!("{} was revalued already", head.date)),
     }))
-}
-
-type Held = (RecordId, String, Money, Money);
-
-/// What money and control accounts hold in other currencies, and what that is carried at.
-async fn open_in_other_currencies(cx: &Cx<'_>, chart: &Chart, business: &Business, head: &Head) -> Result<Vec<Held>> {
-    let accounts: Vec<RecordId> = chart
-        .accounts()
-        .filter(|account| account.r#type.holds_money() || account.r#type.is_control())
-        .map(|account| account.id)
-        .collect();
-    let held = balances(cx, Some(&accounts), Point { as_of: Some(head.date), ..Point::default() }).await?;
-    let itself = of_itself(cx, &accounts, head).await?;
-    let mut open: Vec<Held> = held
-        .into_iter()
-        .filter(|((_, currency), _)| *currency != business.base_currency)
-        .map(|(key, balance)| {
-            let carried = balance.base - itself.sum_of(&key);
-            (key.0, key.1, Money::from_units(balance.currency), Money::from_units(carried))
-        })
-        .filter(|(_, _, amount, carried)| (*amount, *carried) != (Money::ZERO, Money::ZERO))
-        .collect();
-    open.sort_by(|left, right| (left.0, &left.1).cmp(&(right.0, &right.1)));
-    Ok(open)
-}
-
-/// What a revaluation has posted itself by its day, which is nothing that it finds.
-async fn of_itself(cx: &Cx<'_>, accounts: &[RecordId], head: &Head) -> Result<HashMap<(RecordId, String), i64>> {
-    let Some(number) = head.number.as_deref() else { return Ok(HashMap::new()) };
-    let own = entries::Entity::find()
-        .select_only()
-        .column(entries::Column::Number)
-        .filter(entries::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entries::Column::DocumentKind.eq(DocumentKind::Revaluation))
-        .filter(entries::Column::DocumentNumber.eq(number))
-        .filter(entries::Column::Date.lte(head.date));
-    let lines: Vec<(RecordId, String, i64)> = entry_lines::Entity::find()
-        .select_only()
-        .columns([entry_lines::Column::AccountId, entry_lines::Column::Currency])
-        .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entry_lines::Column::AccountId.is_in(accounts.iter().copied()))
-        .filter(entry_lines::Column::EntryNumber.in_subquery(own.into_query()))
-        .group_by(entry_lines::Column::AccountId)
-        .group_by(entry_lines::Column::Currency)
-        .into_tuple()
-        .all(&cx.db)
-        .await?;
-    Ok(lines.into_iter().map(|(account, currency, base)| ((account, currency), base)).collect())
-}
-
-/// Makes anew what was revalued on days of which there is something else by now. It comes after a command, and with it.
-pub async fn renew(cx: &Cx<'_>) -> Result<()> {
-    let Some(since) = cx.changed_abroad().filter(|_| !sown(Fault::RevaluationNotRenewed)) else { return Ok(()) };
-    let of_these = documents::Entity::find()
-        .filter(Column::BusinessId.eq(cx.business_id()?))
-        .filter(Column::Kind.eq(DocumentKind::Revaluation))
-        .filter(Column::Status.eq(DocumentStatus::Posted))
-        .filter(Column::Date.gte(since))
-        .order_by_asc(Column::Date);
-    if !cx.awaits(DocumentKind::Revaluation)? && of_these.clone().count(&cx.db).await? == 0 {
-        return Ok(());
-    }
-    cx.check_undoable()?;
-    cx.flush().await?;
-    for row in of_these.all(&cx.db).await? {
-        let old = document::found::<Revaluations>(cx, row).await?;
-        let asked = RevaluationAsked { rates: rates_of(&old.content) };
-        let settled =
-            Revaluations::settle(cx, &old.head, &asked, Purpose::Posting).await.map_err(|error| match error {
-                Error::Validation(faults) => {
-                    let why: Vec<String> = faults.iter().flat_map(|(_, messages)| messages).cloned().collect();
-                    let (number, date) = (old.head.number.as_deref().unwrap_or(""), old.head.date);
-                    Error::conflict(
-                        "invalid_state",
-                        format!(
-                            "{number} revalues {date} and {}; add an exchange rate of that day or before",
-                            why.join(", ")
-                        ),
-                    )
-                }
-                other => other,
-            })?;
-        if settled.figures != old.content.figures {
-            document::renew(cx, old, settled).await?;
-            cx.flush().await?;
-        }
-    }
-    Ok(())
-}
-
-/// What a revaluation was made with: the rates that were given with it, and those that it found.
-fn rates_of(content: &Content<RevaluationAsked, RevaluationFigures>) -> Vec<RevaluationRate> {
-    let found = content.figures.lines.iter().map(|line| (line.currency.clone(), line.rate));
-    let given = content.asked.rates.iter().map(|one| (one.currency.clone(), one.rate));
-    let all: BTreeMap<String, Rate> = found.chain(given).collect();
-    all.into_iter().map(|(currency, rate)| RevaluationRate { currency, rate }).collect()
-}
-
-fn revalued(
-    open: &[Held],
-    rates: &BTreeMap<&str, Rate>,
-    rounding: Rounding,
-    decimals: u32,
-) -> Option<RevaluationFigures> {
-    let mut figures = RevaluationFigures::default();
-    for (account, currency, amount, carried) in open {
-        let rate = *rates.get(currency.as_str())?;
-        let worth = rounding.money(amount.decimal().checked_mul(rate.decimal())?, decimals).ok()?;
-        let difference = worth.checked_sub(*carried)?;
-        figures.gain = figures.gain.checked_add(difference)?;
-        figures.lines.push(Revalued {
-            account: *account,
-            currency: currency.clone(),
-            amount: *amount,
-            carried: *carried,
-            rate,
-            worth,
-            difference,
-        });
-    }
-    Some(figures)
-}
-
-fn to_post(chart: &Chart, business: &Business, head: &Head, figures: &RevaluationFigures) -> Result<Vec<SettledEntry>> {
-    let base = &business.base_currency;
-    let too_large = || Error::field("rates", "make more of it than can be kept");
-    let refused = |refusal: Refusal| refusal.at("rates");
-    let in_base =
-        |to: Postable, amount: Money| Line::on(to, Valued::in_base(amount, base), Detail::default()).map_err(refused);
-    let roles = chart.roles();
-    let mut lines = Vec::new();
-    for line in &figures.lines {
-        let kind = chart.account(line.account).map(|account| account.r#type);
-        lines.push(match kind {
-            Some(AccountType::Receivable) => in_base(roles.receivable_revaluation.clone().into(), line.difference)?,
-            Some(AccountType::Payable) => in_base(roles.payable_revaluation.clone().into(), line.difference)?,
-            // Money is worth more or less itself; there is not more of it.
-            _ => {
-                let worth = Valued { base: line.difference, currency: line.currency.clone(), own: Money::ZERO };
-                Line::on(chart.standing(line.account).map_err(refused)?, worth, Detail::default()).map_err(refused)?
-            }
-        });
-        let back = line.difference.checked_neg().ok_or_else(too_large)?;
-        lines.push(in_base(roles.unrealised_exchange.clone().into(), back)?);
-    }
-    let posting = Posting::balanced(lines).map_err(|_| too_large())?;
-    let back = SettledEntry {
-        kind: EntryKind::AutoReversal,
-        date: head.date.next(),
-        field: "date",
-        posting: posting.reversed(head.date, head.date.next()),
-    };
-    let first = SettledEntry { kind: EntryKind::Revaluation, date: head.date, field: "date", posting };
-    Ok(if sown(Fault::RevaluationStays) { vec![first] } else { vec![first, back] })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_open_debt_is_worth_what_the_day_says() {
-        let money = |text| Money::parse(text).unwrap();
-        let open = [(RecordId::default(), "USD".to_owned(), money("1000"), money("900"))];
-        let rates = BTreeMap::from([("USD", Rate::parse("0.95").unwrap())]);
-        let figures = revalued(&open, &rates, Rounding::HalfUp, 2).unwrap();
-        assert_eq!((figures.gain, figures.lines[0].worth), (money("50"), money("950")));
-    }
 }

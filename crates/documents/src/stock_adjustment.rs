@@ -4,7 +4,7 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::document::identity;
 use crate::document::{
-    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry, TradedLine,
+    self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry,
     document_operations, document_rows,
 };
 use crate::error::{Error, FieldErrors, Result};
@@ -12,7 +12,6 @@ use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
 use books::access::Business;
-use books::chart::Chart;
 use books::cx::Cx;
 use books::periods::Module;
 use books::stock::{self, Wanted as Movement};
@@ -21,7 +20,9 @@ use kit::master::{RecordKeeping, kept};
 use kit::reference::{Held, References};
 use kit::resource::{About, Resource, Scope};
 use kit::rows::{Filter, Rows};
-use rules::posting::{Line, Posting, Subject, Unposted, Valued};
+use lines::{AdjustmentLineAsked, check_lines, lines, traded};
+pub use lines::{StockAdjustmentLineInput, StockAdjustmentLineView};
+use rules::posting::Posting;
 use rules::purpose::Purpose as For;
 use schema::address::text;
 use schema::item::{CostMethod, ItemType};
@@ -38,6 +39,7 @@ use std::sync::Arc;
 use words::sums::Sums as _;
 
 pub mod counting;
+mod lines;
 
 pub struct StockAdjustments;
 
@@ -72,29 +74,6 @@ pub struct StockAdjustmentInput {
     tags: Each<Label<50>>,
 }
 
-/// One line of a stock adjustment.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct StockAdjustmentLineInput {
-    /// The line's identifier, to keep its identity in an update.
-    id: Maybe<RecordId>,
-    /// The item, which is kept in stock.
-    item_id: Field<RecordId>,
-    /// How much more there is; less is negative. Not beside `countedQuantity`.
-    quantity_delta: Maybe<Quantity>,
-    /// How much was counted, after what was posted for the day by then. What is entered late for a time before changes by
-    /// how much it differs from the books, and not what there is. Not beside `quantityDelta`.
-    counted_quantity: Maybe<Quantity>,
-    /// What one unit cost of what was found; what such things cost now when absent.
-    unit_cost: Maybe<UnitPrice>,
-    /// What one unit is worth from this day on, of an item at standard cost. What is there is revalued before anything
-    /// else moves it that day. Not beside a quantity.
-    standard_cost: Maybe<UnitPrice>,
-    /// What the line is about.
-    description: Maybe<Text<1000>>,
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdjustmentAsked {
     reason: Option<String>,
@@ -117,20 +96,6 @@ impl PartialEq for PostedAt {
         true
     }
 }
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct AdjustmentLineAsked {
-    id: Option<RecordId>,
-    item: RecordId,
-    delta: Option<Quantity>,
-    counted: Option<Quantity>,
-    unit_cost: Option<UnitPrice>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    standard: Option<UnitPrice>,
-    description: Option<String>,
-}
-
-document::identified!(AdjustmentLineAsked);
 
 impl AdjustmentAsked {
     /// Whether it says what an item is worth, and nothing else.
@@ -187,33 +152,6 @@ pub struct StockAdjustmentView {
     lines: Vec<StockAdjustmentLineView>,
     /// What was gained in all, in the company's currency; a loss is negative.
     total_value: Amount,
-}
-
-/// One line of a stock adjustment.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "StockAdjustmentLine")]
-pub struct StockAdjustmentLineView {
-    /// The line's identifier; it keeps its identity in an update.
-    id: Option<RecordId>,
-    /// Its place, from 1.
-    line_no: i64,
-    /// The item.
-    item_id: RecordId,
-    /// How much more there is; less is negative. Null where it was counted.
-    quantity_delta: Option<Quantity>,
-    /// How much was counted.
-    counted_quantity: Option<Quantity>,
-    /// What one unit cost of what was found.
-    unit_cost: Option<UnitPrice>,
-    /// What one unit is worth from this day on.
-    standard_cost: Option<UnitPrice>,
-    /// What the line is about.
-    description: Option<String>,
-    /// By how much the stock was adjusted.
-    adjusted_quantity: Quantity,
-    /// What that is worth; a loss is negative.
-    value: Amount,
 }
 
 impl AsRef<RecordKeeping> for StockAdjustmentView {
@@ -299,57 +237,6 @@ impl Resource for StockAdjustments {
     }
 
     document_operations!();
-}
-
-fn check_lines(faults: &mut Faults, field: Field<Vec<Field<StockAdjustmentLineInput>>>) -> Vec<AdjustmentLineAsked> {
-    let field = match field {
-        Field::Missing => {
-            faults.add("lines", "is required: an adjustment has at least one line");
-            return Vec::new();
-        }
-        Field::Malformed(why) => Field::Malformed(why),
-        Field::Given(lines) if lines.is_empty() || lines.len() > 1000 => {
-            faults.add("lines", if lines.is_empty() { "must be at least one" } else { "must be at most 1000" });
-            return Vec::new();
-        }
-        Field::Given(lines) => Field::Given(Some(lines)),
-    };
-    faults.each("lines", field, |faults, input| {
-        let malformed = matches!(input.quantity_delta, Field::Malformed(_))
-            || matches!(input.counted_quantity, Field::Malformed(_))
-            || matches!(input.standard_cost, Field::Malformed(_));
-        let delta = faults.optional("quantityDelta", input.quantity_delta);
-        let counted = faults.optional("countedQuantity", input.counted_quantity);
-        let standard = faults.optional("standardCost", input.standard_cost);
-        if !malformed
-            && [delta.is_some(), counted.is_some(), standard.is_some()].into_iter().filter(|is| *is).count() != 1
-        {
-            let why = "exactly one of quantityDelta, countedQuantity and standardCost is required";
-            faults.add("quantityDelta", why);
-        }
-        if standard.is_some_and(UnitPrice::is_negative) {
-            faults.add("standardCost", "must not be negative");
-        }
-        if delta == Some(Quantity::ZERO) {
-            faults.add("quantityDelta", "must not be 0");
-        }
-        if counted.is_some_and(Quantity::is_negative) {
-            faults.add("countedQuantity", "must not be negative");
-        }
-        let unit_cost = faults.optional("unitCost", input.unit_cost);
-        if unit_cost.is_some_and(UnitPrice::is_negative) {
-            faults.add("unitCost", "must not be negative");
-        }
-        AdjustmentLineAsked {
-            id: faults.optional("id", input.id),
-            item: faults.required("itemId", input.item_id),
-            delta,
-            counted,
-            unit_cost,
-            standard,
-            description: text(faults, "description", input.description),
-        }
-    })
 }
 
 impl Rows for StockAdjustments {
@@ -578,46 +465,4 @@ fn judge(
             Some(_) => {}
         }
     }
-}
-
-fn lines(chart: &Chart, currency: &str, moved: &[stock_facts::Model]) -> Result<Vec<Line>, Unposted> {
-    let mut lines = Vec::new();
-    for moved in moved {
-        let goods = Subject { item: Some(moved.item_id), quantity: Some(moved.moves()), tax: None };
-        let other = Subject { quantity: None, ..goods.clone() };
-        let inventory = chart.standing(moved.inventory_account_id)?;
-        lines.push(Line::on(inventory, Valued::in_base(moved.booked_stock, currency), goods.into())?);
-        let side = chart.free(moved.cost_account_id, For::AdjustmentSide)?;
-        lines.push(Line::on(side, Valued::in_base(moved.booked_cost, currency), other.clone().into())?);
-        let variance = chart.standing(moved.variance_account_id)?;
-        lines.push(Line::on(variance, Valued::in_base(moved.booked_variance, currency), other.into())?);
-    }
-    Ok(lines)
-}
-
-fn traded(
-    asked: &AdjustmentAsked,
-    deltas: &[Quantity],
-    moved: &[stock_facts::Model],
-    account: RecordId,
-) -> Result<Vec<TradedLine>> {
-    let values: HashMap<RecordId, Money> = moved.iter().map(|fact| (fact.line_id, fact.booked_stock)).collect();
-    let line = |(line, delta): (&AdjustmentLineAsked, &Quantity)| {
-        let id = identity(line.id)?;
-        // What was counted as it is known moves nothing.
-        let value = values.sum_of(&id);
-        Ok(TradedLine {
-            id,
-            item: Some(line.item),
-            account: Some(account),
-            tax_code: None,
-            quantity: *delta,
-            net: value,
-            tax: Money::ZERO,
-            base_net: value,
-            base_tax: Money::ZERO,
-            source_line: None,
-        })
-    };
-    asked.lines.iter().zip(deltas).map(line).collect()
 }

@@ -16,7 +16,6 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
 use ledger_core::access::{Principal, Proved};
-use ledger_core::auth::invitation::check_acceptance;
 use ledger_core::books::audit::Origin;
 use ledger_core::client::{Client, Left};
 use ledger_core::cx::version_tag;
@@ -25,13 +24,13 @@ use ledger_core::fair::present;
 use ledger_core::feed::Feed;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::ledger::{Answer, Call, Errand, Ledger, Reply, ReplyKind};
-use ledger_core::quoting::quoted;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
 use ledger_core::security::{Event, Who};
+use signing_in::{accept, login};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -449,47 +448,6 @@ fn links(path: &str, query: &str, page_size: Option<&str>, pagination: Paginatio
     links.join(", ")
 }
 
-async fn login<D: Dialect>(request: Request) -> Response {
-    let arrival = arrival(&request);
-    let answer = match shell(&request) {
-        Ok(shell) => try_login::<D>(&shell, arrival.as_ref(), request).await,
-        Err(failure) => Err(failure),
-    };
-    answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
-}
-
-async fn accept<D: Dialect>(request: Request) -> Response {
-    let arrival = arrival(&request);
-    let answer = match shell(&request) {
-        Ok(shell) => try_accept::<D>(&shell, arrival.as_ref(), request).await,
-        Err(failure) => Err(failure),
-    };
-    answer.unwrap_or_else(|failure| {
-        Seen::default().refused("acceptInvitation".into(), &origin::<D>(arrival.as_ref()), &failure);
-        failed::<D>(arrival.as_ref(), failure)
-    })
-}
-
-async fn try_accept<D: Dialect>(
-    shell: &Shell,
-    arrival: Option<&Arrival>,
-    request: Request,
-) -> Result<Response, Failure> {
-    let (parts, body) = request.into_parts();
-    // Who brings it is nobody yet: the code is what lets them in.
-    let code = request::bearer(&parts.headers)?.to_owned();
-    let bytes = body_of_anybody(shell, &parts, body).await?;
-    let acceptance = ledger_core::resource::body::read_plain(bytes, check_acceptance).await?;
-    let origin = origin::<D>(arrival);
-    let ledger = shell.ledger.clone();
-    let accepted = unhurried(shell.limits.request, Unavailable::CommitOutcomeUnknown, async move {
-        ledger.accept_invitation(code, acceptance, &origin).await
-    })
-    .await?;
-    let payload = serde_json::to_string(&accepted).map_err(Error::internal)?;
-    Ok(json(StatusCode::OK, D::success("OK", &payload)))
-}
-
 fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
     Origin {
         user: None,
@@ -508,77 +466,6 @@ pub async fn ahead(request: Request) -> Result<Request, Failure> {
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
-/// The body of a request that needs no token.
-async fn body_of_anybody(shell: &Shell, parts: &Parts, body: Body) -> Result<Bytes, Failure> {
-    if let Some((name, _)) = request::query(parts)?.first() {
-        return Err(Error::field(&quoted(name), "is not a known parameter").into());
-    }
-    body::json(&parts.headers, body, shell.limits.body.min(body::LONGEST_LOGIN)).await
-}
-
-async fn try_login<D: Dialect>(
-    shell: &Shell,
-    arrival: Option<&Arrival>,
-    request: Request,
-) -> Result<Response, Failure> {
-    let (parts, body) = request.into_parts();
-    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
-    let bytes = body_of_anybody(shell, &parts, body).await?;
-    let credentials = ledger_core::resource::body::read_plain(bytes, D::credentials).await?;
-    let origin = origin::<D>(arrival);
-    let ledger = shell.ledger.clone();
-    let session = unhurried(shell.limits.request, Unavailable::Overloaded, async move {
-        ledger.login(D::LOGIN_NAME, credentials, &origin, agent).await
-    })
-    .await?;
-    // Who has logged in is told so, also where they have no place for one more.
-    let _stays_a_strangers = welcome(&parts, Proved::by(&session));
-    let payload = serde_json::to_string(&D::logged_in(session)).map_err(Error::internal)?;
-    Ok(json(StatusCode::OK, D::success("OK", &payload)))
-}
-
+mod signing_in;
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_panic_is_a_failure_of_its_request_alone() {
-        let work = async { if true { panic!("on purpose") } else { Ok(()) } };
-        let failure = unhurried(Duration::from_mins(1), Unavailable::Overloaded, work).await.unwrap_err();
-        assert_eq!((failure.status, failure.code), (StatusCode::INTERNAL_SERVER_ERROR, "internal"));
-        assert!(!failure.title.contains("purpose") && failure.detail.is_some());
-    }
-
-    #[tokio::test]
-    async fn work_goes_on_when_its_client_no_longer_waits() {
-        let (done, is_done) = tokio::sync::oneshot::channel();
-        let (go, may_go) = tokio::sync::oneshot::channel();
-        let work = async move {
-            may_go.await.map_err(Error::internal)?;
-            done.send(()).map_err(|()| Error::internal("nobody asked"))
-        };
-        let failure = unhurried(Duration::ZERO, Unavailable::CommitOutcomeUnknown, work).await.unwrap_err();
-        // It had sent nothing to be committed, and will send nothing.
-        assert_eq!(failure.code, "overloaded");
-        go.send(()).unwrap();
-        is_done.await.unwrap();
-    }
-
-    #[test]
-    fn links_keep_the_rest_of_the_query() {
-        let pagination = Pagination { total_count: 120, total_pages: 3, current_page: 2 };
-        assert_eq!(
-            links("/b/api/parties", "q=a%20b&page=2&pageSize=50", Some("50"), pagination),
-            "</b/api/parties?page=1&pageSize=50&q=a%20b>; rel=\"first\", \
-             </b/api/parties?page=1&pageSize=50&q=a%20b>; rel=\"prev\", \
-             </b/api/parties?page=3&pageSize=50&q=a%20b>; rel=\"next\", \
-             </b/api/parties?page=3&pageSize=50&q=a%20b>; rel=\"last\""
-        );
-    }
-
-    #[test]
-    fn an_empty_list_links_to_itself_alone() {
-        let pagination = Pagination { total_count: 0, total_pages: 0, current_page: 1 };
-        assert_eq!(links("/x", "", None, pagination), "</x?page=1>; rel=\"first\", </x?page=1>; rel=\"last\"");
-    }
-}
+mod tests;

@@ -1,14 +1,13 @@
 //! The command line.
 
-use crate::compare::translate::{self, TranslateOptions};
-use crate::compare::{self, CompareOptions};
-use crate::config::{self, Source};
-use crate::console::{failed, say};
-use crate::{admin, convert, documents, export, reseal, serve, tenants, usage, verify};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use http_kit::openapi::{as_30, pretty};
+mod running;
+
+use crate::compare::CompareOptions;
+use crate::compare::translate::TranslateOptions;
+use crate::config::Source;
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use ledger_core::books::export::JournalFormat;
-use ledger_core::database::Purpose;
+pub(crate) use running::run;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -375,165 +374,4 @@ pub(crate) fn parse() -> Result<Command, ExitCode> {
         let _closed = error.print();
         ExitCode::from(code)
     })
-}
-
-pub(crate) async fn run(command: Command) -> ExitCode {
-    match command {
-        Command::Serve(options) => serve::run(options).await,
-        Command::Health { common, ready } => health(&common.source(Vec::new()), ready).await,
-        Command::Migrate { common, seal_old_books } => {
-            let migrate = |ledger: std::sync::Arc<ledger_core::ledger::Ledger>, _| async move {
-                let pending = ledger.pending_migrations().await.map_err(|error| admin::explain(&error))?;
-                let done = if seal_old_books { ledger.migrate_and_seal().await } else { ledger.migrate().await };
-                done.map_err(|error| admin::explain(&error))?;
-                Ok(format!("ran {pending} migrations; the schema is up to date"))
-            };
-            serve::with_ledger(&common.source(Vec::new()), Purpose::Writing, migrate).await
-        }
-        Command::Convert { common, old, new, old_key, seal_old_books } => {
-            let asked = convert::Asked { old, new, old_key, seal_old_books };
-            convert::run(&common.source(Vec::new()), asked).await
-        }
-        Command::CopyDatabase { common, from, to } => convert::copy(&common.source(Vec::new()), (from, to)).await,
-        Command::Openapi { dialect, latest } => openapi(dialect, latest),
-        Command::User { common, command } => {
-            let purpose = match command {
-                UserCommand::List => Purpose::Reading,
-                _ => Purpose::Writing,
-            };
-            serve::with_ledger(&common.source(Vec::new()), purpose, |ledger, _| admin::user(ledger, command)).await
-        }
-        Command::Verify { common, business, anchor, head, json } => {
-            let asked = verify::Asked { business, anchor, head, json };
-            let verify = |ledger, _| async move { verify::run(ledger, asked).await };
-            serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
-        }
-        Command::Reseal { common, new_key_stdin } => {
-            let source = common.source(Vec::new());
-            let reseal = |ledger, settings| async move { reseal::run(ledger, &settings, new_key_stdin).await };
-            serve::with_ledger_at(&source, reseal::named, Purpose::Serving, reseal).await
-        }
-        Command::Log { common } => {
-            serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, |ledger, _| admin::log(ledger)).await
-        }
-        Command::Usage { common, json } => {
-            let usage = |ledger, _| async move { usage::run(ledger, json).await };
-            serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, usage).await
-        }
-        Command::Compare(options) => compare::run(*options).await,
-        Command::Translate(options) => translate::run(&options),
-        Command::Export { common, business, format, out } => {
-            let export = |ledger, _| async move { export::run(ledger, business, format.into(), out).await };
-            serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, export).await
-        }
-        Command::Tenant { common, command } => tenant(&common.source(Vec::new()), command).await,
-        Command::Config { common, command } => configuration(&common.source(Vec::new()), &command),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "duet", &mut script);
-            say(&String::from_utf8_lossy(&script));
-            ExitCode::SUCCESS
-        }
-    }
-}
-
-fn openapi(dialect: DialectChoice, latest: bool) -> ExitCode {
-    // As a default installation serves them.
-    let source = Source::default();
-    let dialects = match config::load(&source) {
-        Ok(loaded) => loaded.settings.dialects,
-        Err(error) => return failed(&error.to_string()),
-    };
-    let base = |base: Option<String>| base.unwrap_or_default();
-    let document = match dialect {
-        DialectChoice::A => documents::of_a(&base(dialects.a)),
-        DialectChoice::B => documents::of_b(&base(dialects.b)),
-        DialectChoice::Both => documents::of_all(&dialects),
-    };
-    let document = if latest { document } else { as_30(document) };
-    say(pretty(&document).trim_end());
-    ExitCode::SUCCESS
-}
-
-async fn tenant(source: &Source, command: TenantCommand) -> ExitCode {
-    let settings = match config::load(source) {
-        Ok(loaded) => loaded.settings,
-        Err(error) => return crate::console::misused(&error.to_string()),
-    };
-    let done = match command {
-        TenantCommand::Add { host, tenant_database: database, email, password_stdin } => {
-            let given =
-                if password_stdin { admin::password(true).map(|(password, _)| Some(password)) } else { Ok(None) };
-            match given {
-                Ok(password) => {
-                    let new = tenants::NewTenant { host: host.clone(), database, email: email.clone(), password };
-                    let made = tenants::add(&settings, new).await;
-                    made.map(|made| {
-                        format!(
-                            "added {host}; its first user is {email}{}",
-                            made.map_or(String::new(), |made| admin::shown(&made, true))
-                        )
-                    })
-                }
-                Err(why) => Err(why),
-            }
-        }
-        TenantCommand::List => Ok(tenants::list(&settings).join("\n")),
-        TenantCommand::Remove { host } => {
-            let stamp = ledger_core::ids::request_id();
-            tenants::remove(&settings, &host, &stamp)
-                .await
-                .map(|aside| format!("removed {host}; its books are kept in {}", aside.display()))
-        }
-    };
-    match done {
-        Ok(text) => {
-            say(&text);
-            ExitCode::SUCCESS
-        }
-        Err(why) => failed(&why),
-    }
-}
-
-fn configuration(source: &Source, command: &ConfigCommand) -> ExitCode {
-    match command {
-        ConfigCommand::Check => {
-            let checked = config::check(source);
-            say(&checked.report);
-            if checked.errors == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) }
-        }
-        ConfigCommand::Show { json } => match config::load(source) {
-            Ok(loaded) => {
-                say(&if *json { loaded.show_json() } else { loaded.show() });
-                ExitCode::SUCCESS
-            }
-            Err(error) => crate::console::misused(&error.to_string()),
-        },
-    }
-}
-
-async fn health(source: &Source, ready: bool) -> ExitCode {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let settings = match config::load(source) {
-        Ok(loaded) => loaded.settings,
-        Err(error) => return crate::console::misused(&error.to_string()),
-    };
-    let path = if ready { "/readyz" } else { "/healthz" };
-    let ask = async {
-        let mut stream = tokio::net::TcpStream::connect(settings.listen).await?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", settings.listen);
-        stream.write_all(request.as_bytes()).await?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await?;
-        Ok::<_, std::io::Error>(answer)
-    };
-    match tokio::time::timeout(std::time::Duration::from_secs(5), ask).await {
-        Ok(Ok(answer)) if answer.starts_with("HTTP/1.1 200") => {
-            say(answer.rsplit("\r\n").next().unwrap_or_default());
-            ExitCode::SUCCESS
-        }
-        Ok(Ok(answer)) => failed(answer.rsplit("\r\n").next().unwrap_or("the server is not well")),
-        Ok(Err(error)) => failed(&format!("{}: {error}", settings.listen)),
-        Err(_) => failed(&format!("{} does not answer", settings.listen)),
-    }
 }

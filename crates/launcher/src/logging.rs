@@ -35,6 +35,7 @@ fn filter(level: &str) -> EnvFilter {
         "reports",
         "rules",
         "schema",
+        "sqlite_kit",
     ]
     .map(|name| format!("{name}={level}"));
     EnvFilter::new(format!("warn,tokio_postgres=error,{}=info,{}", ledger_core::security::TARGET, ours.join(",")))

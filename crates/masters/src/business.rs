@@ -2,220 +2,41 @@
 //!
 //! Owns: the company's own data, its settings, who may see it. Refuses: to vanish while it has records.
 
+mod settings;
+mod wire;
+
 use crate::account::keepers::{Claim, check_claims, settle};
-use crate::currency::{CountryCode, CurrencyCode};
+use crate::currency::CountryCode;
 use crate::day::Day;
 use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::field::Faults;
 use crate::ids::{BusinessId, RecordId};
-use crate::money::{Money, Percent};
 use crate::stored::AsJson;
 use crate::{account, lock, number_series, permission};
 use books::access::{Business, Seat};
 use books::auth::invitation;
-use books::chart::{ChartTemplate, SystemRole, load_with};
+use books::chart::{SystemRole, load_with};
 use books::cx::Cx;
 use kit::list::Reads;
-use kit::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use kit::master::{Columns, Master, keeping, kept, master_operations};
 use kit::resource::{About, Resource, Scope};
 use kit::rows::{Filter, Rows};
 use rules::purpose::Purpose;
-use rules::tax::TaxBasis;
-use rules::tax::TaxRounding;
-use schema::address::{self, Address, AddressInput, ruled, text};
-use schema::item::CostMethod;
+use schema::address::{self, ruled, text};
 use schema::key::ResourceKey;
 use schema::membership;
 use schema::rights::Role;
 use schema::tables::{documents, number_counters, stock};
-use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
-use serde::{Deserialize, Serialize};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
 use serde_json::json;
+use settings::{DISCOUNTS_REDUCE_TAX, check_settings, check_system_accounts, named_accounts, template_of};
+pub(crate) use settings::{system_accounts, system_accounts_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
+pub use wire::{BusinessInput, BusinessSettingsInput, BusinessView, SystemAccountsInput, TaxBasisInput};
 
 pub struct Businesses;
-
-/// What a client sends to create or replace a business.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct BusinessInput {
-    /// Name the company goes by.
-    name: Field<Label<200>>,
-    /// Registered name, where it differs.
-    legal_name: Maybe<Text<200>>,
-    /// Currency of the books, three letters of ISO 4217. It cannot be changed once the company has records.
-    base_currency: Field<CurrencyCode>,
-    /// Country of registration, two letters of ISO 3166.
-    country: Maybe<CountryCode>,
-    /// Time zone in which the company's days begin, a name of the IANA database; `UTC` when absent.
-    timezone: Maybe<Text<64>>,
-    /// Month in which the fiscal year begins, 1 to 12; 1 when absent.
-    #[schemars(range(min = 1, max = 12))]
-    fiscal_year_start_month: Maybe<i64>,
-    /// Day on which the fiscal year begins; 1 when absent.
-    #[schemars(range(min = 1, max = 31))]
-    fiscal_year_start_day: Maybe<i64>,
-    /// VAT, GST or other tax number.
-    tax_number: Maybe<Text<50>>,
-    /// Number in the company register.
-    registration_number: Maybe<Text<50>>,
-    /// Seat of the company.
-    address: Maybe<AddressInput>,
-    /// E-mail address.
-    email: Maybe<Text<254>>,
-    /// Telephone number.
-    phone: Maybe<Text<50>>,
-    /// Web address, beginning with `https://` or `http://`.
-    website: Maybe<Text<500>>,
-    /// The chart of accounts it begins with; `general` when absent. It is only read when the company is made.
-    chart_template: Maybe<ChartTemplate>,
-    /// Which accounts the books use by themselves: role to account. A role that is left out keeps its account.
-    system_accounts: Maybe<SystemAccountsInput>,
-    /// How these books are kept.
-    settings: Maybe<BusinessSettingsInput>,
-    /// An archived company can be read, not written; `active` when absent.
-    status: Maybe<BusinessStatus>,
-    /// The company's identifier in another system; unique.
-    external_id: Maybe<Text<200>>,
-    /// Labels of your own, at most 50.
-    #[schemars(extend("maxItems" = 50))]
-    tags: Maybe<Vec<Field<Label<50>>>>,
-}
-
-/// Accounts by the role that the books use them in.
-#[derive(Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct SystemAccountsInput(BTreeMap<String, Field<RecordId>>);
-
-/// How a company's books are kept.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct BusinessSettingsInput {
-    /// Whether every change must name the version it is based on, in `If-Match`; `false` when absent.
-    require_if_match: Maybe<bool>,
-    /// What a new document becomes that does not say; `posted` when absent.
-    default_document_status: Maybe<DefaultDocumentStatus>,
-    /// Whether a posted document may be changed by reversal and a new entry; `allow` when absent.
-    posted_edit_policy: Maybe<PostedEditPolicy>,
-    /// How the half of the smallest coin is rounded; `halfUp` when absent.
-    rounding_mode: Maybe<RoundingMode>,
-    /// Whether tax is rounded once for the document or for each line; `document` when absent.
-    tax_rounding: Maybe<TaxRounding>,
-    /// Whether prices include tax, where neither document nor party says; `false` when absent.
-    prices_include_tax_default: Maybe<bool>,
-    /// How new items are valued that do not say; `movingAverage` when absent.
-    cost_method_default: Maybe<CostMethod>,
-    /// Whether more may go out than is there, where the item does not say; `forbid` when absent.
-    negative_stock: Maybe<StockPolicy>,
-    /// Whether money that is not yet allocated stands on the accounts for advances; `false` when absent.
-    book_advances_separately: Maybe<bool>,
-    /// Whether a supplier's reference may be used once only; `false` when absent.
-    unique_supplier_reference: Maybe<bool>,
-    /// What happens when a sale goes beyond a party's credit limit; `ignore` when absent.
-    credit_limit_policy: Maybe<CreditLimitPolicy>,
-    /// The smallest coin, such as 0.05, to which sales totals are rounded; they are not rounded when absent.
-    cash_rounding_increment: Maybe<Money>,
-    /// When delivered goods become a cost: with their invoice or at once; `invoice` when absent.
-    cogs_timing: Maybe<CogsTiming>,
-    /// By how much more than was ordered may be delivered, in percent; 0 when absent.
-    over_delivery_percent: Maybe<Percent>,
-    /// Whether notes may credit more than is left of the invoice that they name; `false` when absent.
-    allow_overcredit: Maybe<bool>,
-    /// By how many smallest coins the tax that a line states may differ from the computed one, 0 to 1000; 5 when absent.
-    tax_override_tolerance: Maybe<i64>,
-    /// When tax counts, from which day on: a document keeps the basis of the day that its tax counts for. By invoice
-    /// where nothing is said.
-    #[schemars(extend("maxItems" = 50))]
-    tax_basis: Each<TaxBasisInput>,
-    /// Whether a discount for paying early reduces the tax of what is settled; as is usual in the company's country
-    /// when absent.
-    discount_reduces_tax: Maybe<bool>,
-    /// Whether what is written off reduces the tax of what is settled; `false` when absent.
-    write_off_reduces_tax: Maybe<bool>,
-}
-
-/// When tax counts, from a day on.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct TaxBasisInput {
-    /// The first day of the basis.
-    valid_from: Field<Day>,
-    /// When tax counts.
-    basis: Field<TaxBasis>,
-}
-
-/// Countries where a discount for paying early reduces the tax: those of the European Union, and some others.
-const DISCOUNTS_REDUCE_TAX: [&str; 31] = [
-    "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU", "IE", "IT", "LT", "LU", "LV",
-    "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK", "GB", "NO", "CH", "US",
-];
-
-/// A company whose books are kept here.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "Business")]
-pub struct BusinessView {
-    #[serde(flatten)]
-    keeping: RecordKeeping,
-    /// Name the company goes by.
-    name: String,
-    /// Registered name, where it differs.
-    legal_name: Option<String>,
-    /// Currency of the books, three letters of ISO 4217.
-    base_currency: String,
-    /// Country of registration, two letters of ISO 3166.
-    country: Option<String>,
-    /// Time zone in which the company's days begin, a name of the IANA database.
-    timezone: String,
-    /// Month in which the fiscal year begins.
-    fiscal_year_start_month: i64,
-    /// Day on which the fiscal year begins.
-    fiscal_year_start_day: i64,
-    /// VAT, GST or other tax number.
-    tax_number: Option<String>,
-    /// Number in the company register.
-    registration_number: Option<String>,
-    /// Seat of the company.
-    address: Option<Address>,
-    /// E-mail address.
-    email: Option<String>,
-    /// Telephone number.
-    phone: Option<String>,
-    /// Web address.
-    website: Option<String>,
-    /// The chart of accounts it began with.
-    chart_template: ChartTemplate,
-    /// Which accounts the books use by themselves: role to account.
-    system_accounts: BTreeMap<SystemRole, RecordId>,
-    /// The day until which the books are closed, all but hard; see locks.
-    lock_date: Option<Day>,
-    /// How these books are kept.
-    settings: BusinessSettings,
-    /// An archived company can be read, not written.
-    status: BusinessStatus,
-    /// The company's identifier in another system.
-    external_id: Option<String>,
-    /// Labels of your own.
-    tags: Vec<String>,
-    /// Your role in this company: a built-in one, or the name of your permission set.
-    role: String,
-    /// Your permission set in this company.
-    permission_id: Option<RecordId>,
-    /// What your role allows, as permission keys.
-    permissions: Vec<String>,
-}
-
-impl AsRef<RecordKeeping> for BusinessView {
-    fn as_ref(&self) -> &RecordKeeping {
-        &self.keeping
-    }
-}
 
 pub(crate) use schema::business as table;
 pub use schema::business::{
@@ -331,92 +152,6 @@ impl Resource for Businesses {
     }
 
     master_operations!();
-}
-
-fn check_settings(
-    faults: &mut Faults,
-    (currency, usual): (&str, bool),
-    field: Maybe<BusinessSettingsInput>,
-) -> BusinessSettings {
-    let Some(input) = faults.optional("settings", field) else {
-        return BusinessSettings { discount_reduces_tax: usual, ..BusinessSettings::default() };
-    };
-    faults.inside("settings", input, |faults, input| BusinessSettings {
-        require_if_match: faults.optional("requireIfMatch", input.require_if_match).unwrap_or_default(),
-        default_document_status: faults
-            .optional("defaultDocumentStatus", input.default_document_status)
-            .unwrap_or_default(),
-        posted_edit_policy: faults.optional("postedEditPolicy", input.posted_edit_policy).unwrap_or_default(),
-        rounding_mode: faults.optional("roundingMode", input.rounding_mode).unwrap_or_default(),
-        tax_rounding: faults.optional("taxRounding", input.tax_rounding).unwrap_or_default(),
-        prices_include_tax_default: faults
-            .optional("pricesIncludeTaxDefault", input.prices_include_tax_default)
-            .unwrap_or_default(),
-        cost_method_default: faults.optional("costMethodDefault", input.cost_method_default).unwrap_or_default(),
-        negative_stock: faults.optional("negativeStock", input.negative_stock).unwrap_or_default(),
-        book_advances_separately: faults
-            .optional("bookAdvancesSeparately", input.book_advances_separately)
-            .unwrap_or_default(),
-        unique_supplier_reference: faults
-            .optional("uniqueSupplierReference", input.unique_supplier_reference)
-            .unwrap_or_default(),
-        credit_limit_policy: faults.optional("creditLimitPolicy", input.credit_limit_policy).unwrap_or_default(),
-        cash_rounding_increment: {
-            let increment = faults.optional("cashRoundingIncrement", input.cash_rounding_increment);
-            if increment.is_some_and(|increment| increment <= Money::ZERO) {
-                faults.add("cashRoundingIncrement", "must be more than 0");
-            }
-            // What is wrong with the currency is said of the currency.
-            let places = crate::currency::Currency::of(currency).map(crate::currency::Currency::decimals);
-            if let Some(places) = places.filter(|places| increment.is_some_and(|increment| !increment.fits(*places))) {
-                faults.add("cashRoundingIncrement", format!("must have at most {places} decimal places in {currency}"));
-            }
-            increment
-        },
-        cogs_timing: faults.optional("cogsTiming", input.cogs_timing).unwrap_or_default(),
-        over_delivery_percent: {
-            let percent = faults.optional("overDeliveryPercent", input.over_delivery_percent);
-            faults.within("overDeliveryPercent", percent, Percent::ZERO, Percent::HUNDRED);
-            percent.filter(|percent| *percent != Percent::ZERO)
-        },
-        allow_overcredit: faults.optional("allowOvercredit", input.allow_overcredit).unwrap_or_default(),
-        tax_override_tolerance: {
-            let coins = faults.optional("taxOverrideTolerance", input.tax_override_tolerance);
-            if coins.is_some_and(|coins| !(0..=1000).contains(&coins)) {
-                faults.add("taxOverrideTolerance", "must be 0 to 1000");
-            }
-            coins.map(Tolerance).unwrap_or_default()
-        },
-        tax_basis: {
-            let basis = faults.each("taxBasis", input.tax_basis, |faults, input| TaxBasisFrom {
-                valid_from: faults.required("validFrom", input.valid_from),
-                basis: faults.required("basis", input.basis),
-            });
-            let days: HashSet<Day> = basis.iter().map(|from| from.valid_from).collect();
-            if days.len() < basis.len() || basis.len() > 50 {
-                faults.add("taxBasis", "must be at most 50, each from a day of its own");
-            }
-            basis
-        },
-        discount_reduces_tax: faults.optional("discountReducesTax", input.discount_reduces_tax).unwrap_or(usual),
-        write_off_reduces_tax: faults.optional("writeOffReducesTax", input.write_off_reduces_tax).unwrap_or_default(),
-    })
-}
-
-fn check_system_accounts(faults: &mut Faults, field: Maybe<SystemAccountsInput>) -> BTreeMap<SystemRole, RecordId> {
-    let Some(input) = faults.optional("systemAccounts", field) else { return BTreeMap::new() };
-    faults.inside("systemAccounts", input.0, |faults, roles| {
-        let mut held = BTreeMap::new();
-        for (name, field) in roles {
-            match name.parse::<SystemRole>() {
-                Ok(role) => {
-                    held.insert(role, faults.required(&name, field));
-                }
-                Err(_) => faults.add(&name, "is not a known role"),
-            }
-        }
-        held
-    })
 }
 
 impl Rows for Businesses {
@@ -541,11 +276,10 @@ impl Master for Businesses {
         account::plant(cx, business, &template_of(draft)?.accounts(), &named_accounts(draft)?).await?;
         number_series::plant(cx, business).await?;
         let sets = permission::plant(cx, business).await?;
-        let owner = membership::ActiveModel {
-            business_id: Set(business),
-            user_id: Set(cx.user),
-            permission_id: Set(sets.get(&Role::Owner).copied().unwrap_or_default()),
-        };
+        let owns = sets.get(&Role::Owner).copied();
+        let owns = owns.ok_or_else(|| Error::internal("a company has no set of rights for its owner"))?;
+        let owner =
+            membership::ActiveModel { business_id: Set(business), user_id: Set(cx.user), permission_id: Set(owns) };
         membership::Entity::insert(owner).exec_without_returning(&cx.db).await?;
         Ok(())
     }
@@ -634,38 +368,6 @@ async fn has_records(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {
     let documents = documents::Entity::find().filter(documents::Column::BusinessId.eq(id));
     let items = schema::item::Entity::find().filter(schema::item::Column::BusinessId.eq(id));
     Ok(parties.count(&cx.db).await? > 0 || items.count(&cx.db).await? > 0 || documents.count(&cx.db).await? > 0)
-}
-
-/// The template that a draft names.
-fn template_of(draft: &Columns<Column>) -> Result<ChartTemplate> {
-    match draft.get(Column::ChartTemplate) {
-        Some(Value::String(Some(text))) => text.parse().map_err(Error::internal),
-        _ => Ok(ChartTemplate::default()),
-    }
-}
-
-/// The accounts that a draft names by role.
-fn named_accounts(draft: &Columns<Column>) -> Result<BTreeMap<SystemRole, RecordId>> {
-    match draft.get(Column::SystemAccounts) {
-        Some(Value::String(Some(text))) => serde_json::from_str(text).map_err(Error::internal),
-        _ => Ok(BTreeMap::new()),
-    }
-}
-
-/// The accounts of the company in scope by role, as they are now.
-pub(crate) async fn system_accounts(cx: &Cx<'_>) -> Result<BTreeMap<SystemRole, RecordId>> {
-    system_accounts_of(cx, cx.business_id()?).await
-}
-
-/// The accounts of a company by role, as they are now.
-pub(crate) async fn system_accounts_of(cx: &Cx<'_>, business: BusinessId) -> Result<BTreeMap<SystemRole, RecordId>> {
-    let held: Option<AsJson<BTreeMap<SystemRole, RecordId>>> = table::Entity::find_by_id(business)
-        .select_only()
-        .column(Column::SystemAccounts)
-        .into_tuple()
-        .one(&cx.db)
-        .await?;
-    Ok(held.unwrap_or_default().0)
 }
 
 fn view(row: table::Model, seat: Seat, lock_date: Option<Day>) -> BusinessView {

@@ -3,12 +3,14 @@
 //! Owns: who they are, how to reach and pay them, the terms agreed with them. What they owe is not kept here; it
 //! comes from the lines that name them on control accounts.
 
+mod open;
 mod relations;
+mod wire;
 
-use crate::bank::{self, BankDetailsInput};
+use crate::bank;
 use crate::currency::{Currency, CurrencyCode};
 use crate::error::{Error, FieldErrors, Result};
-use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::field::Faults;
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Percent};
 use crate::stored::AsJson;
@@ -16,218 +18,22 @@ use books::access::Business;
 use books::cx::Cx;
 use kit::extra::Extra;
 use kit::list::Reads;
-use kit::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
+use kit::master::{Columns, Master, keeping, kept, master_operations};
 use kit::reference::References;
 use kit::resource::{About, Resource, Scope};
 use kit::rows::{Filter, Rows};
-use rules::account::AccountType;
+use open::{Open, OpenIn, open_with};
 use rules::purpose::{Purpose, Side};
 use rules::tax::TaxDirection;
-use schema::account as accounts;
-use schema::address::{self, Address, AddressInput, text};
+use schema::address::{self, text};
 use schema::aliases::Aliases;
-use schema::bank::BankDetails;
 use schema::key::ResourceKey;
-use schema::tables::{entry_lines, party_balances};
-use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
-use serde::{Deserialize, Serialize};
+use schema::tables::entry_lines;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
 use serde_json::json;
-use std::collections::{BTreeMap, HashMap, HashSet};
-
+pub use wire::{ContactPersonInput, PartyBalance, PartyInput, PartyView};
+use wire::{check_contacts, check_credit_limit};
 pub struct Parties;
-
-/// What a client sends to create or replace a party.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct PartyInput {
-    /// Name on documents.
-    name: Field<Label<200>>,
-    /// Your own short code; unique in the company.
-    code: Maybe<Text<50>>,
-    /// Whether you sell to them. A party is a customer, a supplier or both.
-    is_customer: Maybe<bool>,
-    /// Whether you buy from them. A party is a customer, a supplier or both.
-    is_supplier: Maybe<bool>,
-    /// A company or a natural person; `company` when absent.
-    kind: Maybe<PartyKind>,
-    /// VAT, GST or other tax number.
-    tax_number: Maybe<Text<50>>,
-    /// Number in the company register.
-    registration_number: Maybe<Text<50>>,
-    /// E-mail address for documents.
-    email: Maybe<Text<254>>,
-    /// Telephone number.
-    phone: Maybe<Text<50>>,
-    /// Web address, beginning with `https://` or `http://`.
-    website: Maybe<Text<500>>,
-    /// Where invoices go.
-    billing_address: Maybe<AddressInput>,
-    /// Where goods go.
-    shipping_address: Maybe<AddressInput>,
-    /// People to talk to, at most 50; one of them may be the primary one.
-    #[schemars(extend("maxItems" = 50))]
-    contacts: Each<ContactPersonInput>,
-    /// Currency of their documents; the company's when absent.
-    currency: Maybe<CurrencyCode>,
-    /// Days until their documents are due, 0 to 999.
-    #[schemars(range(min = 0, max = 999))]
-    payment_term_days: Maybe<i64>,
-    /// Their payment term; it wins over `paymentTermDays`.
-    payment_term_id: Maybe<RecordId>,
-    /// Account of what they owe you; the company's when absent.
-    receivable_account_id: Maybe<RecordId>,
-    /// Account of what you owe them; the company's when absent.
-    payable_account_id: Maybe<RecordId>,
-    /// Account of what is sold to them, where the item has none.
-    sales_account_id: Maybe<RecordId>,
-    /// Account of what is bought from them, where the item has none.
-    purchase_account_id: Maybe<RecordId>,
-    /// Tax code on sales to them, where the item has none.
-    sales_tax_code_id: Maybe<RecordId>,
-    /// Tax code on purchases from them, where the item has none.
-    purchase_tax_code_id: Maybe<RecordId>,
-    /// How much they may owe you, in the company's currency.
-    credit_limit: Maybe<Money>,
-    /// Whether prices on their documents include tax; as the company does when absent.
-    prices_include_tax: Maybe<bool>,
-    /// Discount they always get, 0 to 100 percent.
-    discount_percent: Maybe<Percent>,
-    /// Their bank account.
-    bank_details: Maybe<BankDetailsInput>,
-    /// Identifier in the Peppol network, such as `0088:7300010000001`.
-    peppol_id: Maybe<Text<100>>,
-    /// Whether new documents may name the party; `active` when absent.
-    status: Maybe<PartyStatus>,
-    /// For which documents the party is blocked; `none` when absent.
-    blocked: Maybe<PartyBlock>,
-    /// Notes for yourself.
-    notes: Maybe<Text<4000>>,
-    /// The party's identifier in another system; unique in the company.
-    external_id: Maybe<Text<200>>,
-    /// Labels of your own, at most 50.
-    #[schemars(extend("maxItems" = 50))]
-    tags: Each<Label<50>>,
-}
-
-/// A person to talk to.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct ContactPersonInput {
-    /// The person's name.
-    name: Field<Label<200>>,
-    /// E-mail address.
-    email: Maybe<Text<254>>,
-    /// Telephone number.
-    phone: Maybe<Text<50>>,
-    /// Whether to turn to this person first; `false` when absent.
-    is_primary: Maybe<bool>,
-}
-
-/// A customer, a supplier, or both.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "Party")]
-pub struct PartyView {
-    #[serde(flatten)]
-    keeping: RecordKeeping,
-    /// Name on documents.
-    name: String,
-    /// Your own short code.
-    code: Option<String>,
-    /// Whether you sell to them.
-    is_customer: bool,
-    /// Whether you buy from them.
-    is_supplier: bool,
-    /// A company or a natural person.
-    kind: PartyKind,
-    /// VAT, GST or other tax number.
-    tax_number: Option<String>,
-    /// Number in the company register.
-    registration_number: Option<String>,
-    /// E-mail address for documents.
-    email: Option<String>,
-    /// Telephone number.
-    phone: Option<String>,
-    /// Web address.
-    website: Option<String>,
-    /// Where invoices go.
-    billing_address: Option<Address>,
-    /// Where goods go.
-    shipping_address: Option<Address>,
-    /// People to talk to.
-    contacts: Vec<ContactPerson>,
-    /// Currency of their documents; the company's when null.
-    currency: Option<String>,
-    /// Days until their documents are due.
-    payment_term_days: Option<i64>,
-    /// Their payment term; it wins over `paymentTermDays`.
-    payment_term_id: Option<RecordId>,
-    /// Account of what they owe you; the company's when null.
-    receivable_account_id: Option<RecordId>,
-    /// Account of what you owe them; the company's when null.
-    payable_account_id: Option<RecordId>,
-    /// Account of what is sold to them, where the item has none.
-    sales_account_id: Option<RecordId>,
-    /// Account of what is bought from them, where the item has none.
-    purchase_account_id: Option<RecordId>,
-    /// Tax code on sales to them, where the item has none.
-    sales_tax_code_id: Option<RecordId>,
-    /// Tax code on purchases from them, where the item has none.
-    purchase_tax_code_id: Option<RecordId>,
-    /// How much they may owe you, in the company's currency.
-    credit_limit: Option<Amount>,
-    /// Whether prices on their documents include tax; as the company does when null.
-    prices_include_tax: Option<bool>,
-    /// Discount they always get, in percent.
-    discount_percent: Option<Percent>,
-    /// Their bank account.
-    bank_details: Option<BankDetails>,
-    /// Identifier in the Peppol network.
-    peppol_id: Option<String>,
-    /// Whether new documents may name the party.
-    status: PartyStatus,
-    /// For which documents the party is blocked.
-    blocked: PartyBlock,
-    /// Notes for yourself.
-    notes: Option<String>,
-    /// The party's identifier in another system.
-    external_id: Option<String>,
-    /// Labels of your own.
-    tags: Vec<String>,
-    /// The party that this one became part of.
-    merged_into_id: Option<RecordId>,
-    /// What they owe you, in the company's currency; with a minus, what you owe them as a customer.
-    receivable_balance: Amount,
-    /// What you owe them, in the company's currency; with a minus, what they owe you as a supplier.
-    payable_balance: Amount,
-    /// What they paid or were credited and that settles nothing yet, in the company's currency.
-    unallocated_credit: Amount,
-    /// What they owe you and should have paid by now, in the company's currency.
-    overdue_amount: Amount,
-    /// The same by the currency it is in.
-    balances: Vec<PartyBalance>,
-}
-
-/// What is open with a party in one currency.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PartyBalance {
-    /// The currency.
-    currency: String,
-    /// What they owe you.
-    receivable: Amount,
-    /// What you owe them.
-    payable: Amount,
-}
-
-impl AsRef<RecordKeeping> for PartyView {
-    fn as_ref(&self) -> &RecordKeeping {
-        &self.keeping
-    }
-}
 
 pub(crate) use schema::party as table;
 pub use schema::party::{ContactPerson, PartyBlock, PartyKind, PartyStatus};
@@ -369,33 +175,6 @@ impl Resource for Parties {
     master_operations!();
 }
 
-fn check_credit_limit(faults: &mut Faults, business: Option<&Business>, limit: Option<Money>) {
-    let Some(limit) = limit else { return };
-    if limit.is_negative() {
-        faults.add("creditLimit", "must not be negative");
-    }
-    if let Some(business) = business.filter(|business| !limit.fits(business.currency_decimals)) {
-        let (currency, decimals) = (&business.base_currency, business.currency_decimals);
-        faults.add("creditLimit", format!("must have at most {decimals} decimal places in {currency}"));
-    }
-}
-
-fn check_contacts(faults: &mut Faults, field: Each<ContactPersonInput>) -> Vec<ContactPerson> {
-    let contacts = faults.each("contacts", field, |faults, input| ContactPerson {
-        name: faults.required("name", input.name).into_inner(),
-        email: address::email(faults, "email", input.email),
-        phone: text(faults, "phone", input.phone),
-        is_primary: faults.optional("isPrimary", input.is_primary).unwrap_or_default(),
-    });
-    if contacts.len() > 50 {
-        faults.add("contacts", "must be at most 50");
-    }
-    if contacts.iter().filter(|contact| contact.is_primary).count() > 1 {
-        faults.add("contacts", "must have at most one primary contact");
-    }
-    contacts
-}
-
 impl Rows for Parties {
     type Entity = table::Entity;
 
@@ -439,55 +218,6 @@ impl Rows for Parties {
         };
         rows.into_iter().map(view).collect()
     }
-}
-
-/// What is open with a party, by currency: receivable and payable, in the company's currency and in its own.
-type Open = BTreeMap<String, OpenIn>;
-
-#[derive(Debug, Clone, Copy, Default)]
-struct OpenIn {
-    receivable: (i64, i64),
-    payable: (i64, i64),
-}
-
-/// What became part of a party counts as its own: the ledger still has it under the old name.
-async fn open_with(cx: &Cx<'_>, parties: &[RecordId], aliases: &Aliases) -> Result<HashMap<RecordId, Open>> {
-    let rows = party_balances::Entity::find()
-        .filter(party_balances::Column::BusinessId.eq(cx.business_id()?))
-        .filter(aliases.is_any(party_balances::Column::PartyId, parties.iter().copied()))
-        .all(&cx.db)
-        .await?;
-    let named: HashSet<RecordId> = rows.iter().map(|row| row.account_id).collect();
-    let types: Vec<(RecordId, AccountType)> = if named.is_empty() {
-        Vec::new()
-    } else {
-        accounts::Entity::find()
-            .select_only()
-            .columns([accounts::Column::Id, accounts::Column::Type])
-            .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
-            .filter(accounts::Column::Id.is_in(named))
-            .into_tuple()
-            .all(&cx.db)
-            .await?
-    };
-    let types: HashMap<RecordId, AccountType> = types.into_iter().collect();
-    let mut open: HashMap<RecordId, Open> = HashMap::new();
-    for row in rows {
-        let (base, own) = (row.amount.units(), row.currency_amount.units());
-        let within = open.entry(aliases.of(row.party_id)).or_default().entry(row.currency).or_default();
-        match types.get(&row.account_id) {
-            Some(AccountType::Receivable) => add(&mut within.receivable, base, own),
-            // A credit is what is owed.
-            Some(AccountType::Payable) => add(&mut within.payable, base.saturating_neg(), own.saturating_neg()),
-            // A party on another account is a note, not a debt.
-            _ => {}
-        }
-    }
-    Ok(open)
-}
-
-fn add(sum: &mut (i64, i64), base: i64, own: i64) {
-    *sum = (sum.0.saturating_add(base), sum.1.saturating_add(own));
 }
 
 impl Master for Parties {
@@ -545,7 +275,10 @@ fn view(
     (open, late): (Open, relations::Late),
 ) -> Result<PartyView> {
     let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
-    let sum = |side: fn(&OpenIn) -> i64| base(open.values().map(side).fold(0, i64::saturating_add));
+    let sum = |side: fn(&OpenIn) -> i64| {
+        let sum = open.values().map(side).try_fold(0, i64::checked_add);
+        sum.map(base).ok_or_else(Error::too_large)
+    };
     let balance = |(currency, within): (&String, &OpenIn)| {
         let known = Currency::known(currency, format_args!("what is open with party {}", row.id))?;
         let own = |units: i64| known.amount(Money::from_units(units));
@@ -557,8 +290,8 @@ fn view(
     };
     let balances = open.iter().filter(|(_, within)| within.receivable != (0, 0) || within.payable != (0, 0));
     Ok(PartyView {
-        receivable_balance: sum(|within| within.receivable.0),
-        payable_balance: sum(|within| within.payable.0),
+        receivable_balance: sum(|within| within.receivable.0)?,
+        payable_balance: sum(|within| within.payable.0)?,
         unallocated_credit: base(late.unallocated),
         overdue_amount: base(late.overdue),
         balances: balances.map(balance).collect::<Result<_>>()?,

@@ -8,21 +8,16 @@ use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
-use ::rules::keeper::Keeper;
-use books::balances::{balances, sum};
-use books::cx::{Cx, Point};
+use books::cx::Cx;
+use gathered::gather;
+pub(super) use gathered::{control_accounts, documents_of, names_of, of_party};
 use kit::list::Parameter;
-use rules::account::{AccountClass, AccountType};
-use schema::account as accounts;
-use schema::aliases::{Aliases, Named};
-use schema::party as parties;
-use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use rules::account::AccountType;
+use schema::aliases::Named;
+use schema::tables::DocumentKind;
+use sea_orm::FromQueryResult;
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
-use words::sums::SummedUp as _;
 
 /// Which side is asked for.
 pub(super) trait Side: Send + Sync + 'static {
@@ -112,6 +107,13 @@ pub(super) fn of_currency(code: &str) -> Result<Own> {
     Ok(Own(Currency::known(code, "what a party owes")?.decimals()))
 }
 
+/// What has a row: a party, or each of its documents as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grain {
+    Parties,
+    Documents,
+}
+
 pub(super) struct Aged {
     coins: Coins,
     open: Vec<Open>,
@@ -122,6 +124,9 @@ pub(super) struct Aged {
 
 #[derive(Clone, FromQueryResult)]
 struct Left {
+    /// When it is due, where its item was read.
+    #[sea_orm(skip)]
+    due: Option<Day>,
     open_item_id: RecordId,
     party_id: Named,
     document_id: RecordId,
@@ -129,246 +134,6 @@ struct Left {
     date: Day,
     own: i64,
     base: i64,
-}
-
-/// The accounts of one side: what customers owe with what they paid in advance, or what suppliers are owed with what they
-/// got in advance.
-pub(super) async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result<Vec<RecordId>> {
-    // Advances of a side stand on the other side of the balance sheet.
-    let apart = if r#type == AccountType::Receivable { AccountClass::Liability } else { AccountClass::Asset };
-    let advances = Condition::all()
-        .add(accounts::Column::Keeper.eq(Keeper::OpenItems))
-        .add(accounts::Column::Class.eq(apart))
-        .add(accounts::Column::Type.is_not_in([AccountType::Receivable, AccountType::Payable]));
-    let found = accounts::Entity::find()
-        .select_only()
-        .column(accounts::Column::Id)
-        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(Condition::any().add(accounts::Column::Type.eq(r#type)).add(advances));
-    Ok(found.into_tuple().all(&cx.db).await?)
-}
-
-async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
-    let controls = control_accounts(cx, S::ACCOUNTS).await?;
-    let aliases = asked.aliases(cx)?;
-    let left = left_open(cx, &controls, asked, &aliases).await?;
-    let due = due_dates(cx, &left).await?;
-    let named = documents_of(cx, left.iter().map(|one| one.document_id)).await?;
-    let open = left.into_iter().map(|one| {
-        let document = named.get(&one.document_id);
-        Ok(Open {
-            party: aliases.of(one.party_id),
-            document: one.document_id,
-            kind: document.map(|(kind, _)| *kind),
-            number: document.and_then(|(_, number)| number.clone()),
-            date: one.date,
-            due: due.get(&one.open_item_id).copied().unwrap_or(one.date),
-            own: of_currency(&one.currency)?,
-            currency: one.currency,
-            left: Sums { own: one.own, base: one.base }.times(S::SIGN),
-        })
-    });
-    let mut open: Vec<Open> = open.collect::<Result<_>>()?;
-    open.sort_by(|left, right| (left.due, left.date, &left.number).cmp(&(right.due, right.date, &right.number)));
-    let point = Point { as_of: Some(asked.as_of), ..asked.point };
-    let control = match asked.party {
-        None => {
-            let all = balances(cx, Some(&controls), point).await?;
-            let of_currency =
-                all.iter().filter(|((_, currency), _)| asked.currency.as_ref().is_none_or(|asked| asked == currency));
-            let sums = of_currency.map(|(_, balance)| Sums { own: balance.currency, base: balance.base });
-            sums.fold(Sums::default(), Sums::plus)
-        }
-        Some(party) => of_party(cx, &controls, (&aliases, party), asked.as_of, asked).await?,
-    };
-    Ok(Aged {
-        coins: Coins::of(cx, asked)?,
-        parties: names_of(cx, open.iter().map(|one| one.party)).await?,
-        open,
-        control: control.times(S::SIGN),
-    })
-}
-
-/// What was open at the end of the day: what is open now, less what happened since. So it costs what is open and what
-/// happened since, however much was settled before.
-async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &Aliases) -> Result<Vec<Left>> {
-    let business = cx.business_id()?;
-    let mut now = open_items::Entity::find()
-        .filter(open_items::Column::BusinessId.eq(business))
-        .filter(open_items::Column::Open.ne(Money::ZERO));
-    let mut since = open_item_moves::Entity::find()
-        .select_only()
-        .column(open_item_moves::Column::OpenItemId)
-        .column(open_item_moves::Column::PartyId)
-        .column(open_item_moves::Column::DocumentId)
-        .column(open_item_moves::Column::Currency)
-        .column_as(open_item_moves::Column::Date.min(), "date")
-        .column_as(sum(cx, Expr::col(open_item_moves::Column::Amount)), "own")
-        .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
-        .filter(open_item_moves::Column::BusinessId.eq(business))
-        .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()));
-    let mut later = Condition::any().add(open_item_moves::Column::Date.gt(asked.as_of));
-    if let Some(at) = asked.point.known_at {
-        later = later.add(open_item_moves::Column::RecordedAt.gt(at));
-    }
-    since = since
-        .filter(later)
-        .group_by(open_item_moves::Column::OpenItemId)
-        .group_by(open_item_moves::Column::PartyId)
-        .group_by(open_item_moves::Column::DocumentId)
-        .group_by(open_item_moves::Column::Currency);
-    if let Some(party) = asked.party {
-        now = now.filter(aliases.is(open_items::Column::PartyId, party));
-        since = since.filter(aliases.is(open_item_moves::Column::PartyId, party));
-    }
-    if let Some(currency) = asked.currency.as_deref() {
-        now = now.filter(open_items::Column::Currency.eq(currency));
-        since = since.filter(open_item_moves::Column::Currency.eq(currency));
-    }
-    let mut left: BTreeMap<RecordId, Left> = BTreeMap::new();
-    for item in now.all(&cx.db).await?.into_iter().filter(|item| controls.contains(&item.account_id)) {
-        let of_item = Left {
-            open_item_id: item.id,
-            party_id: item.party_id,
-            document_id: item.document_id,
-            currency: item.currency,
-            date: item.date,
-            own: item.open.units(),
-            base: item.base_open.units(),
-        };
-        left.insert(item.id, of_item);
-    }
-    let since: Vec<Left> = since.into_model().all(&cx.db).await?;
-    let began = first_days(cx, since.iter().filter(|moved| !left.contains_key(&moved.open_item_id))).await?;
-    for moved in since {
-        let (own, base) = (moved.own, moved.base);
-        let known = left.entry(moved.open_item_id).or_insert(Left {
-            own: 0,
-            base: 0,
-            date: began.get(&moved.open_item_id).copied().unwrap_or(moved.date),
-            ..moved
-        });
-        known.own -= own;
-        known.base -= base;
-    }
-    Ok(left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect())
-}
-
-/// The days on which items began that are settled or gone by now.
-async fn first_days(cx: &Cx<'_>, items: impl Iterator<Item = &Left>) -> Result<HashMap<RecordId, Day>> {
-    let ids: Vec<RecordId> = items.map(|one| one.open_item_id).collect();
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let found: Vec<(RecordId, Option<Day>)> = open_item_moves::Entity::find()
-        .select_only()
-        .column(open_item_moves::Column::OpenItemId)
-        .column_as(open_item_moves::Column::Date.min(), "date")
-        .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
-        .filter(open_item_moves::Column::OpenItemId.is_in(ids))
-        .group_by(open_item_moves::Column::OpenItemId)
-        .into_tuple()
-        .all(&cx.db)
-        .await?;
-    Ok(found.into_iter().filter_map(|(id, day)| Some((id, day?))).collect())
-}
-
-/// What the lines of a party on accounts come to at the end of a day.
-pub(super) async fn of_party(
-    cx: &Cx<'_>,
-    controls: &[RecordId],
-    (aliases, party): (&Aliases, RecordId),
-    to: Day,
-    asked: &Asked,
-) -> Result<Sums> {
-    let mut lines = entry_lines::Entity::find()
-        .select_only()
-        .column_as(sum(cx, Expr::col(entry_lines::Column::CurrencyAmount)), "own")
-        .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entry_lines::Column::AccountId.is_in(controls.iter().copied()))
-        .filter(aliases.is(entry_lines::Column::PartyId, party))
-        .filter(entry_lines::Column::Date.lte(to));
-    if let Some(currency) = asked.currency.as_deref() {
-        lines = lines.filter(entry_lines::Column::Currency.eq(currency));
-    }
-    if let Some(known) = books::balances::last_known(cx, asked.point).await? {
-        lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
-    }
-    let sums: Option<(Option<i64>, Option<i64>)> = lines.into_tuple().one(&cx.db).await?;
-    let (own, base) = sums.unzip();
-    Ok(Sums { own: own.summed_up(), base: base.summed_up() })
-}
-
-/// When open items are due: as they say, and of those that are gone as their entries said.
-async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>> {
-    let business = cx.business_id()?;
-    let mut due: HashMap<RecordId, Day> = HashMap::new();
-    let there = open_items::Entity::find()
-        .filter(open_items::Column::BusinessId.eq(business))
-        .filter(open_items::Column::Id.is_in(left.iter().map(|one| one.open_item_id)));
-    for item in there.all(&cx.db).await? {
-        due.insert(item.id, item.due_date.unwrap_or(item.date));
-    }
-    let gone: HashMap<RecordId, RecordId> = left
-        .iter()
-        .filter(|one| !due.contains_key(&one.open_item_id))
-        .map(|one| (one.document_id, one.open_item_id))
-        .collect();
-    if gone.is_empty() {
-        return Ok(due);
-    }
-    let said: Vec<(RecordId, Option<Day>)> = entry_lines::Entity::find()
-        .select_only()
-        .column(entries::Column::DocumentId)
-        .column(entry_lines::Column::DueDate)
-        .join(
-            sea_orm::JoinType::InnerJoin,
-            entry_lines::Entity::belongs_to(entries::Entity)
-                .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
-                .to((entries::Column::BusinessId, entries::Column::Number))
-                .into(),
-        )
-        .filter(entry_lines::Column::BusinessId.eq(business))
-        .filter(entries::Column::DocumentId.is_in(gone.keys().copied()))
-        .filter(entry_lines::Column::DueDate.is_not_null())
-        .order_by_asc(entry_lines::Column::EntryNumber)
-        .into_tuple()
-        .all(&cx.db)
-        .await?;
-    for (document, day) in said {
-        if let (Some(item), Some(day)) = (gone.get(&document), day) {
-            due.insert(*item, day);
-        }
-    }
-    Ok(due)
-}
-
-pub(super) async fn documents_of(
-    cx: &Cx<'_>,
-    ids: impl Iterator<Item = RecordId>,
-) -> Result<HashMap<RecordId, (DocumentKind, Option<String>)>> {
-    let found: Vec<(RecordId, DocumentKind, Option<String>)> = documents::Entity::find()
-        .select_only()
-        .columns([documents::Column::Id, documents::Column::Kind, documents::Column::Number])
-        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
-        .filter(documents::Column::Id.is_in(ids))
-        .into_tuple()
-        .all(&cx.db)
-        .await?;
-    Ok(found.into_iter().map(|(id, kind, number)| (id, (kind, number))).collect())
-}
-
-pub(super) async fn names_of(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>) -> Result<HashMap<RecordId, String>> {
-    let found: Vec<(RecordId, String)> = parties::Entity::find()
-        .select_only()
-        .columns([parties::Column::Id, parties::Column::Name])
-        .filter(parties::Column::BusinessId.eq(cx.business_id()?))
-        .filter(parties::Column::Id.is_in(ids))
-        .into_tuple()
-        .all(&cx.db)
-        .await?;
-    Ok(found.into_iter().collect())
 }
 
 /// In which bucket something stands: the first for what is not yet late, the last for what is latest.
@@ -416,7 +181,7 @@ fn beside(open: &[&Open], coins: Coins, asked: &Asked) -> Vec<Cell> {
     ]
 }
 
-fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
+fn fold(facts: Aged, asked: &Asked, grain: Grain) -> Sheet {
     let Aged { coins, open, parties, control } = facts;
     let cells = |open: &[&Open]| [coins.asked.cells(&spread(open, asked)), beside(open, coins, asked)].concat();
     let mut by_party: BTreeMap<(&str, RecordId), Vec<&Open>> = BTreeMap::new();
@@ -428,7 +193,7 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
     for ((name, party), open) in by_party {
         let figures = spread(&open, asked);
         // In detail there are documents to see, also where one takes up what another leaves.
-        if !in_detail && figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
+        if grain == Grain::Parties && figures.iter().all(|figure| *figure == 0) && !asked.include_zero {
             continue;
         }
         let detail = |one: &&Open| Row {
@@ -441,7 +206,10 @@ fn fold(facts: Aged, asked: &Asked, in_detail: bool) -> Sheet {
             values: cells(&[one]),
             ..Row::default()
         };
-        let children = if in_detail { open.iter().map(detail).collect() } else { Vec::new() };
+        let children = match grain {
+            Grain::Parties => Vec::new(),
+            Grain::Documents => open.iter().map(detail).collect(),
+        };
         rows.push(Row {
             r#type: RowType::Party,
             party_id: Some(party),
@@ -527,11 +295,11 @@ impl<S: Side> Report for Aging<S> {
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
-        gather::<S>(cx, asked).await
+        gather::<S>(cx, asked, Grain::Parties).await
     }
 
     fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
-        Ok(fold(facts, asked, false))
+        Ok(fold(facts, asked, Grain::Parties))
     }
 }
 
@@ -545,59 +313,14 @@ impl<S: Side> Report for AgingDetail<S> {
     type Facts = Aged;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Aged> {
-        gather::<S>(cx, asked).await
+        gather::<S>(cx, asked, Grain::Documents).await
     }
 
     fn fold(facts: Aged, asked: &Asked) -> Result<Sheet> {
-        Ok(fold(facts, asked, true))
+        Ok(fold(facts, asked, Grain::Documents))
     }
 }
 
+mod gathered;
 #[cfg(test)]
-mod tests {
-    use super::super::samples::{asked, failed, id, named, written};
-    use super::*;
-
-    fn open(party: u128, number: u128, (date, due): (&str, &str), cents: i64) -> Open {
-        Open {
-            party: id(party),
-            document: id(number),
-            kind: Some(DocumentKind::SalesInvoice),
-            number: Some(format!("INV-{number}")),
-            date: date.parse().unwrap(),
-            due: due.parse().unwrap(),
-            currency: "EUR".into(),
-            own: Own(2),
-            left: Sums { own: cents * 100, base: cents * 100 },
-        }
-    }
-
-    #[test]
-    fn what_is_due_on_the_day_is_not_late_and_advances_lessen_the_rest() {
-        let facts = |control| Aged {
-            coins: Coins { asked: Own(2), base: Own(2) },
-            open: vec![
-                open(1, 11, ("2026-01-01", "2026-03-31"), 10_000),
-                open(1, 12, ("2026-01-01", "2026-03-30"), 500),
-                open(1, 13, ("2026-01-01", "2026-03-01"), 60),
-                open(2, 21, ("2026-01-01", "2026-02-28"), 7_000),
-                open(2, 22, ("2025-01-01", "2025-02-28"), 9_000),
-                open(2, 23, ("2026-03-20", "2026-03-20"), -3_000),
-            ],
-            parties: named(&[(1, "Beta"), (2, "Alpha")]),
-            control: Sums { own: control, base: control },
-        };
-        let sheet = fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), false);
-        assert_eq!(failed(&sheet), Vec::<String>::new());
-        assert_eq!(
-            written(&sheet),
-            [
-                "Alpha 0.00 -30.00 70.00 0.00 90.00 130.00 \"EUR\" 130.00 130.00",
-                "Beta 100.00 5.60 0.00 0.00 0.00 105.60 \"EUR\" 105.60 105.60",
-                "total 100.00 -24.40 70.00 0.00 90.00 235.60 \"EUR\" 235.60 235.60",
-            ]
-        );
-        assert_eq!(fold(facts(2_356_000), &asked("2026-01-01", "2026-03-31"), true).rows[0].children.len(), 3);
-        assert_eq!(failed(&fold(facts(2_356_100), &asked("2026-01-01", "2026-03-31"), false)).len(), 1);
-    }
-}
+mod tests;

@@ -11,6 +11,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, UnitPrice};
+use books::among::among;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
 use kit::list::Parameter;
@@ -31,7 +32,7 @@ pub(super) async fn item_names(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>)
         .select_only()
         .columns([items::Column::Id, items::Column::Code, items::Column::Name])
         .filter(items::Column::BusinessId.eq(cx.business_id()?))
-        .filter(items::Column::Id.is_in(ids))
+        .filter(among(cx, items::Column::Id, ids.collect::<HashSet<_>>()))
         .into_tuple()
         .all(&cx.db)
         .await?;

@@ -4,17 +4,17 @@ use super::Report;
 use super::aging::names_of;
 use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, Fixed, KNOWN_AT, Mark, PARTY, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
-use super::lines::{after, amount, of_span};
+use super::lines::{after, alone, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, at_end, at_end_of, carry_on};
 use crate::day::Day;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::Result;
 use crate::ids::RecordId;
 use books::apart::between_years;
-use books::balances::{last_known, sum};
+use books::balances::sum;
 use books::cx::Cx;
-use books::portions::{lines_of, of_entries, that_fit};
 use books::sums::{Span, sums};
+pub(super) use day_book::DayBook;
 use kit::list::Parameter;
 use schema::account as accounts;
 use schema::aliases::{Aliases, Named};
@@ -24,9 +24,9 @@ use sea_orm::{
     ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, PaginatorTrait, QueryFilter, QueryOrder,
     QuerySelect, Select,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
-use words::sums::{Lists as _, SummedUp as _, Sums as _};
+use words::sums::{SummedUp as _, Sums as _};
 
 // ── General ledger ──
 
@@ -137,7 +137,8 @@ impl Report for GeneralLedger {
             return Ok(Leaves { fixed, own, lines, count, earlier, aliases, parties, whole, apart });
         }
         let all = of_span(cx, asked.span, asked).await?.filter(narrow());
-        let count = all.clone().column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
+        let counted = alone(cx, asked.span, asked).await?.filter(narrow());
+        let count = counted.column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
         let (limit, offset) = asked.limits();
         let by_account = all
             .join(
@@ -153,7 +154,7 @@ impl Report for GeneralLedger {
         let lines: Vec<Line> = in_order(by_account).limit(limit).offset(offset).into_model().all(&cx.db).await?;
         let mut earlier = HashMap::new();
         if let Some(first) = lines.first() {
-            let found: Option<Option<i64>> = of_span(cx, asked.span, asked)
+            let found: Option<Option<i64>> = alone(cx, asked.span, asked)
                 .await?
                 .filter(narrow())
                 .filter(entry_lines::Column::AccountId.eq(first.account_id))
@@ -378,185 +379,6 @@ async fn sides(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<[i64; 2]
     Ok(sides)
 }
 
-// ── Day book ──
-
-/// A page of as many entries as are given unasked holds all their lines, however long they are.
-const MOST_LINES: i64 = 50_000;
-
-pub(super) struct DayBook;
-
-pub(super) struct Days {
-    own: Own,
-    entries: Vec<entries::Model>,
-    lines: Vec<entry_lines::Model>,
-    aliases: Aliases,
-    fixed: Arc<Fixed>,
-    count: u64,
-    total: i64,
-    /// What all accounts were debited with, computed apart.
-    apart: i64,
-}
-
-impl Report for DayBook {
-    const NAME: &'static str = "day-book";
-    const OPERATION: &'static str = "DayBook";
-    const TITLE: &'static str = "Day book";
-    const ABOUT: &'static str = "Every entry of some days with its lines, each once, in pages. What closes a \
-                                 year, and what takes that back, comes last and is in no sum.";
-    const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
-    const PAGED: bool = true;
-    const FORM: Form = Form {
-        columns: &[
-            ("date", "Date", Holds::Day),
-            ("description", "Description", Holds::Text),
-            ("debit", "Debit", Holds::Amount),
-            ("credit", "Credit", Holds::Amount),
-        ],
-        varying: None,
-        totals: &[("total", "Total", Holds::Amount)],
-        example: Example {
-            varying: &[],
-            rows: &[
-                (RowType::Document, "1042", "INV-2026-0042", &["2026-11-20", "", "27490.00", "27490.00"]),
-                (RowType::Line, "1", "1200 Accounts receivable", &["", "", "27490.00", "0.00"]),
-            ],
-            totals: &["27490.00"],
-            check: ("The entries are what accounts were debited with", Holds::Amount, "27490.00"),
-        },
-    };
-    type Facts = Days;
-
-    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Days> {
-        let (from, to) = (asked.span.from.unwrap_or(asked.span.to), asked.span.to);
-        let mut all = entries::Entity::find()
-            .filter(entries::Column::BusinessId.eq(cx.business_id()?))
-            .filter(entries::Column::Date.between(from, to));
-        if let Some(known) = last_known(cx, asked.point).await? {
-            all = all.filter(entries::Column::Number.lte(known));
-        }
-        let fixed = if let Some(fixed) = asked.mark().and_then(|mark| mark.fixed.clone()) {
-            fixed
-        } else {
-            let (chart, between) = (Chart::of(cx).await?, between_years(cx).await?);
-            Arc::new(Fixed { chart, opening: HashMap::new(), between })
-        };
-        let (count, total, apart) =
-            if asked.is_page() { figures(cx, asked, all.clone(), &fixed).await? } else { Default::default() };
-        let (limit, offset) = asked.limits();
-        let between_years = || entries::Column::Number.is_in(fixed.between.iter().copied());
-        let in_order = |all: Select<entries::Entity>| {
-            all.order_by_asc(entries::Column::Date).order_by_asc(entries::Column::Number)
-        };
-        let mut page = Vec::new();
-        if asked.is_page() {
-            let all = if fixed.between.is_empty() { all } else { all.order_by_asc(between_years()) };
-            page = in_order(all).limit(limit).offset(offset).all(&cx.db).await?;
-        } else {
-            // What lies between two years comes after all that is found by its day.
-            for between in [false, true] {
-                let passed = asked.mark().is_some_and(|mark| mark.between && !between);
-                if passed || page.len() as u64 >= limit || (between && fixed.between.is_empty()) {
-                    continue;
-                }
-                let mut some = all.clone();
-                if !fixed.between.is_empty() {
-                    some = if between {
-                        some.filter(between_years())
-                    } else {
-                        some.filter(entries::Column::Number.is_not_in(fixed.between.iter().copied()))
-                    };
-                }
-                if let Some(mark) = asked.mark().filter(|mark| mark.between == between) {
-                    let later = Condition::any()
-                        .add(entries::Column::Date.gt(mark.date))
-                        .add(entries::Column::Number.gt(mark.number));
-                    some = some.filter(entries::Column::Date.gte(mark.date)).filter(later);
-                }
-                page.extend(in_order(some).limit(limit - page.len() as u64).all(&cx.db).await?);
-            }
-        }
-        // Entries may have very many lines.
-        let lines = if asked.is_page() {
-            let lines = lines_of(cx, &page, MOST_LINES).await?;
-            lines.map_err(|count| too_long(page.len(), count))?
-        } else {
-            // What is left comes with the next portion.
-            page.truncate(that_fit(cx, &page).await?);
-            of_entries(cx, &page).await?
-        };
-        let (own, aliases) = (Own(cx.business()?.currency_decimals), asked.aliases(cx)?);
-        Ok(Days { own, entries: page, lines, aliases, fixed, count, total, apart })
-    }
-
-    fn fold(facts: Days, _: &Asked) -> Result<Sheet> {
-        let Days { own, entries, lines, aliases, fixed, count, total, apart } = facts;
-        let accounts: HashMap<RecordId, &accounts::Model> =
-            fixed.chart.0.iter().map(|account| (account.id, account)).collect();
-        let mut by_entry: HashMap<i64, Vec<Row>> = HashMap::new();
-        for line in &lines {
-            let Some(account) = accounts.get(&line.account_id) else { continue };
-            let about = line.description.clone().map_or(Cell::Nothing, Cell::Text);
-            let values = vec![
-                Cell::Nothing,
-                about,
-                own.cell(line.amount.units().max(0)),
-                own.cell((-line.amount.units()).max(0)),
-            ];
-            let row = Row {
-                key: line.position.to_string(),
-                r#type: RowType::Line,
-                party_id: line.party_id.map(|party| aliases.of(party)),
-                item_id: line.item_id,
-                ..account_row(account, values)
-            };
-            by_entry.entry(line.entry_number).or_default().push(row);
-        }
-        let rows = entries.iter().map(|entry| {
-            let units = entry.total.units();
-            let about = entry.narration.clone().map_or(Cell::Nothing, Cell::Text);
-            let values = vec![Cell::Day(entry.date), about, own.cell(units), own.cell(units)];
-            Row {
-                r#type: RowType::Document,
-                document_id: Some(entry.document_id),
-                document_type: Some(entry.document_kind),
-                ..Row::section(
-                    &entry.number.to_string(),
-                    entry.document_number.as_deref().unwrap_or("without a number"),
-                    values,
-                    by_entry.take_list(&entry.number),
-                )
-            }
-        });
-        Ok(Sheet {
-            rows: rows.collect(),
-            columns: Self::FORM.columns(),
-            totals: BTreeMap::from([("total".to_owned(), own.cell(total))]),
-            checks: vec![own.check("The entries are what accounts were debited with", total, apart)],
-            count: Some(count),
-            next: entries.last().map(|last| Mark {
-                date: last.date,
-                number: last.number,
-                between: fixed.between.contains(&last.number),
-                fixed: Some(fixed.clone()),
-                ..Mark::default()
-            }),
-        })
-    }
-}
-
-/// A page is not cut short: whoever takes the next one would never know.
-fn too_long(entries: usize, lines: i64) -> Error {
-    let mut faults = FieldErrors::default();
-    faults.add(
-        "pageSize",
-        format!(
-            "the {entries} entries of this page have {lines} lines, and a page holds {MOST_LINES}; ask for fewer at once, \
-             or for format=csv"
-        ),
-    );
-    faults.into()
-}
-
 /// How many entries there are, what those of the days come to, and what all accounts were debited with, computed apart.
 async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>, fixed: &Fixed) -> Result<(u64, i64, i64)> {
     let count = all.clone().count(&cx.db).await?;
@@ -575,116 +397,6 @@ async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>, fixed
     Ok((count, total.summed_up(), moved.values().map(|moved| moved.debit).sum()))
 }
 
+mod day_book;
 #[cfg(test)]
-mod tests {
-    use super::super::samples::{account, asked, failed, id, named, written};
-    use super::*;
-    use crate::clock::Instant;
-    use crate::ids::{BusinessId, UserId};
-    use crate::money::Money;
-    use rules::account::AccountType;
-    use schema::tables::EntryKind;
-
-    #[test]
-    fn a_page_goes_on_where_the_one_before_it_ended() {
-        let line = |entry_number, code: u128, cents: i64| Line {
-            entry_number,
-            position: 1,
-            account_id: id(code),
-            party_id: (cents < 0).then(|| Named::of(id(1))),
-            date: "2026-01-09".parse().unwrap(),
-            amount: cents * 100,
-            description: None,
-            narration: Some("Paid".into()),
-            document_id: id(99),
-            document_kind: DocumentKind::Journal,
-            document_number: Some(format!("J-{entry_number}")),
-        };
-        let facts = Leaves {
-            fixed: Arc::new(Fixed {
-                chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
-                opening: HashMap::from([(id(1010), 100_000)]),
-                between: Vec::new(),
-            }),
-            own: Own(2),
-            lines: vec![line(4, 1010, -700), line(5, 1010, 250), line(4, 6000, 700)],
-            count: 8,
-            earlier: HashMap::from([(id(1010), 5_000)]),
-            aliases: Aliases::default(),
-            parties: named(&[(1, "Ada")]),
-            whole: [100_000, 95_000, 45_000, 150_000],
-            apart: 150_000,
-        };
-        let sheet = GeneralLedger::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
-        assert_eq!(
-            written(&sheet),
-            [
-                "1010 null null null null null 10.50",
-                "  4-1 \"2026-01-09\" \"Ada\" \"Paid\" 0.00 7.00 3.50",
-                "  5-1 \"2026-01-09\" null \"Paid\" 2.50 0.00 6.00",
-                "6000 null null null null null 0.00",
-                "  4-1 \"2026-01-09\" null \"Paid\" 7.00 0.00 7.00",
-            ]
-        );
-        assert_eq!((failed(&sheet), sheet.count), (Vec::new(), Some(8)));
-    }
-
-    #[test]
-    fn an_entry_stands_above_its_lines() {
-        let line = |position, code: u128, cents: i64| entry_lines::Model {
-            business_id: BusinessId::default(),
-            entry_number: 4,
-            position,
-            account_id: id(code),
-            party_id: None,
-            date: "2026-01-09".parse().unwrap(),
-            amount: Money::from_units(cents * 100),
-            currency: "EUR".into(),
-            currency_amount: Money::from_units(cents * 100),
-            description: (cents > 0).then(|| "January".into()),
-            due_date: None,
-            item_id: None,
-            quantity: None,
-            tax_code_id: None,
-            tax_component: None,
-            tax_base: None,
-        };
-        let entry = entries::Model {
-            business_id: BusinessId::default(),
-            number: 4,
-            id: id(40),
-            date: "2026-01-09".parse().unwrap(),
-            recorded_at: Instant::default(),
-            recorded_by: UserId::default(),
-            kind: EntryKind::Normal,
-            document_kind: DocumentKind::Journal,
-            document_id: id(99),
-            document_version: 1,
-            document_number: Some("J-4".into()),
-            reverses_id: None,
-            narration: Some("Rent".into()),
-            total: Money::from_units(70_000),
-            search: String::new(),
-        };
-        let facts = Days {
-            own: Own(2),
-            entries: vec![entry],
-            lines: vec![line(1, 6000, 700), line(2, 1010, -700)],
-            aliases: Aliases::default(),
-            fixed: Arc::new(Fixed {
-                chart: Chart(vec![account(1010, AccountType::Bank), account(6000, AccountType::Expense)]),
-                opening: HashMap::new(),
-                between: Vec::new(),
-            }),
-            count: 3,
-            total: 150_000,
-            apart: 150_100,
-        };
-        let sheet = DayBook::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
-        assert_eq!(
-            written(&sheet),
-            [r#"4 "2026-01-09" "Rent" 7.00 7.00"#, r#"  1 null "January" 7.00 0.00"#, "  2 null null 0.00 7.00",]
-        );
-        assert_eq!((failed(&sheet).len(), sheet.count), (1, Some(3)));
-    }
-}
+mod tests;

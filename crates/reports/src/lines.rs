@@ -12,15 +12,16 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QueryS
 
 /// Lines with the entries that they stand in, to be narrowed, grouped and summed.
 pub(super) async fn of_span(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
+    let of_entry = entry_lines::Entity::belongs_to(entries::Entity)
+        .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
+        .to((entries::Column::BusinessId, entries::Column::Number));
+    Ok(alone(cx, span, asked).await?.join(JoinType::InnerJoin, of_entry.into()))
+}
+
+/// Lines by themselves: what is only counted or summed reads no entry for each of them.
+pub(super) async fn alone(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
     let mut lines = entry_lines::Entity::find()
         .select_only()
-        .join(
-            JoinType::InnerJoin,
-            entry_lines::Entity::belongs_to(entries::Entity)
-                .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
-                .to((entries::Column::BusinessId, entries::Column::Number))
-                .into(),
-        )
         .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
         .filter(entry_lines::Column::Date.lte(span.to));
     if let Some(from) = span.from {

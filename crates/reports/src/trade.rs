@@ -2,28 +2,24 @@
 
 use super::Report;
 use super::aging::names_of;
-use super::asked::{Asked, FORMAT, FROM, FROM_DATE, GROUP_BY, ITEM, KNOWN_AT, PARTY, TO, TO_DATE, TYPE};
+use super::asked::{Asked, FORMAT, FROM, FROM_DATE, GROUP_BY, KNOWN_AT, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
 use super::goods::item_names;
 use super::lines::{amount, of_documents, of_span, within, without};
 use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
 use super::statements::span_column;
-use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Percent, Quantity};
+use crate::money::Percent;
 use books::cx::Cx;
-use books::progress::less;
 use books::sums::{Span, sums};
 use kit::list::Parameter;
+pub(super) use open_orders::OpenOrders;
 use rules::account::AccountType;
 use rust_decimal::Decimal;
 use schema::account as accounts;
-use schema::aliases::{Aliases, Named};
-use schema::tables::{DocumentKind, DocumentStatus, EntryKind, WRITE_OFF, documents, entries, entry_lines, progress};
-use sea_orm::{
-    ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
-};
+use schema::tables::{DocumentKind, EntryKind, WRITE_OFF, documents, entries, entry_lines};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 use words::sown::{Fault, sown};
@@ -348,280 +344,6 @@ impl Report for ItemProfitability {
     }
 }
 
-// ── Open orders ──
-
-pub(super) struct OpenOrders;
-
-#[derive(FromQueryResult)]
-struct Order {
-    id: RecordId,
-    kind: DocumentKind,
-    number: Option<String>,
-    date: Day,
-    party_id: Option<Named>,
-}
-
-pub(super) struct Ordered {
-    aliases: Aliases,
-    orders: Vec<Order>,
-    lines: Vec<progress::Model>,
-    parties: HashMap<RecordId, String>,
-    items: HashMap<RecordId, String>,
-}
-
-impl Report for OpenOrders {
-    const NAME: &'static str = "open-orders";
-    const OPERATION: &'static str = "OpenOrders";
-    const TITLE: &'static str = "Open orders";
-    const ABOUT: &'static str =
-        "The orders of which something is still to be delivered, line by line, as they stand now.";
-    const PARAMETERS: &'static [Parameter] = &[TYPE, PARTY, ITEM, FORMAT];
-    const FORM: Form = Form {
-        columns: &[
-            ("date", "Date", Holds::Day),
-            ("party", "Party", Holds::Text),
-            ("ordered", "Ordered", Holds::Quantity),
-            ("fulfilled", "Delivered", Holds::Quantity),
-            ("cancelled", "Given up", Holds::Quantity),
-            ("open", "Open", Holds::Quantity),
-        ],
-        varying: None,
-        totals: &[("orders", "Orders", Holds::Count)],
-        example: Example {
-            varying: &[],
-            rows: &[
-                (
-                    RowType::Document,
-                    "019a9f6e-6c00-7b28-9117-c3e405768128",
-                    "SO-2026-0005",
-                    &["2026-11-20", "Nordwind Cafés", "", "", "", ""],
-                ),
-                (
-                    RowType::Line,
-                    "019a9f6e-6c00-7b29-9218-d4f516879229",
-                    "BEANS-1 Espresso beans",
-                    &["2026-11-20", "", "50", "20", "0", "30"],
-                ),
-            ],
-            totals: &["1"],
-            check: ("What is ordered is delivered, given up or open", Holds::Quantity, "50"),
-        },
-    };
-    type Facts = Ordered;
-
-    async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Ordered> {
-        let (business, aliases) = (cx.business_id()?, asked.aliases(cx)?);
-        let mut orders = documents::Entity::find()
-            .select_only()
-            .columns([
-                documents::Column::Id,
-                documents::Column::Kind,
-                documents::Column::Number,
-                documents::Column::Date,
-                documents::Column::PartyId,
-            ])
-            .filter(documents::Column::BusinessId.eq(business))
-            .filter(documents::Column::Kind.is_in(asked.orders.kinds()))
-            .filter(documents::Column::Status.eq(DocumentStatus::Posted))
-            .filter(documents::Column::Stage.is_in([schema::tables::Stage::Open, schema::tables::Stage::Partial]));
-        if let Some(party) = asked.party {
-            orders = orders.filter(aliases.is(documents::Column::PartyId, party));
-        }
-        let of_these = orders.clone().select_only().column(documents::Column::Id).into_query();
-        let orders: Vec<Order> = orders
-            .order_by_asc(documents::Column::Date)
-            .order_by_asc(documents::Column::Id)
-            .into_model()
-            .all(&cx.db)
-            .await?;
-        let mut lines = progress::Entity::find()
-            .filter(progress::Column::BusinessId.eq(business))
-            .filter(progress::Column::DocumentId.in_subquery(of_these));
-        if let Some(item) = asked.item {
-            lines = lines.filter(progress::Column::ItemId.eq(item));
-        }
-        let mut lines = lines.all(&cx.db).await?;
-        lines.sort_by_key(|line| line.line_id);
-        Ok(Ordered {
-            parties: names_of(cx, orders.iter().filter_map(|order| order.party_id.map(|party| aliases.of(party))))
-                .await?,
-            aliases,
-            items: item_names(cx, lines.iter().filter_map(|line| line.item_id)).await?,
-            orders,
-            lines,
-        })
-    }
-
-    fn fold(facts: Ordered, _: &Asked) -> Result<Sheet> {
-        let Ordered { aliases, orders, lines, parties, items } = facts;
-        let none = Quantity::ZERO;
-        let mut rows = Vec::new();
-        let (mut ordered, mut told) = (0_i64, 0_i64);
-        for order in &orders {
-            let of_order = lines.iter().filter(|line| line.document_id == order.id);
-            let children: Vec<Row> = of_order
-                .map(|line| {
-                    let open = Ord::max(line.open(), none);
-                    // More than was ordered may have come.
-                    let beyond = Ord::max(less(less(line.fulfilled, line.quantity), less(none, line.cancelled)), none);
-                    ordered += line.quantity.units();
-                    told += line.fulfilled.units() + open.units() + line.cancelled.units() - beyond.units();
-                    let label =
-                        line.item_id.and_then(|item| items.get(&item)).map_or("Without an item", String::as_str);
-                    let figures = [line.quantity, line.fulfilled, line.cancelled, open].map(Cell::Quantity);
-                    let values = [vec![Cell::Day(order.date), Cell::Nothing], figures.to_vec()].concat();
-                    Row { item_id: line.item_id, ..Row::total(RowType::Line, &line.line_id.to_string(), label, values) }
-                })
-                .collect();
-            if children.is_empty() {
-                continue;
-            }
-            let party_id = order.party_id.map(|party| aliases.of(party));
-            let party = party_id.and_then(|party| parties.get(&party)).map_or_else(String::new, Clone::clone);
-            let values = [vec![Cell::Day(order.date), Cell::Text(party)], vec![Cell::Nothing; 4]].concat();
-            rows.push(Row {
-                r#type: RowType::Document,
-                party_id,
-                document_id: Some(order.id),
-                document_type: Some(order.kind),
-                ..Row::section(&order.id.to_string(), order.number.as_deref().unwrap_or(""), values, children)
-            });
-        }
-        let count = rows.iter().map(|_| 1_i64).sum();
-        let cell = |units: i64| Cell::Quantity(Quantity::from_units(units));
-        Ok(Sheet {
-            columns: Self::FORM.columns(),
-            rows,
-            totals: BTreeMap::from([("orders".to_owned(), Cell::Count(count))]),
-            checks: vec![super::sheet::Check {
-                name: "What is ordered is delivered, given up or open".into(),
-                left: cell(ordered),
-                right: cell(told),
-                ok: ordered == told,
-            }],
-            ..Sheet::default()
-        })
-    }
-}
-
+mod open_orders;
 #[cfg(test)]
-mod tests {
-    use super::super::samples::{asked, failed, id, named, written};
-    use super::*;
-
-    #[test]
-    fn shares_are_of_the_whole_and_columns_of_their_days() {
-        let span = |from: &str, to: &str| Span { from: Some(from.parse().unwrap()), to: to.parse().unwrap() };
-        let groups = |spans: Vec<Span>, traded: &[(Option<u128>, &[i64])], apart: i64| Groups {
-            own: Own(2),
-            spans,
-            traded: traded
-                .iter()
-                .map(|(party, cents)| (party.map(id), cents.iter().map(|one| one * 100).collect()))
-                .collect(),
-            names: named(&[(1, "Ada"), (2, "Bo")]),
-            apart: apart * 100,
-        };
-        let asked = asked("2026-01-01", "2026-02-28");
-        let months = vec![span("2026-01-01", "2026-01-31"), span("2026-02-01", "2026-02-28")];
-        let traded: [(Option<u128>, &[i64]); 3] =
-            [(Some(1), &[3_000, 3_000]), (Some(2), &[0, 2_500]), (None, &[500, -1_000])];
-        let sheet = Traded::<SalesByCustomer>::fold(groups(months, &traded, 8_000), &asked).unwrap();
-        assert_eq!(
-            written(&sheet),
-            [
-                "Ada 30.00 30.00 60.00 75",
-                "Bo 0.00 25.00 25.00 31.25",
-                "none 5.00 -10.00 -5.00 -6.25",
-                "total 35.00 45.00 80.00 null",
-            ]
-        );
-        assert_eq!((failed(&sheet), sheet.columns.len()), (Vec::new(), 4));
-        let whole = groups(vec![asked.span], &[(Some(1), &[6_000])], 5_999);
-        let sheet = Traded::<SalesByItem>::fold(whole, &asked).unwrap();
-        assert_eq!(
-            (written(&sheet), failed(&sheet).len()),
-            (vec!["Ada 60.00 100".into(), "total 60.00 null".into()], 1)
-        );
-        // Nothing has no shares.
-        let sheet = Traded::<SalesByItem>::fold(groups(vec![asked.span], &[], 0), &asked).unwrap();
-        assert_eq!((written(&sheet), failed(&sheet)), (vec!["total 0.00 null".to_owned()], Vec::new()));
-    }
-
-    #[test]
-    fn an_order_stands_above_what_of_it_is_open() {
-        let pieces = |count: i64| Quantity::from_units(count * 10_i64.pow(Quantity::PLACES));
-        let line = |order: u128, item: u128, [quantity, fulfilled, cancelled]: [i64; 3]| progress::Model {
-            business_id: crate::ids::BusinessId::default(),
-            line_id: id(order * 100 + item),
-            document_id: id(order),
-            kind: DocumentKind::SalesOrder,
-            date: "2026-01-09".parse().unwrap(),
-            party_id: Named::of(id(1)),
-            item_id: Some(id(item)),
-            is_goods: true,
-            is_return: false,
-            source_line_id: None,
-            quantity: pieces(quantity),
-            fulfilled: pieces(fulfilled),
-            invoiced: Quantity::ZERO,
-            returned: Quantity::ZERO,
-            cancelled: pieces(cancelled),
-            account_id: None,
-            value: crate::money::Money::ZERO,
-        };
-        let order = |number: u128| Order {
-            id: id(number),
-            kind: DocumentKind::SalesOrder,
-            number: Some(format!("SO-{number}")),
-            date: "2026-01-09".parse().unwrap(),
-            party_id: Some(Named::of(id(1))),
-        };
-        let facts = |lines: Vec<progress::Model>| Ordered {
-            aliases: Aliases::default(),
-            orders: vec![order(7), order(8), order(9)],
-            lines,
-            parties: named(&[(1, "Ada")]),
-            items: named(&[(2, "Beans"), (3, "Cups")]),
-        };
-        let asked = asked("2026-01-01", "2026-01-31");
-        // Of the second order no line is asked for; of the third more came than was ordered.
-        let lines = vec![line(7, 2, [10, 4, 1]), line(7, 3, [5, 0, 0]), line(9, 2, [3, 4, 0])];
-        let sheet = OpenOrders::fold(facts(lines), &asked).unwrap();
-        assert_eq!(
-            written(&sheet),
-            [
-                r#"SO-7 "2026-01-09" "Ada" null null null null"#,
-                r#"  Beans "2026-01-09" null 10 4 1 5"#,
-                r#"  Cups "2026-01-09" null 5 0 0 5"#,
-                r#"SO-9 "2026-01-09" "Ada" null null null null"#,
-                r#"  Beans "2026-01-09" null 3 4 0 0"#,
-            ]
-        );
-        assert_eq!((failed(&sheet), &sheet.totals["orders"]), (Vec::new(), &Cell::Count(2)));
-    }
-
-    #[test]
-    fn an_item_leaves_what_it_earned_less_what_it_cost() {
-        let of =
-            |figures: &[(Option<u128>, i64)]| figures.iter().map(|(item, cents)| (item.map(id), cents * 100)).collect();
-        let facts = Profits {
-            own: Own(2),
-            income: of(&[(Some(1), -9_000), (Some(2), 0), (None, -1_000)]),
-            cost: of(&[(Some(1), 6_000), (Some(3), 700)]),
-            names: named(&[(1, "Beans"), (2, "Cups"), (3, "Apples")]),
-            apart: [-1_000_000, 670_000],
-        };
-        let sheet = ItemProfitability::fold(facts, &asked("2026-01-01", "2026-01-31")).unwrap();
-        assert_eq!(
-            written(&sheet),
-            [
-                "Apples 0.00 7.00 -7.00 null",
-                "Beans 90.00 60.00 30.00 33.33",
-                "none 10.00 0.00 10.00 100",
-                "total 100.00 67.00 33.00 null",
-            ]
-        );
-        assert_eq!(failed(&sheet), Vec::<String>::new());
-    }
-}
+mod tests;

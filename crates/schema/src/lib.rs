@@ -23,6 +23,7 @@ pub mod payment_term;
 pub mod permission;
 pub mod rights;
 pub mod settled;
+pub mod some;
 pub mod standing;
 pub mod tables;
 pub mod tax_code;

@@ -1,5 +1,10 @@
 //! The tables that only the lane writes.
 
+mod ledger;
+mod open;
+mod tax;
+mod trade;
+
 use crate::aliases::Named;
 use crate::clock::Instant;
 use crate::day::Day;
@@ -8,9 +13,13 @@ use crate::money::{Money, Percent, Quantity, UnitPrice};
 use crate::packed::Packed;
 use crate::stored::AsJson;
 use crate::wire_enum;
+pub use ledger::{account_days, account_months, entries, entry_lines, number_counters, party_balances};
+pub use open::{allocations, open_item_moves, open_items};
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use serde::{Deserialize, Serialize};
+pub use tax::{tax_beginnings, tax_facts};
+pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves};
 
 wire_enum! {
     /// What kind of document it is.
@@ -173,7 +182,7 @@ macro_rules! table {
         $(#[$about])*
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
-            use super::{
+            use crate::tables::{
                 AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money, Named,
                 Packed, Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
@@ -190,6 +199,7 @@ macro_rules! table {
         }
     };
 }
+use table;
 
 table! {
     /// Where the sequences of a company stand.
@@ -243,182 +253,6 @@ table! {
         pub created_by: UserId,
         pub updated_at: Instant,
         pub updated_by: UserId,
-    }
-}
-
-table! {
-    /// Items, tax codes and payment terms that a document in the books has ever named.
-    mentions = "mentions" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub record_id: RecordId,
-    }
-}
-
-table! {
-    /// How many documents of a kind there are, counted by triggers.
-    document_counts = "document_counts" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub kind: String,
-        pub count: i64,
-    }
-}
-
-table! {
-    entries = "entries" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub number: i64,
-        pub id: RecordId,
-        pub date: Day,
-        pub recorded_at: Instant,
-        pub recorded_by: UserId,
-        pub kind: EntryKind,
-        pub document_kind: DocumentKind,
-        pub document_id: RecordId,
-        pub document_version: i64,
-        pub document_number: Option<String>,
-        pub reverses_id: Option<RecordId>,
-        pub narration: Option<String>,
-        pub total: Money,
-        pub search: String,
-    }
-}
-
-table! {
-    entry_lines = "entry_lines" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub entry_number: i64,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub position: i64,
-        pub account_id: RecordId,
-        pub party_id: Option<Named>,
-        pub date: Day,
-        pub amount: Money,
-        pub currency: String,
-        pub currency_amount: Money,
-        pub description: Option<String>,
-        pub due_date: Option<Day>,
-        pub item_id: Option<RecordId>,
-        pub quantity: Option<Quantity>,
-        pub tax_code_id: Option<RecordId>,
-        pub tax_component: Option<String>,
-        pub tax_base: Option<Money>,
-    }
-}
-
-table! {
-    /// The lines of posted trade documents, as they stand.
-    document_lines = "document_lines" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub document_id: RecordId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub line_no: i64,
-        pub id: RecordId,
-        pub kind: DocumentKind,
-        pub date: Day,
-        pub party_id: Option<Named>,
-        pub item_id: Option<RecordId>,
-        pub account_id: Option<RecordId>,
-        pub tax_code_id: Option<RecordId>,
-        pub quantity: Quantity,
-        pub net: Money,
-        pub tax: Money,
-        pub base_net: Money,
-        pub base_tax: Money,
-        pub source_line_id: Option<RecordId>,
-    }
-}
-
-table! {
-    /// What is open with a party: one a document, which has its identifier, or one a line of a journal, which has
-    /// that of the line. Debits are positive.
-    open_items = "open_items" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub document_id: RecordId,
-        pub kind: DocumentKind,
-        pub party_id: Named,
-        pub account_id: RecordId,
-        pub currency: String,
-        pub date: Day,
-        pub due_date: Option<Day>,
-        /// What it began with, in its currency.
-        pub amount: Money,
-        /// The same in the company's.
-        pub base: Money,
-        /// What is left of it, in its currency.
-        pub open: Money,
-        /// What that is carried at.
-        pub base_open: Money,
-    }
-}
-
-table! {
-    /// What happened to open items, by the day it counts for. It grows only.
-    open_item_moves = "open_item_moves" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub open_item_id: RecordId,
-        pub document_id: RecordId,
-        pub party_id: Named,
-        pub account_id: RecordId,
-        pub currency: String,
-        pub date: Day,
-        pub recorded_at: Instant,
-        pub amount: Money,
-        pub base: Money,
-        pub allocation_id: Option<RecordId>,
-    }
-}
-
-table! {
-    allocations = "allocations" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub party_id: Named,
-        pub source_kind: DocumentKind,
-        /// Its open item.
-        pub source_id: RecordId,
-        pub source_document_id: RecordId,
-        pub target_kind: DocumentKind,
-        /// Its open item.
-        pub target_id: RecordId,
-        pub target_document_id: RecordId,
-        pub date: Day,
-        pub currency: String,
-        /// What of the source settles the target, in the target's currency; more than 0.
-        pub amount: Money,
-        pub source_currency: String,
-        pub source_amount: Money,
-        pub discount: Money,
-        pub write_off: Money,
-        pub write_off_account_id: Option<RecordId>,
-        pub withheld: Money,
-        /// What the source was carried at.
-        pub source_base: Money,
-        /// What the target was carried at, discount and the like included.
-        pub target_base: Money,
-        pub exchange_gain: Money,
-        pub entry: Option<AsJson<EntryRef>>,
-        pub removed_on: Option<Day>,
-        pub removed_at: Option<Instant>,
-        pub created_at: Instant,
-        pub created_by: UserId,
     }
 }
 
@@ -515,133 +349,6 @@ table! {
 }
 
 table! {
-    /// Where a line of an order or of a note stands.
-    progress = "progress" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub line_id: RecordId,
-        pub document_id: RecordId,
-        pub kind: DocumentKind,
-        pub date: Day,
-        pub party_id: Named,
-        pub item_id: Option<RecordId>,
-        /// Whether it is of something that is kept in stock.
-        pub is_goods: bool,
-        /// Whether its document brings goods back.
-        pub is_return: bool,
-        /// The line that it follows itself.
-        pub source_line_id: Option<RecordId>,
-        pub quantity: Quantity,
-        pub fulfilled: Quantity,
-        /// Less what was credited of it.
-        pub invoiced: Quantity,
-        pub returned: Quantity,
-        pub cancelled: Quantity,
-        /// Where the goods stand until they are invoiced.
-        pub account_id: Option<RecordId>,
-        /// What of it stands there now; a debit is positive.
-        pub value: Money,
-    }
-}
-
-table! {
-    /// Everything that ever happened to such a line, by the day it counts for. It grows only.
-    progress_moves = "progress_moves" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub line_id: RecordId,
-        pub date: Day,
-        pub recorded_at: Instant,
-        /// The document that did it.
-        pub document_id: RecordId,
-        pub kind: DocumentKind,
-        /// Whether the goods cost something else after all; then it is not undone with its document.
-        pub is_correction: bool,
-        pub quantity: Quantity,
-        pub fulfilled: Quantity,
-        pub invoiced: Quantity,
-        pub returned: Quantity,
-        pub cancelled: Quantity,
-        pub account_id: Option<RecordId>,
-        pub value: Money,
-    }
-}
-
-table! {
-    /// What is known of the tax on lines, by the entry that made it. It grows only.
-    tax_facts = "tax_facts" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub entry_number: i64,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub place: i64,
-        /// The line of the entry that carries its tax.
-        pub position: Option<i64>,
-        pub entry_date: Day,
-        /// The day it counts for.
-        pub date: Day,
-        pub recorded_at: Instant,
-        pub document_kind: DocumentKind,
-        pub document_id: RecordId,
-        pub document_version: i64,
-        pub line_id: Option<RecordId>,
-        /// The document that it settles, where it is of a settlement.
-        pub settles_id: Option<RecordId>,
-        /// The entry that it takes back.
-        pub takes_back_id: Option<RecordId>,
-        pub side: TaxSide,
-        pub duty: TaxDuty,
-        pub origin: TaxOrigin,
-        pub tax_code_id: Option<RecordId>,
-        pub component_id: Option<RecordId>,
-        pub component: Option<String>,
-        pub kind: Option<TaxKind>,
-        pub rate: Option<Percent>,
-        pub category: Option<String>,
-        pub base_box: Option<String>,
-        pub tax_box: Option<String>,
-        pub leads: bool,
-        pub party_id: Option<Named>,
-        pub party_tax_number: Option<String>,
-        pub country: Option<String>,
-        pub currency: String,
-        pub base: Money,
-        pub tax: Money,
-        /// The same in the company's currency.
-        pub home_base: Money,
-        pub home_tax: Money,
-        pub not_recoverable: Money,
-        pub account_id: Option<RecordId>,
-    }
-}
-
-table! {
-    /// Up to which entry books of before say nothing of tax but in ledger lines.
-    tax_beginnings = "tax_beginnings" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        pub entry_number: i64,
-    }
-}
-
-table! {
-    /// Which posted document follows which.
-    document_links = "document_links" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub document_id: RecordId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub source_document_id: RecordId,
-        pub relation: super::Relation,
-    }
-}
-
-table! {
     /// Everything that ever happened to the stock, by the day it counts for. It grows only.
     stock_moves = "stock_moves" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -656,68 +363,6 @@ table! {
         pub quantity: Quantity,
         pub value: Money,
         pub account_id: RecordId,
-    }
-}
-
-table! {
-    account_days = "account_days" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub account_id: RecordId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub currency: String,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub date: Day,
-        pub debit: Money,
-        pub credit: Money,
-        pub currency_amount: Money,
-    }
-}
-
-table! {
-    account_months = "account_months" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub account_id: RecordId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub currency: String,
-        /// Such as `2026-11`.
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub month: String,
-        pub debit: Money,
-        pub credit: Money,
-        pub currency_amount: Money,
-    }
-}
-
-table! {
-    /// What is open with a party on a control account.
-    party_balances = "party_balances" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub party_id: Named,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub account_id: RecordId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub currency: String,
-        pub amount: Money,
-        pub currency_amount: Money,
-    }
-}
-
-table! {
-    number_counters = "number_counters" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub series_id: RecordId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub period: String,
-        pub last: i64,
-        pub last_date: Day,
     }
 }
 

@@ -16,7 +16,7 @@ pub use open::{Access, Opening, beside, file_of};
 pub use proxied::{Failure, proxied};
 pub use rows::{Kind, kind_of};
 
-use rusqlite::Statement as Prepared;
+use rusqlite::{Statement as Prepared, StatementStatus};
 use sea_orm::{ProxyExecResult, ProxyRow, Statement, Value};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,6 +126,8 @@ impl Connection {
         {
             found.push(shape.read(row)?);
         }
+        drop(rows);
+        tell_steps(&mut prepared, &statement.sql, found.len());
         Ok(found)
     }
 
@@ -195,6 +197,19 @@ impl Connection {
     /// Lets the connection go. What it had open is rolled back.
     pub fn close(self) -> Result<(), Fault> {
         self.inner.close().map_err(|(_, error)| error.into())
+    }
+}
+
+/// So many steps of the engine and more are worth a word: most of what was read was not answered.
+const LONG: i32 = 1_000_000;
+
+/// Says what a question cost the engine, without the values that it was asked with.
+fn tell_steps(prepared: &mut Prepared<'_>, sql: &str, rows: usize) {
+    let steps = prepared.reset_status(StatementStatus::VmStep);
+    if steps > LONG {
+        tracing::debug!(steps, rows, sql, "a question took many steps");
+    } else {
+        tracing::trace!(steps, rows, sql, "a question was answered");
     }
 }
 

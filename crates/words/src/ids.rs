@@ -34,6 +34,12 @@ macro_rules! identifier {
             }
         }
 
+        impl From<$name> for Uuid {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
         impl JsonSchema for $name {
             fn inline_schema() -> bool {
                 true

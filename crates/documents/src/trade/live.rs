@@ -1,5 +1,8 @@
 //! What moves without a document's doing: what is open of it, what was allocated, what its goods cost.
 
+mod found;
+mod named;
+
 use super::{Direction, origin};
 use crate::day::Day;
 use crate::document::invalid_state;
@@ -7,182 +10,20 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::settlement::allocating;
-use crate::wire_enum;
 use books::Leaving;
 use books::cx::Cx;
 use books::progress::{self, less};
 use books::stock;
-use kit::list::FilterValue;
+pub(super) use found::{due_from, due_to, invoices_that_stand, notes_that_stand, overdue, that_got_so_far, trading};
+pub use named::{
+    DeliveryStatus, Extent, InvoiceStatus, LinkRelation, LinkView, NoteStatus, PurchaseOrderStatus, ReceiptStatus,
+    SalesOrderStatus,
+};
 use schema::tables::CLOSED;
 use schema::tables::documents::{self, Column};
-use schema::tables::{
-    DocumentKind, DocumentStatus, Relation, Stage, StockKind, allocations, document_lines, document_links, open_items,
-    stock_lines,
-};
-use schemars::JsonSchema;
-use sea_orm::sea_query::{Expr, ExprTrait, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
-use serde::Serialize;
+use schema::tables::{DocumentKind, DocumentStatus, StockKind, allocations, document_links, open_items, stock_lines};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::HashMap;
-
-wire_enum! {
-    /// Where an invoice stands.
-    pub enum InvoiceStatus {
-        /// Not in the books, and without a number.
-        Draft = "draft",
-        /// In the books, and nothing of it is paid.
-        #[default]
-        Open = "open",
-        PartiallyPaid = "partiallyPaid",
-        /// Nothing is left to pay.
-        Paid = "paid",
-        /// Taken back by a reversal; it keeps its number.
-        Void = "void",
-    }
-}
-
-wire_enum! {
-    /// Where a note stands.
-    pub enum NoteStatus {
-        /// Not in the books, and without a number.
-        Draft = "draft",
-        /// In the books, and nothing of it is allocated or refunded.
-        #[default]
-        Open = "open",
-        PartiallyAllocated = "partiallyAllocated",
-        /// Nothing of it is left.
-        Closed = "closed",
-        /// Taken back by a reversal; it keeps its number.
-        Void = "void",
-    }
-}
-
-wire_enum! {
-    /// Where a sales order stands.
-    pub enum SalesOrderStatus {
-        /// Without a number, and nothing is promised.
-        Draft = "draft",
-        /// Nothing of it is delivered.
-        #[default]
-        Open = "open",
-        PartiallyFulfilled = "partiallyFulfilled",
-        /// All its goods are delivered; of services, all is invoiced.
-        Fulfilled = "fulfilled",
-        /// All of it is delivered and invoiced, or the rest was given up.
-        Closed = "closed",
-        /// Nothing came of it.
-        Cancelled = "cancelled",
-    }
-}
-
-wire_enum! {
-    /// Where a purchase order stands.
-    pub enum PurchaseOrderStatus {
-        /// Without a number, and nothing is ordered.
-        Draft = "draft",
-        /// Nothing of it is received.
-        #[default]
-        Open = "open",
-        PartiallyReceived = "partiallyReceived",
-        /// All its goods are received; of services, all is billed.
-        Received = "received",
-        /// All of it is received and billed, or the rest was given up.
-        Closed = "closed",
-        /// Nothing came of it.
-        Cancelled = "cancelled",
-    }
-}
-
-wire_enum! {
-    /// Where a delivery note stands.
-    pub enum DeliveryStatus {
-        /// No goods moved, and it has no number.
-        Draft = "draft",
-        /// The goods moved, and nothing of it is invoiced.
-        #[default]
-        Posted = "posted",
-        PartiallyInvoiced = "partiallyInvoiced",
-        /// Nothing of it is left to be invoiced.
-        Invoiced = "invoiced",
-        /// Taken back by a reversal; it keeps its number.
-        Void = "void",
-    }
-}
-
-wire_enum! {
-    /// Where a receipt note stands.
-    pub enum ReceiptStatus {
-        /// No goods moved, and it has no number.
-        Draft = "draft",
-        /// The goods moved, and nothing of it is billed.
-        #[default]
-        Posted = "posted",
-        PartiallyBilled = "partiallyBilled",
-        /// Nothing of it is left to be billed.
-        Billed = "billed",
-        /// Taken back by a reversal; it keeps its number.
-        Void = "void",
-    }
-}
-
-wire_enum! {
-    /// How much of something is done.
-    pub enum Extent {
-        #[default]
-        None = "none",
-        Partial = "partial",
-        Full = "full",
-    }
-}
-
-wire_enum! {
-    /// What two documents have to do with each other, as the one that is shown sees it.
-    pub enum LinkRelation {
-        /// It delivers what the other ordered.
-        #[default]
-        Fulfils = "fulfils",
-        FulfilledBy = "fulfilledBy",
-        /// It invoices what the other ordered or delivered.
-        Bills = "bills",
-        BilledBy = "billedBy",
-        /// It brings goods of the other back.
-        Returns = "returns",
-        ReturnedBy = "returnedBy",
-        /// It credits what the other invoiced or brought back.
-        Credits = "credits",
-        CreditedBy = "creditedBy",
-    }
-}
-
-impl LinkRelation {
-    const fn of(relation: Relation, is_follower: bool) -> Self {
-        match (relation, is_follower) {
-            (Relation::Fulfils, true) => Self::Fulfils,
-            (Relation::Fulfils, false) => Self::FulfilledBy,
-            (Relation::Bills, true) => Self::Bills,
-            (Relation::Bills, false) => Self::BilledBy,
-            (Relation::Returns, true) => Self::Returns,
-            (Relation::Returns, false) => Self::ReturnedBy,
-            (Relation::Credits, true) => Self::Credits,
-            (Relation::Credits, false) => Self::CreditedBy,
-        }
-    }
-}
-
-/// A document on the other end of a chain.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "DocumentLink")]
-pub struct LinkView {
-    /// What kind of document it is.
-    r#type: DocumentKind,
-    /// The document.
-    id: RecordId,
-    /// Its number.
-    number: Option<String>,
-    /// What this document has to do with it.
-    relation: LinkRelation,
-}
 
 /// What is live of one document.
 #[derive(Debug, Clone, Default)]
@@ -446,116 +287,4 @@ async fn release_followed(cx: &Cx<'_>, direction: Direction, row: &documents::Mo
         return Err(Error::conflict("in_use", "Goods of it are invoiced or came back; void what did that first"));
     }
     Ok(())
-}
-
-// ── Filters ──
-
-/// Finds documents by how far they have got, by whatever word their kind has for it.
-#[expect(clippy::unnecessary_wraps, reason = "filters that look elsewhere may fail")]
-pub(super) fn that_got_so_far(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    let FilterValue::AnyOf(texts) = value else { return Ok(Condition::any()) };
-    let mut any = Condition::any();
-    for text in texts {
-        let stage = match text.as_str() {
-            "draft" => {
-                any = any.add(Column::Status.eq(DocumentStatus::Draft));
-                continue;
-            }
-            "cancelled" | "void" => {
-                any = any.add(Column::Status.eq(DocumentStatus::Void));
-                continue;
-            }
-            "partiallyFulfilled" | "partiallyReceived" | "partiallyInvoiced" | "partiallyBilled" => Stage::Partial,
-            "fulfilled" | "received" | "invoiced" | "billed" => Stage::Done,
-            "closed" => Stage::Closed,
-            _ => Stage::Open,
-        };
-        any = any.add(Condition::all().add(Column::Status.eq(DocumentStatus::Posted)).add(Column::Stage.eq(stage)));
-    }
-    Ok(any)
-}
-
-/// Whether a document has an open item like this. Asked document by document, so that a page needs no more of them
-/// than it shows.
-fn open_where(cx: &Cx<'_>, wanted: SimpleExpr) -> Result<SimpleExpr> {
-    let open = Query::select()
-        .expr(Expr::val(1))
-        .from(open_items::Entity)
-        .and_where(open_items::Column::BusinessId.eq(cx.business_id()?))
-        .and_where(
-            Expr::col((open_items::Entity, open_items::Column::DocumentId)).equals((documents::Entity, Column::Id)),
-        )
-        .and_where(wanted)
-        .take();
-    Ok(Expr::exists(open))
-}
-
-fn is_left() -> SimpleExpr {
-    open_items::Column::Open.ne(Money::ZERO)
-}
-
-fn is_whole() -> SimpleExpr {
-    Expr::col(open_items::Column::Open).eq(Expr::col(open_items::Column::Amount))
-}
-
-fn is_late(cx: &Cx<'_>) -> Result<SimpleExpr> {
-    Ok(is_left().and(open_items::Column::DueDate.lt(cx.today()?)))
-}
-
-fn standing_like(cx: &Cx<'_>, value: &FilterValue, partly: &str, done: &str) -> Result<Condition> {
-    let FilterValue::AnyOf(texts) = value else { return Ok(Condition::any()) };
-    let mut any = Condition::any();
-    for text in texts {
-        let by_open = match text.as_str() {
-            "draft" => {
-                any = any.add(Column::Status.eq(DocumentStatus::Draft));
-                continue;
-            }
-            "void" => {
-                any = any.add(Column::Status.eq(DocumentStatus::Void));
-                continue;
-            }
-            "open" => is_left().and(is_whole()),
-            "overdue" => is_late(cx)?,
-            text if text == partly => is_left().and(is_whole().not()),
-            text if text == done => is_left().not(),
-            _ => continue,
-        };
-        any = any.add(Condition::all().add(Column::Status.eq(DocumentStatus::Posted)).add(open_where(cx, by_open)?));
-    }
-    Ok(any)
-}
-
-pub(super) fn invoices_that_stand(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    standing_like(cx, value, "partiallyPaid", "paid")
-}
-
-pub(super) fn notes_that_stand(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    standing_like(cx, value, "partiallyAllocated", "closed")
-}
-
-pub(super) fn overdue(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    let FilterValue::Flag(wanted) = value else { return Ok(Condition::any()) };
-    let late = Condition::all().add(open_where(cx, is_late(cx)?)?);
-    Ok(if *wanted { late } else { late.not() })
-}
-
-pub(super) fn due_from(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    let FilterValue::Day(day) = value else { return Ok(Condition::any()) };
-    Ok(Condition::all().add(open_where(cx, open_items::Column::DueDate.gte(*day))?))
-}
-
-pub(super) fn due_to(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    let FilterValue::Day(day) = value else { return Ok(Condition::any()) };
-    Ok(Condition::all().add(open_where(cx, open_items::Column::DueDate.lte(*day))?))
-}
-
-pub(super) fn trading(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    let FilterValue::Identifier(item) = value else { return Ok(Condition::any()) };
-    let lines = document_lines::Entity::find()
-        .select_only()
-        .column(document_lines::Column::DocumentId)
-        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(document_lines::Column::ItemId.eq(*item));
-    Ok(Condition::all().add(Column::Id.in_subquery(sea_orm::QueryTrait::into_query(lines))))
 }

@@ -8,11 +8,13 @@
 //! What is made of a part takes a share of what is left: [`lefts`] finds what that is, [`shares`] takes it, [`origin`] keeps
 //! what was taken.
 
+mod body;
 mod complete;
 mod convert;
 mod credit;
 mod derived;
-pub(crate) use rules::tax::figures;
+mod direction;
+mod draft;
 mod follow;
 mod judge;
 mod kinds;
@@ -26,7 +28,6 @@ mod posting;
 mod settle;
 mod shares;
 
-use crate::clock::Instant;
 use crate::day::Day;
 use crate::document::{
     self, Before, Change, Content, Document, Draft, Edition, Head, HeadInput, Purpose, Settled, document_operations,
@@ -34,84 +35,36 @@ use crate::document::{
 };
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Percent, Rate};
+use crate::money::Rate;
 use crate::settlement;
-use crate::settlement::allocating::{self, AllocationAsked};
+use crate::settlement::allocating;
+use body::shown;
+pub use body::{Charge, Shown, TaxSummaryView, TradeBody};
 use books::Leaving;
 use books::access::Business;
 use books::cx::Cx;
 use books::periods::Module;
-use figures::{Discount, Totals};
+pub use direction::Direction;
+pub use draft::{CashAsked, Logistics, SummaryKept, TradeAsked, TradeFigures};
 pub use kinds::{
     CreditNotes, DebitNotes, DeliveryNotes, PurchaseInvoices, PurchaseOrders, ReceiptNotes, SalesInvoices, SalesOrders,
 };
 use kit::extra::Extra;
 use kit::list::Reads;
-use kit::reference::Held;
 use kit::resource::{About, Record, Resource, Scope};
 use kit::rows::{Filter, Rows};
-use line::{LineKept, TradeLineAsked};
+use line::TradeLineAsked;
 pub use live::Standing;
-use rules::tax::{TaxDirection, TaxKind};
-use schema::address::Address;
 use schema::key::ResourceKey;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, Stage};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 pub(crate) use settle::{country_of, stated_too_far};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
 /// A trade document of a kind.
 pub struct Trade<K>(PhantomData<fn() -> K>);
-
-/// Which way a document goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    SalesOrder,
-    DeliveryNote,
-    SalesInvoice,
-    CreditNote,
-    PurchaseOrder,
-    ReceiptNote,
-    PurchaseInvoice,
-    DebitNote,
-}
-
-impl Direction {
-    pub(crate) const fn is_sale(self) -> bool {
-        matches!(self, Self::SalesOrder | Self::DeliveryNote | Self::SalesInvoice | Self::CreditNote)
-    }
-
-    /// Whether it takes back what an invoice did.
-    pub(crate) const fn credits(self) -> bool {
-        matches!(self, Self::CreditNote | Self::DebitNote)
-    }
-
-    /// Whether it charges a party, or credits one.
-    pub(crate) const fn bills(self) -> bool {
-        matches!(self, Self::SalesInvoice | Self::PurchaseInvoice | Self::CreditNote | Self::DebitNote)
-    }
-
-    pub(crate) const fn is_order(self) -> bool {
-        matches!(self, Self::SalesOrder | Self::PurchaseOrder)
-    }
-
-    /// Whether it says that goods came or went, and not for how much.
-    pub(crate) const fn is_goods(self) -> bool {
-        matches!(self, Self::DeliveryNote | Self::ReceiptNote)
-    }
-
-    /// Whether what it leaves open is a debit.
-    const fn debits_control(self) -> bool {
-        matches!(self, Self::SalesInvoice | Self::DebitNote)
-    }
-
-    const fn tax(self) -> TaxDirection {
-        if self.is_sale() { TaxDirection::Sales } else { TaxDirection::Purchase }
-    }
-}
 
 crate::stored::wire_enum! {
     /// What a note is for.
@@ -134,250 +87,6 @@ crate::stored::wire_enum! {
         Original = "original",
         /// At what such goods cost now.
         Current = "current",
-    }
-}
-
-/// Money that is received with the invoice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CashAsked {
-    account: RecordId,
-    amount: Option<Money>,
-    reference: Option<String>,
-}
-
-/// How goods get to where they go, and what the other side calls things.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Logistics {
-    expected_date: Option<Day>,
-    valid_until: Option<Day>,
-    shipping_method: Option<String>,
-    customer_reference: Option<String>,
-    carrier: Option<String>,
-    tracking_number: Option<String>,
-    delivered_at: Option<Instant>,
-    supplier_delivery_number: Option<String>,
-    supplier_invoice_date: Option<Day>,
-}
-
-impl Logistics {
-    fn is_unsaid(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// A trade document, checked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct TradeAsked {
-    party: RecordId,
-    currency: Option<String>,
-    exchange_rate: Option<Rate>,
-    inclusive: Option<bool>,
-    discount: Option<Discount>,
-    control_account: Option<RecordId>,
-    due_date: Option<Day>,
-    payment_term: Option<RecordId>,
-    billing_address: Option<Address>,
-    shipping_address: Option<Address>,
-    notes: Option<String>,
-    terms: Option<String>,
-    private_note: Option<String>,
-    update_stock: Option<bool>,
-    is_opening: bool,
-    /// The day that the tax counts for, where it is another than the document's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tax_date: Option<Day>,
-    source: Option<RecordId>,
-    reason: Option<String>,
-    note_kind: Option<NoteKind>,
-    return_cost: ReturnCost,
-    cash: Option<CashAsked>,
-    allocations: Vec<AllocationAsked>,
-    lines: Vec<TradeLineAsked>,
-    /// The order that it follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    order: Option<RecordId>,
-    /// The notes of goods that it invoices.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    goods_notes: Vec<RecordId>,
-    /// Whether goods come back by it.
-    #[serde(default, skip_serializing_if = "<&bool as std::ops::Not>::not")]
-    is_return: bool,
-    /// Whether nothing more is to come of an order; kept only where it is so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    closed: Option<bool>,
-    #[serde(default, skip_serializing_if = "Logistics::is_unsaid")]
-    logistics: Logistics,
-    /// What the version before it named.
-    #[serde(skip)]
-    held: Held,
-}
-
-impl TradeAsked {
-    /// The tax codes, items and terms that it names.
-    fn names(&self) -> impl Iterator<Item = RecordId> + '_ {
-        let of_lines = self.lines.iter().flat_map(|line| line.tax.code().into_iter().chain(line.item));
-        of_lines.chain(self.payment_term)
-    }
-}
-
-impl TradeAsked {
-    /// What one of its currency is worth.
-    fn rate(&self) -> Rate {
-        self.exchange_rate.unwrap_or(Rate::OF_ITSELF)
-    }
-}
-
-/// What the document came to.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct TradeFigures {
-    party_name: String,
-    party_tax_number: Option<String>,
-    currency: String,
-    control_account: Option<RecordId>,
-    lines: Vec<LineKept>,
-    totals: Totals,
-    base_total: Money,
-    base_net: Money,
-    base_tax: Money,
-    summary: Vec<SummaryKept>,
-    moves_stock: bool,
-}
-
-/// A component of the tax of a document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SummaryKept {
-    code: RecordId,
-    component: RecordId,
-    name: String,
-    kind: TaxKind,
-    rate: Percent,
-    base: Money,
-    amount: Money,
-    base_base: Money,
-    base_amount: Money,
-    recoverable: Money,
-}
-
-/// A component of the tax of a document.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "TaxSummary")]
-pub struct TaxSummaryView {
-    /// The tax code.
-    tax_code_id: RecordId,
-    /// The component of the tax code.
-    component_id: RecordId,
-    /// Its name.
-    name: String,
-    /// How it works.
-    kind: TaxKind,
-    /// The rate, in percent.
-    rate: Percent,
-    /// What it was computed on.
-    base: Amount,
-    /// What it comes to.
-    amount: Amount,
-    /// What it was computed on, in the company's currency.
-    base_amount_base: Amount,
-    /// What it comes to in the company's currency.
-    amount_base: Amount,
-    /// What of it can be claimed back on purchases.
-    recoverable: Amount,
-}
-
-/// What a trade document says beside its head and what only its kind has.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TradeBody {
-    /// The party.
-    party_id: RecordId,
-    /// The party's name, as it was when the document was written.
-    party_name: String,
-    /// The party's tax number, as it was when the document was written.
-    party_tax_number: Option<String>,
-    /// Currency of the document.
-    currency: String,
-    /// What one unit of it is worth in the company's; null in the company's own.
-    exchange_rate: Option<Rate>,
-    /// The day that its tax counts for; the date when null.
-    tax_date: Option<Day>,
-    /// Whether prices include tax.
-    prices_include_tax: bool,
-    /// Discount of the document, in percent.
-    discount_percent: Option<Percent>,
-    /// Discount of the document, where it was given as an amount.
-    discount_amount: Option<Amount>,
-    /// Where the invoice goes.
-    billing_address: Option<Address>,
-    /// Where the goods go.
-    shipping_address: Option<Address>,
-    /// Words for the other side.
-    notes: Option<String>,
-    /// Terms and conditions.
-    terms: Option<String>,
-    /// Words for yourself.
-    private_note: Option<String>,
-    /// Sum of quantity times price.
-    subtotal: Amount,
-    /// Sum of all discounts.
-    discount_total: Amount,
-    /// Without tax, after discounts.
-    net_total: Amount,
-    /// Sum of the tax.
-    tax_total: Amount,
-    /// What the total was rounded by.
-    rounding_amount: Amount,
-    /// What is to be paid.
-    total: Amount,
-    /// What the other side keeps back as tax when paying.
-    withheld_total: Amount,
-    /// The total in the company's currency.
-    base_total: Amount,
-    /// The net total in the company's currency.
-    base_net_total: Amount,
-    /// The tax in the company's currency.
-    base_tax_total: Amount,
-    /// The tax, component by component.
-    tax_summary: Vec<TaxSummaryView>,
-    /// The documents that it follows, and those that follow it.
-    links: Vec<live::LinkView>,
-}
-
-/// What only a document has that charges or credits.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Charge {
-    /// Whether lines of stock items move stock.
-    update_stock: bool,
-    /// What it was allocated to, or what was allocated to it.
-    allocations: Vec<allocating::AllocationView>,
-}
-
-/// A document as it is answered, before its kind gives the parts their names.
-pub struct Shown {
-    pub(crate) row: documents::Model,
-    pub(crate) body: TradeBody,
-    pub(crate) lines: Vec<line::TradeLineView>,
-    pub(crate) asked: TradeAsked,
-    pub(crate) control_account: Option<RecordId>,
-    pub(crate) standing: Standing,
-    pub(crate) own_decimals: u32,
-    pub(crate) base_decimals: u32,
-}
-
-impl Shown {
-    fn charge(&self) -> Result<Charge> {
-        let allocations = if self.row.status == DocumentStatus::Draft {
-            self.asked.allocations.iter().map(|one| allocating::planned(one, self.own_decimals)).collect()
-        } else {
-            self.standing
-                .allocations
-                .iter()
-                .map(|one| allocating::view(one, self.base_decimals))
-                .collect::<Result<_>>()?
-        };
-        Ok(Charge { update_stock: self.asked.update_stock.unwrap_or(true), allocations })
     }
 }
 
@@ -598,70 +307,4 @@ impl<K: TradeKind> Document for Trade<K> {
     ) -> Result<K::View> {
         K::view(cx, shown(cx, row, content, standing)?)
     }
-}
-
-fn shown(
-    cx: &Cx<'_>,
-    row: documents::Model,
-    content: Content<TradeAsked, TradeFigures>,
-    standing: Standing,
-) -> Result<Shown> {
-    let Content { asked, figures } = content;
-    let base_decimals = cx.business()?.currency_decimals;
-    let known = crate::currency::Currency::known(&figures.currency, format_args!("document {}", row.id))?;
-    let own = |money| known.amount(money);
-    let base = |money| Amount { money, currency_decimals: base_decimals };
-    let (discount_percent, discount_amount) = match asked.discount {
-        Some(Discount::Percent(percent)) => (Some(percent), None),
-        Some(Discount::Amount(amount)) => (None, Some(own(amount))),
-        None => (None, None),
-    };
-    let lines = asked.lines.iter().zip(&figures.lines).zip(1..).map(|((line, kept), line_no)| {
-        let cost = line.id.and_then(|id| standing.costs.get(&id).copied());
-        line::view((line_no, line, kept), own, base, cost)
-    });
-    let lines = lines.collect();
-    let summary = figures.summary.iter().map(|tax| TaxSummaryView {
-        tax_code_id: tax.code,
-        component_id: tax.component,
-        name: tax.name.clone(),
-        kind: tax.kind,
-        rate: tax.rate,
-        base: own(tax.base),
-        amount: own(tax.amount),
-        base_amount_base: base(tax.base_base),
-        amount_base: base(tax.base_amount),
-        recoverable: own(tax.recoverable),
-    });
-    let totals = &figures.totals;
-    let body = TradeBody {
-        party_id: cx.aliases()?.of_document(&row).unwrap_or(asked.party),
-        party_name: figures.party_name.clone(),
-        party_tax_number: figures.party_tax_number.clone(),
-        currency: figures.currency.clone(),
-        exchange_rate: asked.exchange_rate,
-        tax_date: asked.tax_date,
-        prices_include_tax: asked.inclusive == Some(true),
-        discount_percent,
-        discount_amount,
-        billing_address: asked.billing_address.clone(),
-        shipping_address: asked.shipping_address.clone(),
-        notes: asked.notes.clone(),
-        terms: asked.terms.clone(),
-        private_note: asked.private_note.clone(),
-        subtotal: own(totals.subtotal),
-        discount_total: own(totals.discount),
-        net_total: own(totals.net),
-        tax_total: own(totals.tax),
-        rounding_amount: own(totals.rounding),
-        total: own(totals.total),
-        withheld_total: own(totals.withheld),
-        base_total: base(figures.base_total),
-        base_net_total: base(figures.base_net),
-        base_tax_total: base(figures.base_tax),
-        tax_summary: summary.collect(),
-        links: standing.links.clone(),
-    };
-    let control_account = figures.control_account;
-    Ok(Shown { row, body, lines, asked, control_account, standing, own_decimals: known.decimals(), base_decimals })
 }

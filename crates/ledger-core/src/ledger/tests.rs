@@ -3,11 +3,16 @@
 mod leave;
 
 use super::*;
+use crate::ids::UserId;
 use crate::resource::registry::operations;
+use ::books::audit::Origin;
+use ::books::auth::{NewUser, user};
+use ::books::cx::Expectation;
 use ::books::database::{Patience, Purpose};
 use ::books::keys::Keys;
 use masters::business::Businesses;
 use masters::party::Parties;
+use sea_orm::{EntityTrait, PaginatorTrait};
 use std::path::PathBuf;
 
 const PATIENCE: Patience = {

@@ -5,7 +5,7 @@ use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money};
+use crate::money::Amount;
 use books::audit::AuditAction;
 use books::cx::Cx;
 use kit::extra::{Act, Does, Extra, On, Produced, Reading, action};
@@ -17,6 +17,7 @@ use schema::party::PartyStatus;
 use schema::party::{self as table, Column};
 use schema::rights::Action;
 use schema::settled::Settled;
+use schema::some::is_open;
 use schema::tables::{DocumentKind, documents, open_items};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -43,7 +44,7 @@ pub(super) async fn overdue_and_unallocated(
     let rows = open_items::Entity::find()
         .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
         .filter(aliases.is_any(open_items::Column::PartyId, parties.iter().copied()))
-        .filter(open_items::Column::Open.ne(Money::ZERO))
+        .filter(is_open())
         .filter(
             Condition::any()
                 .add(open_items::Column::DueDate.lt(cx.today()?))
@@ -58,11 +59,11 @@ pub(super) async fn overdue_and_unallocated(
         let base = row.base_open.units();
         match row.kind {
             DocumentKind::Receipt | DocumentKind::CreditNote => {
-                sums.unallocated = sums.unallocated.saturating_sub(base);
+                sums.unallocated = sums.unallocated.checked_sub(base).ok_or_else(Error::too_large)?;
             }
             // Only what they owe: a debit.
             _ if base > 0 && row.due_date.is_some_and(|due| due < today) => {
-                sums.overdue = sums.overdue.saturating_add(base);
+                sums.overdue = sums.overdue.checked_add(base).ok_or_else(Error::too_large)?;
             }
             _ => {}
         }
@@ -149,7 +150,7 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
     let open = open_items::Entity::find()
         .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
         .filter(cx.aliases()?.is(open_items::Column::PartyId, id))
-        .filter(open_items::Column::Open.ne(Money::ZERO));
+        .filter(is_open());
     let total = open.clone().count(&cx.db).await?;
     let found = open
         .order_by_asc(open_items::Column::Date)

@@ -13,6 +13,7 @@ use books::portions::by_parameters;
 use books::sums::{Span, sums};
 use rules::account::CashFlowSection;
 use schema::tables::{DocumentKind, EntryKind, allocations, entries, entry_lines, open_item_moves};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sown::{Fault, sown};
@@ -203,6 +204,21 @@ async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Fl
     Ok(())
 }
 
+/// Whether another line of the same entry is like this. Asked line by line: few lines are of another section, and very
+/// many entries name a party.
+fn beside(like: impl FnOnce(&dyn Fn(entry_lines::Column) -> SimpleExpr) -> SimpleExpr) -> SimpleExpr {
+    let other = |column: entry_lines::Column| Expr::col((Alias::new("other"), column));
+    let same = |column: entry_lines::Column| other(column).equals((entry_lines::Entity, column));
+    let line = Query::select()
+        .expr(Expr::val(1))
+        .from_as(entry_lines::Entity, Alias::new("other"))
+        .and_where(same(entry_lines::Column::BusinessId))
+        .and_where(same(entry_lines::Column::EntryNumber))
+        .and_where(like(&other))
+        .take();
+    Expr::exists(line)
+}
+
 /// What documents say of other sections: by account, and what their control account carries of it all.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Said {
@@ -216,17 +232,11 @@ async fn said(cx: &Cx<'_>, asked: &Asked, sides: &Sides, span: Span) -> Result<H
     if sides.outside.is_empty() {
         return Ok(HashMap::new());
     }
-    let of_parties = entry_lines::Entity::find()
-        .select_only()
-        .column(entry_lines::Column::EntryNumber)
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(entry_lines::Column::PartyId.is_not_null())
-        .filter(entry_lines::Column::Date.lte(span.to));
     let outside = without(cx, of_span(cx, span, asked).await?, &BETWEEN)?
         .filter(entry_lines::Column::AccountId.is_in(sides.outside.iter().copied()))
         .filter(entries::Column::Kind.ne(EntryKind::Allocation))
-        .filter(entry_lines::Column::EntryNumber.in_subquery(of_parties.into_query()))
-        .filter(entry_lines::Column::EntryNumber.not_in_subquery(that_move_money(cx, sides, span.to)?.into_query()));
+        .filter(beside(|other| other(entry_lines::Column::PartyId).is_not_null()))
+        .filter(beside(|other| other(entry_lines::Column::AccountId).is_in(sides.money.iter().copied())).not());
     let mut found: HashMap<RecordId, Said> = HashMap::new();
     for row in by_document(cx, outside).await? {
         *found.entry(row.document_id).or_default().outside.entry(row.account_id).or_default() += row.amount;

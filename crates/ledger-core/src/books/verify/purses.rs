@@ -6,7 +6,7 @@ use super::{Check, Findings, Wide, shown};
 use crate::day::Day;
 use crate::ids::RecordId;
 use crate::money::{Money, Rounding};
-use books::access::Business;
+use ::books::access::Business;
 use schema::tables::{DocumentKind, EntryKind, entries, entry_lines};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::sums::Sums as _;

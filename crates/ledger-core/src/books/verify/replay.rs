@@ -1,12 +1,16 @@
 //! What facts of stock come to, reckoned anew and by itself: every day from the first fact on, in whole numbers, one
 //! movement after the other. It knows neither what was posted nor how it was worked out, and shares no line with that.
 
+mod known;
+
 use crate::day::Day;
 use crate::ids::RecordId;
 use crate::money::Rounding;
+use known::{Heap, Heaps, Store};
+pub(super) use known::{Known, Moved};
 use schema::item::CostMethod;
 use schema::tables::{FactKind, FactSide, stock_facts};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use words::sums::Sums as _;
 
 pub(super) type Wide = i128;
@@ -24,95 +28,6 @@ pub(super) struct How {
     pub(super) coin: Wide,
     /// What a piece costs before anything is known of it, in millionths.
     pub(super) first: Wide,
-}
-
-/// A debit is positive.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(super) struct Moved {
-    pub(super) stock: Wide,
-    pub(super) waits: Wide,
-}
-
-/// Pieces, what documents say of them, and what they cost.
-#[derive(Clone, Copy, Default)]
-struct Heap {
-    pieces: Wide,
-    said: Wide,
-    cost: Wide,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Heaps {
-    waiting: Heap,
-    done: Heap,
-    owed: Heap,
-}
-
-/// What is there: layers, of which an item at the average has one.
-#[derive(Clone, Default)]
-struct Store {
-    pieces: Wide,
-    value: Wide,
-    layers: Vec<(RecordId, Wide, Wide)>,
-    /// What went out and was not there: its fact, how many, and what it was booked at.
-    missing: Vec<(usize, Wide, Wide)>,
-    last: Option<(Wide, Wide)>,
-    standard: Option<Wide>,
-}
-
-/// The story up to a day, as that day knew it.
-#[derive(Clone, Default)]
-pub(super) struct Known {
-    store: Store,
-    heaps: HashMap<RecordId, Heaps>,
-    dearer: HashMap<RecordId, Wide>,
-    back: HashMap<usize, Heap>,
-    early: Vec<usize>,
-    moved: HashMap<usize, Moved>,
-    /// The facts that the last day moved, where it did not value all of them anew.
-    touched: Option<Vec<usize>>,
-    /// The least that was there after each movement of each day.
-    least: BTreeMap<Day, Wide>,
-}
-
-impl Known {
-    pub(super) fn pieces(&self) -> Wide {
-        self.store.pieces
-    }
-
-    pub(super) fn value(&self) -> Wide {
-        self.store.value
-    }
-
-    pub(super) fn moved(&self, fact: usize) -> Moved {
-        match self.moved.get(&fact) {
-            Some(moved) => *moved,
-            None => Moved::default(),
-        }
-    }
-
-    /// The facts of which the last day may have said something else, of so many up to it.
-    pub(super) fn touched(&self, all: usize) -> Vec<usize> {
-        self.touched.clone().unwrap_or_else(|| (0..all).collect())
-    }
-
-    fn moves(&mut self, fact: usize, by: Moved) {
-        self.moved.insert(fact, by);
-        if let Some(touched) = &mut self.touched {
-            touched.push(fact);
-        }
-    }
-
-    /// Quantity and value of what is there, layer by layer.
-    pub(super) fn layers(&self) -> Vec<(Wide, Wide)> {
-        self.store.layers.iter().map(|(_, pieces, value)| (*pieces, *value)).collect()
-    }
-
-    /// The least that was there on a day, while and after its movements.
-    pub(super) fn least(&self, day: Day) -> Wide {
-        let there = self.store.pieces;
-        self.least.get(&day).map_or(there, |least| there.min(*least))
-    }
 }
 
 /// A fact and the day from which on it never was.

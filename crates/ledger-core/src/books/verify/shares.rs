@@ -6,7 +6,7 @@ use super::{Check, Findings, PORTION, Wide, shown};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::packed::Packed;
-use books::cx::Cx;
+use ::books::cx::Cx;
 use schema::tables::{DocumentStatus, Relation, document_links, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;

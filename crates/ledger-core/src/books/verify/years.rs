@@ -3,7 +3,7 @@
 use super::{Check, Findings, Walk, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
-use books::cx::Cx;
+use ::books::cx::Cx;
 use rules::account::AccountClass;
 use schema::account as accounts;
 use schema::fiscal_year::{self as years, FiscalYearStatus};

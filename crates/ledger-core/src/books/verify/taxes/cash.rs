@@ -7,7 +7,7 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Rounding;
-use books::cx::Cx;
+use ::books::cx::Cx;
 use reports::CashDue;
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin};

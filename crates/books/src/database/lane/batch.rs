@@ -1,0 +1,279 @@
+//! A batch: commands that are planned together, written together and committed once.
+
+use super::{ATTEMPTS, BATCH, BoxFuture, Command, Keep, Manner, Order, SPAN, Source};
+use crate::client::{Client, Sent};
+use crate::database::{Committing, Session, Writer};
+use crate::desk::Desk;
+use crate::error::{Error, Result, Unavailable};
+use crate::ids::BusinessId;
+use sea_orm::DbErr;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use tokio::time::Instant;
+
+/// How the commands of a batch share their transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Together {
+    /// What they planned is written at once.
+    Planned,
+    /// Each writes behind a savepoint, so that the one which the database refuses is found.
+    Apart,
+}
+
+/// A database that is away has already cost a full wait for a connection; one more look is enough.
+pub(super) fn attempts_for(error: &Error) -> usize {
+    match error {
+        Error::Unavailable(Unavailable::Overloaded) => ATTEMPTS,
+        Error::Unavailable(Unavailable::DatabaseAway) => 2,
+        _ => 1,
+    }
+}
+
+pub(super) enum Attempt<T> {
+    /// The commit returned; each command has its own outcome.
+    Settled(Vec<Result<T>>),
+    /// One command made the database object; which one is not known. Nothing was written.
+    Spoilt(Error),
+    /// Nothing was written.
+    Refused(Error),
+    /// There was no beginning, which was waited for as long as anybody would.
+    NotBegun(Error),
+    /// Nothing was written: the caller of a command has left meanwhile.
+    Left,
+    /// COMMIT was sent and failed.
+    InDoubt(DbErr),
+}
+
+impl<T> Attempt<T> {
+    /// What an error means that ends the transaction as a whole.
+    fn ended_by(error: Error, together: Together) -> Self {
+        match error {
+            Error::Unavailable(_) => Self::Refused(error),
+            _ if together == Together::Planned => Self::Spoilt(error),
+            _ => Self::Refused(error),
+        }
+    }
+}
+
+pub(super) async fn attempt_batch<T>(
+    writer: &mut Writer,
+    desk: &Desk,
+    company: Option<BusinessId>,
+    (batch, source, grows): (&mut Vec<Command<T>>, &Source<'_, T>, bool),
+    together: Together,
+) -> Attempt<T> {
+    let transaction = match writer.begin().await {
+        Ok(transaction) => transaction,
+        Err(error) => {
+            if grows {
+                // Nobody else need find that out for themselves.
+                source.fill(batch);
+            }
+            return match error.into() {
+                error @ Error::Unavailable(Unavailable::Overloaded) => Attempt::NotBegun(error),
+                error => Attempt::Refused(error),
+            };
+        }
+    };
+    match run_all(&transaction, desk, company, (batch, source, grows), together).await {
+        Ok(Ran { outcomes, kept: true }) => {
+            let Some(sending) = Sending::all(batch) else {
+                if let Err(lost) = writer.roll_back(transaction).await {
+                    tracing::debug!(error = %lost, "a transaction was lost");
+                }
+                return Attempt::Left;
+            };
+            match writer.commit(transaction).await {
+                Committing::Committed => {
+                    sending.are_sent();
+                    Attempt::Settled(outcomes)
+                }
+                Committing::Refused(error) => Attempt::ended_by(error.into(), together),
+                Committing::Unknown(error) => {
+                    sending.are_sent();
+                    Attempt::InDoubt(error)
+                }
+            }
+        }
+        Ok(Ran { outcomes, kept: false }) => {
+            desk.clear();
+            match writer.roll_back(transaction).await {
+                Ok(()) => Attempt::Settled(outcomes),
+                Err(error) => Attempt::Refused(error.into()),
+            }
+        }
+        // The transaction itself is lost: what is left of it is taken back, and it starts over.
+        Err(error) => {
+            if let Err(lost) = writer.roll_back(transaction).await {
+                tracing::debug!(error = %lost, "a transaction was lost");
+            }
+            Attempt::ended_by(error, together)
+        }
+    }
+}
+
+/// Those whose first command is about to be committed. Unless it is said that they are sent, it was taken back.
+pub(super) struct Sending(Vec<Client>);
+
+impl Sending {
+    /// All commands of a batch are about to be committed; nothing where the caller of one has left.
+    fn all<T>(batch: &[Command<T>]) -> Option<Self> {
+        let mut sending = Self(Vec::new());
+        for command in batch.iter().filter(|command| command.order.keep == Keep::Effects) {
+            match command.client.send() {
+                Sent::First => sending.0.push(command.client.clone()),
+                Sent::Again => {}
+                Sent::TooLate => return None,
+            }
+        }
+        Some(sending)
+    }
+
+    /// Those of a batch who have not left; the others are taken out of it.
+    pub(super) fn those_who_stay<T>(batch: &mut Vec<Command<T>>) -> Self {
+        let mut sending = Self(Vec::new());
+        batch.retain(|command| match command.order.keep {
+            Keep::Nothing => !command.client.has_left(),
+            Keep::Effects => match command.client.send() {
+                Sent::First => {
+                    sending.0.push(command.client.clone());
+                    true
+                }
+                Sent::Again => true,
+                Sent::TooLate => false,
+            },
+        });
+        sending
+    }
+
+    pub(super) fn are_sent(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        // A lane that breaks down here cannot say what became of its commit.
+        if !std::thread::panicking() {
+            self.0.iter().for_each(Client::take_back);
+        }
+    }
+}
+
+/// What the commands of a batch came to.
+struct Ran<T> {
+    outcomes: Vec<Result<T>>,
+    /// Whether anything of it is to stay.
+    kept: bool,
+}
+
+/// Runs the commands, and writes what they planned. An error is the transaction's.
+async fn run_all<T>(
+    transaction: &Session,
+    desk: &Desk,
+    company: Option<BusinessId>,
+    (batch, source, grows): (&mut Vec<Command<T>>, &Source<'_, T>, bool),
+    together: Together,
+) -> Result<Ran<T>> {
+    let begun = Instant::now();
+    desk.new_batch(transaction).await?;
+    if let Some(company) = company {
+        desk.open(transaction, company).await?;
+    }
+    let mut ran = Ran { outcomes: Vec::with_capacity(batch.len()), kept: false };
+    loop {
+        let place = ran.outcomes.len();
+        if place == batch.len() {
+            let may_grow = grows && place < BATCH && begun.elapsed() < SPAN;
+            let Some(next) = may_grow.then(|| source.next()).flatten() else { break };
+            batch.push(next);
+        }
+        let Some(command) = batch.get_mut(place) else { break };
+        let (order, since) = (&command.order, Instant::now());
+        let outcome = match (order.manner, together) {
+            (Manner::Planned, Together::Planned) => plan(transaction, desk, order).await,
+            (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, order, together).await,
+        };
+        source.note(&command.order, since.elapsed());
+        source.is_over(command);
+        let outcome = outcome?;
+        // A command may take the engine's word that all is lost for an answer of its own; the lane does not.
+        transaction.intact()?;
+        ran.kept |= outcome.is_ok() && command.order.keep == Keep::Effects;
+        ran.outcomes.push(outcome);
+    }
+    if ran.kept {
+        desk.finish(transaction).await?;
+    }
+    Ok(ran)
+}
+
+/// Whether an error means that the transaction as a whole cannot go on.
+fn is_fatal(error: &Error) -> bool {
+    matches!(error, Error::Unavailable(Unavailable::Overloaded | Unavailable::DatabaseAway | Unavailable::StorageFull))
+}
+
+/// A command that only plans. The outer result is the transaction's, the inner one the command's own.
+async fn plan<T>(transaction: &Session, desk: &Desk, order: &Order<T>) -> Result<Result<T>> {
+    if let Some(company) = order.company {
+        desk.open(transaction, company).await?;
+    }
+    let mark = desk.mark(order.company);
+    desk.set_planning(true);
+    let outcome = caught((order.work)(transaction, desk)).await;
+    desk.set_planning(false);
+    match &outcome {
+        // What went wrong may have spoilt the transaction for those who come after.
+        Err(error @ Error::Internal(_)) => return Err(error.clone()),
+        Err(error) if is_fatal(error) => return Err(error.clone()),
+        Err(_) => desk.return_to(mark),
+        Ok(_) if order.keep == Keep::Nothing => desk.return_to(mark),
+        Ok(_) => {}
+    }
+    Ok(outcome)
+}
+
+/// A command behind a savepoint, so that what it did before it failed is undone without its neighbours.
+async fn run_apart<T>(transaction: &Session, desk: &Desk, order: &Order<T>, together: Together) -> Result<Result<T>> {
+    // What was planned before must be there for this one to see.
+    desk.flush(transaction).await?;
+    transaction.set_savepoint().await?;
+    let ran = async {
+        if let Some(company) = order.company {
+            desk.open(transaction, company).await?;
+        }
+        let mark = desk.mark(order.company);
+        let outcome = caught((order.work)(transaction, desk)).await?;
+        if order.keep == Keep::Nothing {
+            desk.return_to(mark);
+        } else if together == Together::Apart {
+            desk.flush(transaction).await?;
+        }
+        Ok(outcome)
+    };
+    let outcome = ran.await;
+    desk.forget_access();
+    if let Err(error) = &outcome
+        && is_fatal(error)
+    {
+        return Err(error.clone());
+    }
+    if outcome.is_ok() && order.keep == Keep::Effects {
+        transaction.release_savepoint().await?;
+    } else {
+        transaction.undo_to_savepoint().await?;
+        // What it read and remembered may be undone with it.
+        desk.clear();
+    }
+    Ok(outcome)
+}
+
+/// A panic in a command is that command's failure, not the lane's end.
+async fn caught<T>(work: BoxFuture<'_, Result<T>>) -> Result<T> {
+    let mut work = pin!(work);
+    std::future::poll_fn(|context| {
+        std::panic::catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))
+            .unwrap_or_else(|_| std::task::Poll::Ready(Err(Error::internal("a command panicked"))))
+    })
+    .await
+}

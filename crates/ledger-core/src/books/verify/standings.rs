@@ -1,0 +1,75 @@
+//! That documents stand as their entries say.
+
+use super::walk::Walk;
+use super::{Check, Findings, PORTION};
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::money::Money;
+use crate::stored::AsJson;
+use ::books::cx::Cx;
+use schema::tables::{DocumentKind, DocumentStatus, EntryRef, Stage, documents};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+
+/// What is read of a document here: not what it is about.
+#[derive(FromQueryResult)]
+struct Standing {
+    pub(super) id: RecordId,
+    pub(super) number: Option<String>,
+    status: DocumentStatus,
+    pub(super) entries: AsJson<Vec<EntryRef>>,
+    base_total: Money,
+    pub(super) kind: DocumentKind,
+    stage: Option<Stage>,
+}
+
+pub(super) async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
+    let mut findings = Findings::default();
+    let in_ledger = walk.live.len();
+    let mut standing = 0_usize;
+    let mut last = None;
+    loop {
+        let mut portion = documents::Entity::find()
+            .select_only()
+            .columns([
+                documents::Column::Id,
+                documents::Column::Number,
+                documents::Column::Status,
+                documents::Column::Entries,
+                documents::Column::BaseTotal,
+                documents::Column::Kind,
+                documents::Column::Stage,
+            ])
+            .filter(documents::Column::BusinessId.eq(cx.business_id()?));
+        if let Some(last) = last {
+            portion = portion.filter(documents::Column::Id.gt(last));
+        }
+        let portion =
+            portion.order_by_asc(documents::Column::Id).limit(PORTION).into_model::<Standing>().all(&cx.db).await?;
+        let Some(end) = portion.last() else { break };
+        last = Some(end.id);
+        cx.pause().await?;
+        for row in portion.into_iter().filter(|row| row.status == DocumentStatus::Posted) {
+            let name = row.number.unwrap_or_else(|| row.id.to_string());
+            let is_order = matches!(row.kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder);
+            if is_order && !row.entries.0.is_empty() {
+                findings.add(format!("{name} is an order and has an entry"));
+            }
+            // A note of goods posts what they cost, and nothing if they are not kept in stock.
+            if row.entries.0.is_empty() && row.base_total != Money::ZERO && row.stage.is_none() {
+                findings.add(format!("{name} is posted and has no entry"));
+            }
+            for entry in row.entries.0 {
+                standing += 1;
+                match walk.live.remove(&entry.id) {
+                    Some(document) if document == row.id => {}
+                    Some(_) => findings.add(format!("{name} stands for entry {}, which is another's", entry.number)),
+                    None => findings.add(format!("{name} stands for entry {}, which is not in force", entry.number)),
+                }
+            }
+        }
+    }
+    for (entry, document) in &walk.live {
+        findings.add(format!("entry {entry} is in force, and its document {document} does not stand for it"));
+    }
+    Ok(Check::of("V11", "Every document stands for its entries", standing, in_ledger, findings))
+}

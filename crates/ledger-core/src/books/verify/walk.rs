@@ -1,0 +1,275 @@
+//! Along all entries and lines of a company, once.
+
+use super::rollups::of_money;
+use super::{Findings, MOST_FINDINGS, Wide, purses, shown};
+use crate::currency::Currency;
+use crate::day::Day;
+use crate::error::Result;
+use crate::ids::RecordId;
+use ::books::aside;
+use ::books::cx::Cx;
+use ::books::digest::Digest;
+use ::books::portions::next_entries;
+use schema::aliases::Named;
+use schema::tables::{EntryKind, entries, entry_lines};
+use schema::{account as accounts, lock as locks};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use std::collections::{BTreeMap, HashMap};
+
+/// As many entries that take something back as are compared at once.
+const REVERSALS: usize = 50;
+
+/// Debit, credit and the amount in the currency of the lines.
+pub(super) type Sums = (Wide, Wide, Wide);
+
+/// What an entry moves: by account, party and currency, in the company's currency and in its own.
+type Moves = BTreeMap<(RecordId, Option<Named>, String), (Wide, Wide)>;
+
+/// A walk along the ledger, entry by entry. What it keeps grows with accounts, days and parties, and by one
+/// identifier for each entry that a document stands for.
+#[derive(Default)]
+pub(super) struct Walk {
+    pub(super) days: BTreeMap<(RecordId, String, Day), Sums>,
+    pub(super) months: BTreeMap<(RecordId, String, String), Sums>,
+    pub(super) parties: BTreeMap<(Named, RecordId, String), (Wide, Wide)>,
+    pub(super) accounts: HashMap<RecordId, Wide>,
+    /// Entries that nothing has taken back, and their documents.
+    pub(super) live: HashMap<RecordId, RecordId>,
+    pub(super) entries: usize,
+    pub(super) debit: Wide,
+    pub(super) credit: Wide,
+    /// The accounts by their codes.
+    codes: HashMap<RecordId, String>,
+    /// What else lines name, by the order in which they first do.
+    ordinals: HashMap<RecordId, usize>,
+    pub(super) purses: purses::Purses,
+    pub(super) digest: Digest,
+    pub(super) reversals: usize,
+    pub(super) mirrored: usize,
+    pub(super) unbalanced: Findings,
+    pub(super) gaps: Findings,
+    pub(super) odd_amounts: Findings,
+    pub(super) odd_reversals: Findings,
+    pub(super) locked: Findings,
+}
+
+impl Walk {
+    pub(super) async fn along(cx: &Cx<'_>) -> Result<Self> {
+        let business = cx.business()?;
+        let hard: Vec<locks::Model> = locks::Entity::find()
+            .filter(locks::Column::BusinessId.eq(business.id))
+            .filter(locks::Column::HardLockDate.is_not_null())
+            .all(&cx.db)
+            .await?;
+        let codes = accounts::Entity::find()
+            .select_only()
+            .columns([accounts::Column::Id, accounts::Column::Code])
+            .filter(accounts::Column::BusinessId.eq(business.id))
+            .into_tuple::<(RecordId, String)>()
+            .all(&cx.db)
+            .await?;
+        let purses = purses::Purses::of(business, of_money(cx).await?);
+        let mut walk = Self { codes: codes.into_iter().collect(), purses, ..Self::default() };
+        let mut last = 0;
+        loop {
+            let (headers, lines, end) = next_entries(cx, last, i64::MAX).await?;
+            aside::computed(|| walk.judge(&headers, &lines, business.currency_decimals, last));
+            walk.judge_reversals(cx, &headers, &lines).await?;
+            for header in &headers {
+                walk.judge_lock(header, &hard);
+            }
+            let Some(end) = end else { return Ok(walk) };
+            last = end;
+            cx.pause().await?;
+        }
+    }
+
+    fn judge(&mut self, headers: &[entries::Model], lines: &[entry_lines::Model], base_decimals: u32, last: i64) {
+        let mut rest = lines;
+        let mut next = last + 1;
+        for header in headers {
+            for missing in (next..header.number).take(MOST_FINDINGS) {
+                self.gaps.add(format!("entry {missing} is missing"));
+            }
+            next = header.number + 1;
+            self.entries += 1;
+            let (orphans, from) = rest.split_at(rest.partition_point(|line| line.entry_number < header.number));
+            let (own, after) = from.split_at(from.partition_point(|line| line.entry_number == header.number));
+            rest = after;
+            self.judge_orphans(orphans);
+            self.judge_entry(header, own);
+            self.digest_entry(header, own);
+            self.purses.hear(header, own);
+            for line in own {
+                self.add(line, base_decimals);
+            }
+            // What goods and money cost after all is posted for itself, and never taken back.
+            if !matches!(header.kind, EntryKind::Reversal | EntryKind::StockAdjustment | EntryKind::ExchangeAdjustment)
+            {
+                self.live.insert(header.id, header.document_id);
+            }
+        }
+        self.judge_orphans(rest);
+        for line in rest {
+            self.add(line, base_decimals);
+        }
+    }
+
+    fn judge_orphans(&mut self, lines: &[entry_lines::Model]) {
+        for line in lines {
+            self.unbalanced.add(format!("a line of entry {}, which does not exist", line.entry_number));
+        }
+    }
+
+    fn judge_entry(&mut self, header: &entries::Model, lines: &[entry_lines::Model]) {
+        let amounts = lines.iter().map(|line| Wide::from(line.amount.units()));
+        let (debit, credit) =
+            amounts.fold(
+                (0, 0),
+                |(debit, credit), amount| {
+                    if amount < 0 { (debit, credit - amount) } else { (debit + amount, credit) }
+                },
+            );
+        let number = header.number;
+        if debit != credit {
+            self.unbalanced.add(format!("entry {number}: debits of {} and credits of {}", shown(debit), shown(credit)));
+        } else if lines.len() < 2 {
+            self.unbalanced.add(format!("entry {number} has fewer than two lines"));
+        } else if debit != Wide::from(header.total.units()) {
+            self.unbalanced.add(format!("entry {number} says {} and has debits of {}", header.total, shown(debit)));
+        } else if lines.iter().any(|line| line.date != header.date) {
+            self.unbalanced.add(format!("entry {number} has lines of another date"));
+        }
+    }
+
+    /// Adds an entry to the digest, without anything that tells one company from its twin.
+    fn digest_entry(&mut self, header: &entries::Model, lines: &[entry_lines::Model]) {
+        let Self { digest, codes, ordinals, .. } = self;
+        let mut feed = |part: Option<String>| digest.feed(part.as_deref());
+        for part in [header.number.to_string(), header.date.to_string(), header.total.units().to_string()] {
+            feed(Some(part));
+        }
+        feed(Some(header.kind.to_string()));
+        feed(Some(header.document_kind.to_string()));
+        feed(header.document_number.clone());
+        feed(header.narration.clone());
+        feed(Some(lines.len().to_string()));
+        for line in lines {
+            let mut ordinal = |id: RecordId| {
+                let next = ordinals.len();
+                ordinals.entry(id).or_insert(next).to_string()
+            };
+            let account = codes.get(&line.account_id).cloned().unwrap_or_else(|| ordinal(line.account_id));
+            let ids =
+                [line.party_id.map(Named::as_written), line.item_id, line.tax_code_id].map(|id| id.map(&mut ordinal));
+            feed(Some(account));
+            ids.into_iter().for_each(&mut feed);
+            feed(Some(line.amount.units().to_string()));
+            feed(Some(line.currency.clone()));
+            feed(Some(line.currency_amount.units().to_string()));
+            feed(line.description.clone());
+            feed(line.due_date.map(|day| day.to_string()));
+            feed(line.quantity.map(|quantity| quantity.units().to_string()));
+            feed(line.tax_component.clone());
+            feed(line.tax_base.map(|base| base.units().to_string()));
+        }
+    }
+
+    pub(super) fn add(&mut self, line: &entry_lines::Model, base_decimals: u32) {
+        let amount = Wide::from(line.amount.units());
+        let own = Wide::from(line.currency_amount.units());
+        let (debit, credit) = if amount < 0 { (0, -amount) } else { (amount, 0) };
+        (self.debit, self.credit) = (self.debit + debit, self.credit + credit);
+        let add = |sums: &mut Sums| *sums = (sums.0 + debit, sums.1 + credit, sums.2 + own);
+        add(self.days.entry((line.account_id, line.currency.clone(), line.date)).or_default());
+        add(self.months.entry((line.account_id, line.currency.clone(), line.date.year_and_month())).or_default());
+        *self.accounts.entry(line.account_id).or_default() += amount;
+        if let Some(party) = line.party_id {
+            let open = self.parties.entry((party, line.account_id, line.currency.clone())).or_default();
+            *open = (open.0 + amount, open.1 + own);
+        }
+        let fits = |known: Currency| line.currency_amount.fits(known.decimals());
+        if !line.amount.fits(base_decimals) || !Currency::of(&line.currency).is_some_and(fits) {
+            self.odd_amounts.add(format!("entry {} line {}", line.entry_number, line.position));
+        }
+    }
+
+    /// Compares each reversal, and each entry that takes an accrual back, with what it reverses.
+    async fn judge_reversals(
+        &mut self,
+        cx: &Cx<'_>,
+        headers: &[entries::Model],
+        lines: &[entry_lines::Model],
+    ) -> Result<()> {
+        let reversing: Vec<&entries::Model> = headers.iter().filter(|header| header.reverses_id.is_some()).collect();
+        if reversing.is_empty() {
+            return Ok(());
+        }
+        let originals: Vec<(RecordId, i64)> = entries::Entity::find()
+            .select_only()
+            .columns([entries::Column::Id, entries::Column::Number])
+            .filter(entries::Column::BusinessId.eq(cx.business_id()?))
+            .filter(entries::Column::Id.is_in(reversing.iter().filter_map(|header| header.reverses_id)))
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        // A few at a time: each may have as many lines as an entry can have.
+        for some in reversing.chunks(REVERSALS) {
+            let of_some: Vec<i64> = some
+                .iter()
+                .filter_map(|header| originals.iter().find(|(id, _)| header.reverses_id == Some(*id)))
+                .map(|(_, number)| *number)
+                .collect();
+            let of_originals = entry_lines::Entity::find()
+                .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+                .filter(entry_lines::Column::EntryNumber.is_in(of_some))
+                .all(&cx.db)
+                .await?;
+            self.compare_reversals(some, &originals, &of_originals, lines);
+        }
+        Ok(())
+    }
+
+    fn compare_reversals(
+        &mut self,
+        reversing: &[&entries::Model],
+        originals: &[(RecordId, i64)],
+        of_originals: &[entry_lines::Model],
+        lines: &[entry_lines::Model],
+    ) {
+        for header in reversing {
+            self.reversals += 1;
+            let original = originals.iter().find(|(id, _)| header.reverses_id == Some(*id));
+            let taken_back =
+                original.is_some_and(|(_, number)| moves(of_originals, *number, -1) == moves(lines, header.number, 1));
+            let first = header.kind != EntryKind::Reversal
+                || header.reverses_id.is_some_and(|original| self.live.remove(&original).is_some());
+            if taken_back && first {
+                self.mirrored += 1;
+            } else if taken_back {
+                self.odd_reversals.add(format!("entry {} takes back what was taken back before", header.number));
+            } else {
+                self.odd_reversals.add(format!("entry {} does not take back what it reverses", header.number));
+            }
+        }
+    }
+
+    fn judge_lock(&mut self, header: &entries::Model, hard: &[locks::Model]) {
+        let behind = |lock: &&locks::Model| {
+            header.recorded_at > lock.created_at && lock.hard_lock_date.is_some_and(|day| header.date <= day)
+        };
+        if let Some(day) = hard.iter().find(behind).and_then(|lock| lock.hard_lock_date) {
+            self.locked.add(format!("entry {} of {} was recorded after {day} was locked", header.number, header.date));
+        }
+    }
+}
+
+fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {
+    let mut moves = Moves::new();
+    for line in lines.iter().filter(|line| line.entry_number == entry) {
+        let moved = moves.entry((line.account_id, line.party_id, line.currency.clone())).or_default();
+        let (amount, own) = (Wide::from(line.amount.units()), Wide::from(line.currency_amount.units()));
+        *moved = (moved.0 + sign * amount, moved.1 + sign * own);
+    }
+    moves
+}

@@ -1,0 +1,90 @@
+//! One request and its answer, in no dialect's words.
+
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use ::books::audit::Origin;
+use ::books::cx::Expectation;
+use kit::extra::Media;
+use kit::feed::Feed;
+use kit::list::Pagination;
+use kit::operation::{ReplyKind, ResourceOperations, Shown, Verb};
+use serde::{Deserialize, Serialize};
+
+/// One request, in no dialect's words.
+pub struct Call {
+    pub resource: &'static ResourceOperations,
+    pub verb: Verb,
+    /// The company, where the resource lives in one.
+    pub business: Option<String>,
+    /// The record, where the verb names one.
+    pub id: Option<String>,
+    pub query: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    pub expectation: Expectation,
+    pub idempotency_key: Option<String>,
+    /// Where it came from, for the audit log.
+    pub origin: Origin,
+    /// The program that calls, as it names itself.
+    pub agent: Option<String>,
+}
+
+/// The answer to one request, in no dialect's words.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Reply {
+    pub kind: ReplyKind,
+    /// Whether dialects wrap it.
+    #[serde(skip)]
+    pub media: Media,
+    /// A page, a record, or what is said of a deleted one.
+    pub json: String,
+    /// The record and its version, for `Location` and `ETag`.
+    pub record: Option<(RecordId, i64)>,
+    #[serde(skip)]
+    pub pagination: Option<Pagination>,
+    #[serde(skip)]
+    pub replayed: bool,
+    #[serde(skip)]
+    pub dry_run: bool,
+}
+
+impl Reply {
+    pub(super) fn of(kind: ReplyKind, shown: Shown) -> Self {
+        let record = Some((shown.id, shown.version));
+        Self { record, ..Self::plain(kind, shown.json) }
+    }
+
+    pub(super) fn deleted(id: RecordId) -> Self {
+        Self::plain(ReplyKind::Deleted, serde_json::json!({"id": id, "deleted": true}).to_string())
+    }
+
+    /// What may be kept of it.
+    pub(super) fn without_secrets(&self) -> Result<Self> {
+        let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
+        for name in ["secret", "authenticator", "recoveryCodes", "invitationCode"] {
+            if let Some(secret) = body.get_mut(name) {
+                *secret = serde_json::Value::Null;
+            }
+        }
+        Ok(Self { json: body.to_string(), ..self.clone() })
+    }
+
+    pub(crate) fn plain(kind: ReplyKind, json: String) -> Self {
+        Self { kind, media: Media::Json, json, record: None, pagination: None, replayed: false, dry_run: false }
+    }
+}
+
+/// The answer to one request: at once, or while it is made.
+pub enum Answer {
+    Whole(Reply),
+    /// Wrapped by no dialect.
+    Portions(Feed),
+}
+
+impl Answer {
+    pub fn whole(self) -> Result<Reply> {
+        match self {
+            Self::Whole(reply) => Ok(reply),
+            Self::Portions(_) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
+        }
+    }
+}

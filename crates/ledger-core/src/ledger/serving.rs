@@ -1,0 +1,82 @@
+//! What goes on beside requests: how long the books were served, whether they can be, and how serving ends.
+
+use super::Ledger;
+use crate::error::Result;
+use ::books::client::Client;
+use ::books::running::{self, Running};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long it may take to see whether the schema is up to date.
+const LOOK: Duration = Duration::from_millis(400);
+
+impl Ledger {
+    /// How long these books were served.
+    pub(super) async fn running(&self) -> Result<&Running> {
+        self.running.get_or_try_init(|| Running::read(&self.database.read, &self.clock)).await
+    }
+
+    /// Writes down how long the books were served, and forgets the keys that are too old by that. It does so now and then,
+    /// however often it is asked.
+    pub async fn keep_time(&self) -> Result<()> {
+        let running = self.running().await?;
+        if running.is_due(&self.clock) { self.write_time(running).await } else { Ok(()) }
+    }
+
+    pub(super) async fn write_time(&self, running: &Running) -> Result<()> {
+        let at = running.now(&self.clock);
+        self.write(None, move |transaction, _| {
+            Box::pin(async move {
+                running::write(transaction, at).await?;
+                ::books::repeats::forget(transaction, at).await
+            })
+        })
+        .await?;
+        running.meet(&self.clock, running::stored(&self.database.read).await?);
+        Ok(())
+    }
+
+    /// Why requests cannot be served now, where they cannot. It is answered within a second, whatever hangs.
+    pub async fn readiness(&self) -> Result<(), &'static str> {
+        self.database.readiness().await?;
+        let looked = self.up_to_date.get_or_try_init(|| async {
+            match timeout(LOOK, self.database.pending_migrations()).await {
+                Ok(Ok(0)) => Ok(()),
+                Ok(Ok(_)) => Err("the schema is not up to date"),
+                Ok(Err(_)) | Err(_) => Err("the database does not answer"),
+            }
+        });
+        looked.await.copied()
+    }
+
+    /// Tries again what is known to fail, so that its return is noticed when nobody else asks for anything.
+    pub async fn try_again(&self) {
+        self.database.read_again().await;
+        if self.database.writes_fail() {
+            let client = Client::default();
+            // The smallest thing that is written for its own sake.
+            let written = client.served(async { self.write_time(self.running().await?).await });
+            match timeout(LOOK, written).await {
+                Ok(Ok(())) => self.database.wrote_again(),
+                Ok(Err(error)) => tracing::debug!(?error, "writes fail still"),
+                Err(_) => {
+                    client.leave();
+                }
+            }
+        }
+    }
+
+    /// Finishes what is queued and lets the database go.
+    pub async fn close(&self) {
+        if let Err(error) = self.write_usage().await {
+            tracing::warn!(?error, "what was counted of the dialects' use is lost");
+        }
+        if let Some(running) = self.running.get()
+            && let Err(error) = self.write_time(running).await
+        {
+            tracing::warn!(?error, "how long the books were served is not written down; keys are kept longer");
+        }
+        self.lanes.close().await;
+        self.database.close().await;
+    }
+}

@@ -1,0 +1,267 @@
+//! A write, from its request to the lane and back.
+
+use super::call::{Call, Reply};
+use super::leave::{Judged, Leave};
+use super::reading::WriteCall;
+use super::watching::Watch;
+use super::{Ledger, Outcome, named_record};
+use crate::error::{Error, FieldErrors, Result};
+use crate::fingerprint::{self, Fingerprint};
+use crate::idempotency::{self, Claim};
+use crate::ids::{BusinessId, RecordId};
+use crate::quoting::quoted;
+use crate::resource::registry::answering;
+use ::books::access::Principal;
+use ::books::aside;
+use ::books::audit::Origin;
+use ::books::cx::{Asked, Cx, Expectation, Point};
+use ::books::database::lane::{Keep, Manner, Order, Work};
+use ::books::desk::{Desk, Rehearsed};
+use ::books::fair::Who as Asking;
+use documents::stock_adjustment::counting;
+use documents::{entry, revaluation};
+use kit::list;
+use kit::operation::{Done, Prepared, ReplyKind};
+use masters::user as user_records;
+use schema::key::ResourceKey;
+use std::sync::Arc;
+
+impl Ledger {
+    /// Answers a call that writes. Whoever stops waiting for it does not stop it, where it runs in a task of its own.
+    pub async fn write_down(self: &Arc<Self>, principal: &Principal, call: WriteCall) -> Result<Reply> {
+        let WriteCall(call) = call;
+        let (leave, judged) = self.authorise(principal, &call).await?;
+        if let Some(business) = &judged.business {
+            self.count(principal, &call, business);
+        }
+        self.write_request(principal, (leave, judged), call).await
+    }
+
+    async fn write_request(
+        self: &Arc<Self>,
+        principal: &Principal,
+        (leave, judged): (Leave, Judged),
+        mut call: Call,
+    ) -> Result<Reply> {
+        let business = judged.business.clone();
+        let dry_run = check_query(&call.query, &["dryRun"])?;
+        let id = named_record(&call)?;
+        let company = business.as_ref().map(|business| business.id);
+        let key = call.idempotency_key.clone().filter(|_| !dry_run);
+        let (resource, verb, body) = (call.resource, call.verb, std::mem::take(&mut call.body));
+        let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.key != ResourceKey::Businesses));
+        let (record, is_claimed) = (call.id.clone(), key.is_some());
+        let (prepared, command) = aside::read(body.len(), move || {
+            let prepared = resource.prepare(verb, asked_of.as_deref(), &body)?;
+            let record = record.as_deref();
+            let command =
+                if is_claimed { Some(fingerprint::command(resource, verb, said_of, record, &body)?) } else { None };
+            Ok((prepared, command))
+        })
+        .await?;
+        let claim = match key.zip(command) {
+            Some((key, command)) => Some(Claim {
+                user: principal.user,
+                key,
+                fingerprint: Fingerprint::of(&command, &self.installation().await?.fingerprints, &self.token_secret),
+                company,
+                record: id,
+                kind: resource.reply_kind(verb),
+                answering: answering(resource, verb),
+                at: self.running().await?.now(&self.clock),
+            }),
+            None => None,
+        };
+        if let Some(said) = prepared.confirmed_by() {
+            // What confirmed it then is used up.
+            if let Some(reply) = self.answered_before(claim.as_ref()).await? {
+                return Ok(reply);
+            }
+            self.confirm(principal, &said, (call.origin.address, dry_run)).await?;
+        }
+        if let Some(first) = prepared.first_password() {
+            if !principal.is_system_admin || principal.key.is_some() {
+                return Err(user_records::only_the_operator());
+            }
+            self.settle(first, principal).await?;
+        }
+        if let Some(new) = prepared.new_password() {
+            self.settle(new, principal).await?;
+        }
+        let company = match prepared.opened_by() {
+            Some(code) => match self.answered_before(claim.as_ref()).await? {
+                Some(reply) => return Ok(reply),
+                None => Some(self.invited_to(principal, code, call.origin.address).await?),
+            },
+            None => company,
+        };
+        // Held until the lane has answered.
+        let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
+        // A rehearsal is undone by its savepoint, whatever it wrote.
+        let manner = if prepared.plans() && !dry_run { Manner::Planned } else { Manner::Direct };
+        let watch = Watch::default();
+        let write = Arc::new(Write {
+            ledger: self.clone(),
+            kind: call.resource.reply_kind(call.verb),
+            leave,
+            judged,
+            shows_secrets: matches!(
+                call.resource.key,
+                ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
+            ),
+            expectation: call.expectation,
+            origin: Origin {
+                user: Some(principal.user),
+                key: principal.key.as_ref().map(|key| key.key),
+                ..call.origin
+            },
+            watch: watch.clone(),
+            is_of_people: call.resource.key.is_of_people() || call.resource.key == ResourceKey::Permissions,
+            id,
+            prepared,
+            claim,
+            dry_run,
+        });
+        let work: Work<Outcome> = Arc::new(move |transaction, desk| {
+            let write = write.clone();
+            Box::pin(async move { write.run(transaction, desk).await.map(Outcome::Replied) })
+        });
+        let who = Some(Asking::asking(company, principal.user, principal.caller()));
+        let keep = if dry_run { Keep::Nothing } else { Keep::Effects };
+        match self.lanes.run(Order { company, who, manner, keep, work }).await? {
+            Outcome::Replied(reply) => {
+                watch.tell();
+                Ok(Reply { dry_run, ..reply })
+            }
+            Outcome::Done => Err(Error::internal("a request came to nothing")),
+        }
+    }
+
+    /// Something of our own that must be written, in the lane like everything else.
+    pub(super) async fn write<W>(&self, company: Option<BusinessId>, work: W) -> Result<()>
+    where
+        W: for<'t> Fn(&'t ::books::database::Session, &'t Desk) -> ::books::database::lane::BoxFuture<'t, Result<()>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let work = Arc::new(work);
+        let watch = Watch::default();
+        let seen = watch.clone();
+        let work: Work<Outcome> = Arc::new(move |transaction, desk| {
+            let work = work.clone();
+            let watch = seen.clone();
+            Box::pin(async move {
+                work(transaction, desk).await?;
+                watch.take(desk);
+                Ok(Outcome::Done)
+            })
+        });
+        let order = Order { company, who: None, manner: Manner::Direct, keep: Keep::Effects, work };
+        self.lanes.run(order).await?;
+        watch.tell();
+        Ok(())
+    }
+}
+
+/// One write, ready to run as often as the lane needs it to.
+struct Write {
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) kind: ReplyKind,
+    pub(super) leave: Leave,
+    /// As it was when the request had arrived.
+    judged: Judged,
+    /// Whether the answer may hold a secret, which is shown once and never kept.
+    shows_secrets: bool,
+    pub(super) expectation: Expectation,
+    pub(super) origin: Origin,
+    pub(super) id: Option<RecordId>,
+    prepared: Arc<dyn Prepared>,
+    claim: Option<Claim>,
+    pub(super) dry_run: bool,
+    /// What the log of security is told of it.
+    watch: Watch,
+    /// Whether it may change people, which stands in the installation's log too.
+    is_of_people: bool,
+}
+
+impl Write {
+    async fn run(&self, transaction: &::books::database::Session, desk: &Desk) -> Result<Reply> {
+        // It waited since it was judged.
+        let now = (desk.access_changes(transaction).await?, self.ledger.clock.now());
+        let judged = self.leave.since(transaction, now, &self.judged).await?;
+        let asked = Asked {
+            user: self.leave.principal.user,
+            key: judged.key.as_deref(),
+            session: self.leave.principal.session,
+            keys: &self.ledger.keys,
+            business: judged.business.as_deref(),
+            clock: &self.ledger.clock,
+            expectation: &self.expectation,
+            origin: &self.origin,
+            point: Point::default(),
+            seals: &self.ledger.seals,
+        };
+        let cx = Cx::writing(asked, transaction, desk);
+        if let Some(claim) = &self.claim
+            && let Some(reply) = idempotency::recall(transaction, claim).await?
+        {
+            return Ok(reply);
+        }
+        if self.dry_run {
+            desk.rehearse();
+        }
+        if self.is_of_people {
+            desk.open_installation(transaction).await?;
+        }
+        let reply = match self.prepared.run(&cx, self.id).await? {
+            Done::Record(shown) => Reply::of(self.kind, shown),
+            Done::Deleted(id) => Reply::deleted(id),
+        };
+        counting::recount(&cx).await?;
+        ::books::purses::keep(&cx).await?;
+        revaluation::renew(&cx).await?;
+        if self.dry_run {
+            // Nothing of it happened.
+            drop(desk.take_told());
+        } else {
+            self.watch.take(desk);
+        }
+        if let Some(claim) = &self.claim {
+            let kept = if self.shows_secrets { reply.without_secrets()? } else { reply.clone() };
+            desk.keep_key(idempotency::kept(claim, &kept)?);
+        }
+        if self.dry_run {
+            return self.rehearsed(&cx, reply, desk.rehearsed()).await;
+        }
+        Ok(reply)
+    }
+
+    /// The answer of a rehearsal: what would be answered, and the journal lines that would be made.
+    async fn rehearsed(&self, cx: &Cx<'_>, reply: Reply, lines: Vec<Rehearsed>) -> Result<Reply> {
+        if self.judged.business.is_none() {
+            return Ok(reply);
+        }
+        let postings = serde_json::to_string(&entry::postings(cx, lines).await?).map_err(Error::internal)?;
+        let json = match reply.json.strip_suffix('}') {
+            Some(members) => format!("{members},\"postings\":{postings}}}"),
+            None => reply.json,
+        };
+        Ok(Reply { json, ..reply })
+    }
+}
+
+/// Refuses parameters that mean nothing here. Answers whether `dryRun` is asked for.
+fn check_query(pairs: &[(String, String)], known: &[&str]) -> Result<bool, FieldErrors> {
+    let mut faults = list::repeated(pairs);
+    let mut dry_run = false;
+    for (name, text) in pairs {
+        match (known.contains(&name.as_str()), text.as_str()) {
+            (true, "true") => dry_run = true,
+            (true, "false") => {}
+            (true, _) => faults.add(name.as_str(), "must be true or false"),
+            (false, _) => faults.add(quoted(name), "is not a known parameter"),
+        }
+    }
+    if faults.is_empty() { Ok(dry_run) } else { Err(faults) }
+}

@@ -1,0 +1,62 @@
+//! What is open with parties.
+
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use books::cx::Cx;
+use rules::account::AccountType;
+use schema::account as accounts;
+use schema::aliases::Aliases;
+use schema::tables::party_balances;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What is open with a party, by currency: receivable and payable, in the company's currency and in its own.
+pub(super) type Open = BTreeMap<String, OpenIn>;
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OpenIn {
+    pub(super) receivable: (i64, i64),
+    pub(super) payable: (i64, i64),
+}
+
+/// What became part of a party counts as its own: the ledger still has it under the old name.
+pub(super) async fn open_with(cx: &Cx<'_>, parties: &[RecordId], aliases: &Aliases) -> Result<HashMap<RecordId, Open>> {
+    let rows = party_balances::Entity::find()
+        .filter(party_balances::Column::BusinessId.eq(cx.business_id()?))
+        .filter(aliases.is_any(party_balances::Column::PartyId, parties.iter().copied()))
+        .all(&cx.db)
+        .await?;
+    let named: HashSet<RecordId> = rows.iter().map(|row| row.account_id).collect();
+    let types: Vec<(RecordId, AccountType)> = if named.is_empty() {
+        Vec::new()
+    } else {
+        accounts::Entity::find()
+            .select_only()
+            .columns([accounts::Column::Id, accounts::Column::Type])
+            .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+            .filter(accounts::Column::Id.is_in(named))
+            .into_tuple()
+            .all(&cx.db)
+            .await?
+    };
+    let types: HashMap<RecordId, AccountType> = types.into_iter().collect();
+    let mut open: HashMap<RecordId, Open> = HashMap::new();
+    for row in rows {
+        let (base, own) = (row.amount.units(), row.currency_amount.units());
+        let within = open.entry(aliases.of(row.party_id)).or_default().entry(row.currency).or_default();
+        match types.get(&row.account_id) {
+            Some(AccountType::Receivable) => add(&mut within.receivable, Some(base), Some(own))?,
+            // A credit is what is owed.
+            Some(AccountType::Payable) => add(&mut within.payable, base.checked_neg(), own.checked_neg())?,
+            // A party on another account is a note, not a debt.
+            _ => {}
+        }
+    }
+    Ok(open)
+}
+
+fn add(sum: &mut (i64, i64), base: Option<i64>, own: Option<i64>) -> Result<()> {
+    let added = |sum: i64, more: Option<i64>| sum.checked_add(more?);
+    *sum = added(sum.0, base).zip(added(sum.1, own)).ok_or_else(Error::too_large)?;
+    Ok(())
+}

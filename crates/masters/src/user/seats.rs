@@ -1,0 +1,143 @@
+//! In which companies somebody is, and with which rights.
+
+use super::wire::MembershipView;
+use crate::error::{Error, Result};
+use crate::ids::{BusinessId, RecordId, UserId};
+use crate::permission;
+use books::access::Seat;
+use books::auth::user as accounts;
+use books::auth::user::{Column, Model, UserStatus};
+use books::cx::Cx;
+use schema::key::ResourceKey;
+use schema::{membership, permission as permission_sets};
+use sea_orm::sea_query::{Query, SelectStatement};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use std::collections::{HashMap, HashSet};
+
+pub(crate) async fn member_of(cx: &Cx<'_>, business: BusinessId, user: UserId) -> Result<membership::Model> {
+    membership::Entity::find_by_id((business, user)).one(&cx.db).await?.ok_or(Error::NotFound)
+}
+
+/// A permission set of this company, which the caller may hand out.
+pub(super) async fn check_set(cx: &Cx<'_>, set: RecordId) -> Result<()> {
+    let found = permission_sets::Entity::find_by_id((cx.business_id()?, set)).one(&cx.db).await?;
+    let found = found.ok_or_else(|| Error::field("memberships[0].permissionId", "names no permission set"))?;
+    let seat = Seat::of(found);
+    permission::check_within(cx, "memberships[0].permissionId", seat.rights, seat.limits)
+}
+
+/// Whoever holds more than the caller is out of the caller's reach.
+pub(crate) async fn check_reaches(cx: &Cx<'_>, set: RecordId) -> Result<()> {
+    match permission_sets::Entity::find_by_id((cx.business_id()?, set)).one(&cx.db).await? {
+        Some(found) => permission::check_reaches(cx, &Seat::of(found)),
+        None => Ok(()),
+    }
+}
+
+pub(super) async fn holds_ownership(cx: &Cx<'_>, business: BusinessId, set: RecordId) -> Result<bool> {
+    let found = permission_sets::Entity::find_by_id((business, set)).one(&cx.db).await?;
+    Ok(found.is_some_and(|set| Seat::of(set).is_owner))
+}
+
+/// Refuses to leave a company without an owner who can log in.
+pub(super) async fn check_owner_remains(cx: &Cx<'_>, business: BusinessId, except: UserId) -> Result<()> {
+    let owner = permission_sets::Entity::find()
+        .filter(permission_sets::Column::BusinessId.eq(business))
+        .filter(permission_sets::Column::Role.eq(schema::rights::Role::Owner))
+        .one(&cx.db)
+        .await?
+        .ok_or_else(|| Error::internal("the company has no permission set owner"))?;
+    let owners = Query::select()
+        .column(membership::Column::UserId)
+        .from(membership::Entity)
+        .and_where(membership::Column::BusinessId.eq(business))
+        .and_where(membership::Column::PermissionId.eq(owner.id))
+        .and_where(membership::Column::UserId.ne(except))
+        .take();
+    let active = accounts::Entity::find()
+        .filter(Column::Id.in_subquery(owners))
+        .filter(Column::Status.eq(UserStatus::Active))
+        .count(&cx.db)
+        .await?;
+    if active > 0 {
+        return Ok(());
+    }
+    Err(Error::conflict(
+        "last_owner",
+        "The company would be left without an owner who can log in; make another one first",
+    ))
+}
+
+/// Whether the caller manages the people of every company that somebody is in, each with at least their rights, and of
+/// the one in which the account was opened: one that only joined is nobody's but its owner's.
+pub(super) async fn manages_everywhere(cx: &Cx<'_>, row: &Model) -> Result<bool> {
+    if row.is_system_admin {
+        return Ok(accounts::find(&cx.db, cx.user).await?.is_some_and(|caller| caller.is_system_admin));
+    }
+    let mine = seats(cx, cx.user).await?;
+    let theirs = seats(cx, row.id).await?;
+    let manages = |business: &BusinessId| {
+        mine.get(business).filter(|mine| mine.rights.allows(ResourceKey::Users, schema::rights::Action::Edit))
+    };
+    let covers = |(business, theirs): (&BusinessId, &Seat)| manages(business).is_some_and(|mine| mine.covers(theirs));
+    Ok(row.home_id.is_some_and(|home| manages(&home).is_some()) && theirs.iter().all(covers))
+}
+
+/// What somebody is in each of their companies.
+async fn seats(cx: &Cx<'_>, user: UserId) -> Result<HashMap<BusinessId, Seat>> {
+    let mut seats = HashMap::new();
+    for member in membership::Entity::find().filter(membership::Column::UserId.eq(user)).all(&cx.db).await? {
+        let set = permission_sets::Entity::find_by_id((member.business_id, member.permission_id)).one(&cx.db).await?;
+        seats.extend(set.map(|set| (member.business_id, Seat::of(set))));
+    }
+    Ok(seats)
+}
+
+/// The members of a company, as a part of a query.
+pub(super) fn members(business: BusinessId) -> SelectStatement {
+    Query::select()
+        .column(membership::Column::UserId)
+        .from(membership::Entity)
+        .and_where(membership::Column::BusinessId.eq(business))
+        .take()
+}
+
+/// The company in scope, and the others whose people the caller sees.
+pub(super) async fn companies_seen(cx: &Cx<'_>) -> Result<HashSet<BusinessId>> {
+    let own = cx.business_id()?;
+    let sees = |seat: &Seat| seat.rights.allows(ResourceKey::Users, schema::rights::Action::View);
+    let seats = seats(cx, cx.user).await?.into_iter();
+    let seen = seats.filter(|(_, seat)| sees(seat)).map(|(business, _)| business).chain([own]);
+    // A key of one company sees no other.
+    Ok(seen.filter(|business| cx.only().is_none_or(|only| only == *business)).collect())
+}
+
+/// What people may do, in some companies or in all.
+pub(crate) async fn memberships(
+    cx: &Cx<'_>,
+    ids: &[UserId],
+    only: Option<&[BusinessId]>,
+) -> Result<HashMap<UserId, Vec<MembershipView>>> {
+    let mut found = membership::Entity::find().filter(membership::Column::UserId.is_in(ids.iter().copied()));
+    if let Some(only) = only {
+        found = found.filter(membership::Column::BusinessId.is_in(only.iter().copied()));
+    }
+    let found = found.all(&cx.db).await?;
+    let sets = permission_sets::Entity::find()
+        .filter(permission_sets::Column::Id.is_in(found.iter().map(|one| one.permission_id)))
+        .all(&cx.db)
+        .await?;
+    let roles: HashMap<RecordId, String> = sets.into_iter().map(|set| (set.id, Seat::of(set).role)).collect();
+    let mut by_user: HashMap<UserId, Vec<MembershipView>> = HashMap::new();
+    for one in found {
+        by_user.entry(one.user_id).or_default().push(MembershipView {
+            business_id: one.business_id,
+            permission_id: one.permission_id,
+            role: roles.get(&one.permission_id).cloned().unwrap_or_default(),
+        });
+    }
+    for list in by_user.values_mut() {
+        list.sort_by_key(|one| one.business_id);
+    }
+    Ok(by_user)
+}

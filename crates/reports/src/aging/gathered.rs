@@ -1,0 +1,268 @@
+//! What is open on a day, as it is read.
+
+use super::{Aged, Coins, Grain, Left, Open, Side, Sums, of_currency};
+use crate::asked::Asked;
+use crate::day::Day;
+use crate::error::Result;
+use crate::ids::RecordId;
+use ::rules::keeper::Keeper;
+use books::among::among;
+use books::balances::{balances, sum};
+use books::cx::{Cx, Point};
+use rules::account::{AccountClass, AccountType};
+use schema::aliases::Aliases;
+use schema::some::is_open;
+use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
+use schema::{account as accounts, party as parties};
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sums::SummedUp as _;
+
+/// The accounts of one side: what customers owe with what they paid in advance, or what suppliers are owed with what they
+/// got in advance.
+pub(crate) async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result<Vec<RecordId>> {
+    // Advances of a side stand on the other side of the balance sheet.
+    let apart = if r#type == AccountType::Receivable { AccountClass::Liability } else { AccountClass::Asset };
+    let advances = Condition::all()
+        .add(accounts::Column::Keeper.eq(Keeper::OpenItems))
+        .add(accounts::Column::Class.eq(apart))
+        .add(accounts::Column::Type.is_not_in([AccountType::Receivable, AccountType::Payable]));
+    let found = accounts::Entity::find()
+        .select_only()
+        .column(accounts::Column::Id)
+        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(Condition::any().add(accounts::Column::Type.eq(r#type)).add(advances));
+    Ok(found.into_tuple().all(&cx.db).await?)
+}
+
+pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) -> Result<Aged> {
+    let controls = control_accounts(cx, S::ACCOUNTS).await?;
+    let aliases = asked.aliases(cx)?;
+    let left = left_open(cx, &controls, asked, &aliases).await?;
+    let due = due_dates(cx, &left).await?;
+    let named = match grain {
+        Grain::Parties => HashMap::new(),
+        Grain::Documents => documents_of(cx, left.iter().map(|one| one.document_id)).await?,
+    };
+    let open = left.into_iter().map(|one| {
+        let document = named.get(&one.document_id);
+        Ok(Open {
+            party: aliases.of(one.party_id),
+            document: one.document_id,
+            kind: document.map(|(kind, _)| *kind),
+            number: document.and_then(|(_, number)| number.clone()),
+            date: one.date,
+            due: due.get(&one.open_item_id).copied().unwrap_or(one.date),
+            own: of_currency(&one.currency)?,
+            currency: one.currency,
+            left: Sums { own: one.own, base: one.base }.times(S::SIGN),
+        })
+    });
+    let mut open: Vec<Open> = open.collect::<Result<_>>()?;
+    open.sort_by(|left, right| (left.due, left.date, &left.number).cmp(&(right.due, right.date, &right.number)));
+    let point = Point { as_of: Some(asked.as_of), ..asked.point };
+    let control = match asked.party {
+        None => {
+            let all = balances(cx, Some(&controls), point).await?;
+            let of_currency =
+                all.iter().filter(|((_, currency), _)| asked.currency.as_ref().is_none_or(|asked| asked == currency));
+            let sums = of_currency.map(|(_, balance)| Sums { own: balance.currency, base: balance.base });
+            sums.fold(Sums::default(), Sums::plus)
+        }
+        Some(party) => of_party(cx, &controls, (&aliases, party), asked.as_of, asked).await?,
+    };
+    Ok(Aged {
+        coins: Coins::of(cx, asked)?,
+        parties: names_of(cx, open.iter().map(|one| one.party)).await?,
+        open,
+        control: control.times(S::SIGN),
+    })
+}
+
+/// What was open at the end of the day: what is open now, less what happened since. So it costs what is open and what
+/// happened since, however much was settled before.
+async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &Aliases) -> Result<Vec<Left>> {
+    let business = cx.business_id()?;
+    let mut now = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(business)).filter(is_open());
+    let mut since = open_item_moves::Entity::find()
+        .select_only()
+        .column(open_item_moves::Column::OpenItemId)
+        .column(open_item_moves::Column::PartyId)
+        .column(open_item_moves::Column::DocumentId)
+        .column(open_item_moves::Column::Currency)
+        .column_as(open_item_moves::Column::Date.min(), "date")
+        .column_as(sum(cx, Expr::col(open_item_moves::Column::Amount)), "own")
+        .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
+        .filter(open_item_moves::Column::BusinessId.eq(business))
+        .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()));
+    let mut later = Condition::any().add(open_item_moves::Column::Date.gt(asked.as_of));
+    if let Some(at) = asked.point.known_at {
+        later = later.add(open_item_moves::Column::RecordedAt.gt(at));
+    }
+    since = since
+        .filter(later)
+        .group_by(open_item_moves::Column::OpenItemId)
+        .group_by(open_item_moves::Column::PartyId)
+        .group_by(open_item_moves::Column::DocumentId)
+        .group_by(open_item_moves::Column::Currency);
+    if let Some(party) = asked.party {
+        now = now.filter(aliases.is(open_items::Column::PartyId, party));
+        since = since.filter(aliases.is(open_item_moves::Column::PartyId, party));
+    }
+    if let Some(currency) = asked.currency.as_deref() {
+        now = now.filter(open_items::Column::Currency.eq(currency));
+        since = since.filter(open_item_moves::Column::Currency.eq(currency));
+    }
+    let mut left: BTreeMap<RecordId, Left> = BTreeMap::new();
+    for item in now.all(&cx.db).await?.into_iter().filter(|item| controls.contains(&item.account_id)) {
+        let of_item = Left {
+            due: Some(item.due_date.unwrap_or(item.date)),
+            open_item_id: item.id,
+            party_id: item.party_id,
+            document_id: item.document_id,
+            currency: item.currency,
+            date: item.date,
+            own: item.open.units(),
+            base: item.base_open.units(),
+        };
+        left.insert(item.id, of_item);
+    }
+    let since: Vec<Left> = since.into_model().all(&cx.db).await?;
+    let began = first_days(cx, since.iter().filter(|moved| !left.contains_key(&moved.open_item_id))).await?;
+    for moved in since {
+        let (own, base) = (moved.own, moved.base);
+        let known = left.entry(moved.open_item_id).or_insert(Left {
+            own: 0,
+            base: 0,
+            date: began.get(&moved.open_item_id).copied().unwrap_or(moved.date),
+            ..moved
+        });
+        known.own -= own;
+        known.base -= base;
+    }
+    Ok(left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect())
+}
+
+/// The days on which items began that are settled or gone by now.
+async fn first_days(cx: &Cx<'_>, items: impl Iterator<Item = &Left>) -> Result<HashMap<RecordId, Day>> {
+    let ids: Vec<RecordId> = items.map(|one| one.open_item_id).collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found: Vec<(RecordId, Option<Day>)> = open_item_moves::Entity::find()
+        .select_only()
+        .column(open_item_moves::Column::OpenItemId)
+        .column_as(open_item_moves::Column::Date.min(), "date")
+        .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(among(cx, open_item_moves::Column::OpenItemId, ids))
+        .group_by(open_item_moves::Column::OpenItemId)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().filter_map(|(id, day)| Some((id, day?))).collect())
+}
+
+/// What the lines of a party on accounts come to at the end of a day.
+pub(crate) async fn of_party(
+    cx: &Cx<'_>,
+    controls: &[RecordId],
+    (aliases, party): (&Aliases, RecordId),
+    to: Day,
+    asked: &Asked,
+) -> Result<Sums> {
+    let mut lines = entry_lines::Entity::find()
+        .select_only()
+        .column_as(sum(cx, Expr::col(entry_lines::Column::CurrencyAmount)), "own")
+        .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::AccountId.is_in(controls.iter().copied()))
+        .filter(aliases.is(entry_lines::Column::PartyId, party))
+        .filter(entry_lines::Column::Date.lte(to));
+    if let Some(currency) = asked.currency.as_deref() {
+        lines = lines.filter(entry_lines::Column::Currency.eq(currency));
+    }
+    if let Some(known) = books::balances::last_known(cx, asked.point).await? {
+        lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
+    }
+    let sums: Option<(Option<i64>, Option<i64>)> = lines.into_tuple().one(&cx.db).await?;
+    let (own, base) = sums.unzip();
+    Ok(Sums { own: own.summed_up(), base: base.summed_up() })
+}
+
+/// When open items are due: as they say, and of those that are gone as their entries said.
+async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>> {
+    let business = cx.business_id()?;
+    let mut due: HashMap<RecordId, Day> = left.iter().filter_map(|one| Some((one.open_item_id, one.due?))).collect();
+    let settled: Vec<RecordId> = left.iter().filter(|one| one.due.is_none()).map(|one| one.open_item_id).collect();
+    if settled.is_empty() {
+        return Ok(due);
+    }
+    let there = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(business)).filter(among(
+        cx,
+        open_items::Column::Id,
+        settled,
+    ));
+    for item in there.all(&cx.db).await? {
+        due.insert(item.id, item.due_date.unwrap_or(item.date));
+    }
+    let gone: HashMap<RecordId, RecordId> = left
+        .iter()
+        .filter(|one| !due.contains_key(&one.open_item_id))
+        .map(|one| (one.document_id, one.open_item_id))
+        .collect();
+    if gone.is_empty() {
+        return Ok(due);
+    }
+    let said: Vec<(RecordId, Option<Day>)> = entry_lines::Entity::find()
+        .select_only()
+        .column(entries::Column::DocumentId)
+        .column(entry_lines::Column::DueDate)
+        .join(
+            sea_orm::JoinType::InnerJoin,
+            entry_lines::Entity::belongs_to(entries::Entity)
+                .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
+                .to((entries::Column::BusinessId, entries::Column::Number))
+                .into(),
+        )
+        .filter(entry_lines::Column::BusinessId.eq(business))
+        .filter(among(cx, (entries::Entity, entries::Column::DocumentId), gone.keys().copied()))
+        .filter(entry_lines::Column::DueDate.is_not_null())
+        .order_by_asc(entry_lines::Column::EntryNumber)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    for (document, day) in said {
+        if let (Some(item), Some(day)) = (gone.get(&document), day) {
+            due.insert(*item, day);
+        }
+    }
+    Ok(due)
+}
+
+pub(crate) async fn documents_of(
+    cx: &Cx<'_>,
+    ids: impl Iterator<Item = RecordId>,
+) -> Result<HashMap<RecordId, (DocumentKind, Option<String>)>> {
+    let found: Vec<(RecordId, DocumentKind, Option<String>)> = documents::Entity::find()
+        .select_only()
+        .columns([documents::Column::Id, documents::Column::Kind, documents::Column::Number])
+        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(among(cx, documents::Column::Id, ids))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().map(|(id, kind, number)| (id, (kind, number))).collect())
+}
+
+pub(crate) async fn names_of(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>) -> Result<HashMap<RecordId, String>> {
+    let found: Vec<(RecordId, String)> = parties::Entity::find()
+        .select_only()
+        .columns([parties::Column::Id, parties::Column::Name])
+        .filter(parties::Column::BusinessId.eq(cx.business_id()?))
+        .filter(among(cx, parties::Column::Id, ids.collect::<HashSet<_>>()))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(found.into_iter().collect())
+}

@@ -1,0 +1,15 @@
+//! Conditions that an index on some rows is made for. They are written out: an engine chooses such an index by the text of
+//! the condition, and where a value is bound it cannot know, or plans the statement anew each time.
+
+use crate::tables::{documents, open_items};
+use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
+
+/// Items of which something is left to settle.
+pub fn is_open() -> SimpleExpr {
+    Expr::col((open_items::Entity, open_items::Column::Open)).ne(Expr::cust("0"))
+}
+
+/// Documents that are not posted yet.
+pub fn is_draft() -> SimpleExpr {
+    Expr::col((documents::Entity, documents::Column::Status)).eq(Expr::cust("'draft'"))
+}

@@ -1,0 +1,111 @@
+//! Entries, their lines, and the sums that are kept beside them.
+
+use super::table;
+
+table! {
+    entries = "entries" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub number: i64,
+        pub id: RecordId,
+        pub date: Day,
+        pub recorded_at: Instant,
+        pub recorded_by: UserId,
+        pub kind: EntryKind,
+        pub document_kind: DocumentKind,
+        pub document_id: RecordId,
+        pub document_version: i64,
+        pub document_number: Option<String>,
+        pub reverses_id: Option<RecordId>,
+        pub narration: Option<String>,
+        pub total: Money,
+        pub search: String,
+    }
+}
+
+table! {
+    entry_lines = "entry_lines" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub entry_number: i64,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub position: i64,
+        pub account_id: RecordId,
+        pub party_id: Option<Named>,
+        pub date: Day,
+        pub amount: Money,
+        pub currency: String,
+        pub currency_amount: Money,
+        pub description: Option<String>,
+        pub due_date: Option<Day>,
+        pub item_id: Option<RecordId>,
+        pub quantity: Option<Quantity>,
+        pub tax_code_id: Option<RecordId>,
+        pub tax_component: Option<String>,
+        pub tax_base: Option<Money>,
+    }
+}
+
+table! {
+    account_days = "account_days" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub account_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub currency: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub date: Day,
+        pub debit: Money,
+        pub credit: Money,
+        pub currency_amount: Money,
+    }
+}
+
+table! {
+    account_months = "account_months" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub account_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub currency: String,
+        /// Such as `2026-11`.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub month: String,
+        pub debit: Money,
+        pub credit: Money,
+        pub currency_amount: Money,
+    }
+}
+
+table! {
+    /// What is open with a party on a control account.
+    party_balances = "party_balances" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub party_id: Named,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub account_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub currency: String,
+        pub amount: Money,
+        pub currency_amount: Money,
+    }
+}
+
+table! {
+    number_counters = "number_counters" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub series_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub period: String,
+        pub last: i64,
+        pub last_date: Day,
+    }
+}

@@ -1,0 +1,87 @@
+//! What is open with parties, and what settled it.
+
+use super::table;
+
+table! {
+    /// What is open with a party: one a document, which has its identifier, or one a line of a journal, which has
+    /// that of the line. Debits are positive.
+    open_items = "open_items" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub document_id: RecordId,
+        pub kind: DocumentKind,
+        pub party_id: Named,
+        pub account_id: RecordId,
+        pub currency: String,
+        pub date: Day,
+        pub due_date: Option<Day>,
+        /// What it began with, in its currency.
+        pub amount: Money,
+        /// The same in the company's.
+        pub base: Money,
+        /// What is left of it, in its currency.
+        pub open: Money,
+        /// What that is carried at.
+        pub base_open: Money,
+    }
+}
+
+table! {
+    /// What happened to open items, by the day it counts for. It grows only.
+    open_item_moves = "open_item_moves" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub open_item_id: RecordId,
+        pub document_id: RecordId,
+        pub party_id: Named,
+        pub account_id: RecordId,
+        pub currency: String,
+        pub date: Day,
+        pub recorded_at: Instant,
+        pub amount: Money,
+        pub base: Money,
+        pub allocation_id: Option<RecordId>,
+    }
+}
+
+table! {
+    allocations = "allocations" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: RecordId,
+        pub party_id: Named,
+        pub source_kind: DocumentKind,
+        /// Its open item.
+        pub source_id: RecordId,
+        pub source_document_id: RecordId,
+        pub target_kind: DocumentKind,
+        /// Its open item.
+        pub target_id: RecordId,
+        pub target_document_id: RecordId,
+        pub date: Day,
+        pub currency: String,
+        /// What of the source settles the target, in the target's currency; more than 0.
+        pub amount: Money,
+        pub source_currency: String,
+        pub source_amount: Money,
+        pub discount: Money,
+        pub write_off: Money,
+        pub write_off_account_id: Option<RecordId>,
+        pub withheld: Money,
+        /// What the source was carried at.
+        pub source_base: Money,
+        /// What the target was carried at, discount and the like included.
+        pub target_base: Money,
+        pub exchange_gain: Money,
+        pub entry: Option<AsJson<EntryRef>>,
+        pub removed_on: Option<Day>,
+        pub removed_at: Option<Instant>,
+        pub created_at: Instant,
+        pub created_by: UserId,
+    }
+}

@@ -1,0 +1,61 @@
+//! What each entry says of tax.
+
+use super::table;
+
+table! {
+    /// What is known of the tax on lines, by the entry that made it. It grows only.
+    tax_facts = "tax_facts" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub entry_number: i64,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub place: i64,
+        /// The line of the entry that carries its tax.
+        pub position: Option<i64>,
+        pub entry_date: Day,
+        /// The day it counts for.
+        pub date: Day,
+        pub recorded_at: Instant,
+        pub document_kind: DocumentKind,
+        pub document_id: RecordId,
+        pub document_version: i64,
+        pub line_id: Option<RecordId>,
+        /// The document that it settles, where it is of a settlement.
+        pub settles_id: Option<RecordId>,
+        /// The entry that it takes back.
+        pub takes_back_id: Option<RecordId>,
+        pub side: TaxSide,
+        pub duty: TaxDuty,
+        pub origin: TaxOrigin,
+        pub tax_code_id: Option<RecordId>,
+        pub component_id: Option<RecordId>,
+        pub component: Option<String>,
+        pub kind: Option<TaxKind>,
+        pub rate: Option<Percent>,
+        pub category: Option<String>,
+        pub base_box: Option<String>,
+        pub tax_box: Option<String>,
+        pub leads: bool,
+        pub party_id: Option<Named>,
+        pub party_tax_number: Option<String>,
+        pub country: Option<String>,
+        pub currency: String,
+        pub base: Money,
+        pub tax: Money,
+        /// The same in the company's currency.
+        pub home_base: Money,
+        pub home_tax: Money,
+        pub not_recoverable: Money,
+        pub account_id: Option<RecordId>,
+    }
+}
+
+table! {
+    /// Up to which entry books of before say nothing of tax but in ledger lines.
+    tax_beginnings = "tax_beginnings" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        pub entry_number: i64,
+    }
+}
