@@ -658,6 +658,20 @@ fn what_makes_no_sense_is_said_before_anything_is_asked() {
     }
 }
 
+/// As somebody runs it by hand: with a password, while they are logged in elsewhere as well.
+#[test]
+fn whoever_compares_by_password_sees_one_session_from_both_sides() {
+    let server = Server::shared(Engine::Sqlite).unwrap();
+    let company = server.company();
+    assert!(!company.token.is_empty(), "somebody is logged in already");
+    let address = format!("http://{}", server.address);
+    let words = ["compare", "sessionsGet", "--server", &address, "--user", OWNER_EMAIL].map(str::to_owned);
+    let output = run_with(&words, "", &[("DUET_COMPARE_PASSWORD", OWNER_PASSWORD)]);
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("\"current\": true"), "{said}");
+}
+
 /// Each operation's request in one dialect becomes the same as the other dialect would have it, and back.
 #[test]
 fn every_operation_is_translated_there_and_back() {

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Something between a server and its kernel, until it is let go.
-struct Tracer {
+pub struct Tracer {
     process: Child,
     /// It would end if nobody listened to it.
     _words: BufReader<std::process::ChildStderr>,
@@ -22,7 +22,7 @@ struct Tracer {
 
 impl Tracer {
     /// Traces these calls, and has `strace` meddle with them as these words say.
-    fn on(server: &Server, words: &[&str]) -> Self {
+    pub fn on(server: &Server, words: &[&str]) -> Self {
         let trace = fresh_folder("faults").join("trace");
         let mut command = Command::new("strace");
         command.args(["-f", "-y", "-o"]).arg(&trace).args(words).args(["-p", &server.pid().to_string()]);
@@ -40,7 +40,7 @@ impl Tracer {
     }
 
     /// Lets the server go. Answers how often the kernel was made to lie.
-    fn off(mut self) -> usize {
+    pub fn off(mut self) -> usize {
         self.end();
         self.count("(INJECTED)")
     }
@@ -60,7 +60,7 @@ impl Drop for Tracer {
     }
 }
 
-fn strace_works() -> bool {
+pub fn strace_works() -> bool {
     let works = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     let works = works.is_ok_and(|output| output.status.success());
     if !works {

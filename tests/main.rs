@@ -45,6 +45,7 @@ mod memory;
 mod model;
 mod narrow_rights;
 mod numbering;
+mod one_disk;
 mod oracle;
 mod orders;
 mod parity;

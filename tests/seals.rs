@@ -2,7 +2,7 @@
 //!
 //! No column is forgotten: the tables are asked for what they have, and each column of each is changed.
 
-use crate::harness::books::{PATIENCE, behind_the_back, connected};
+use crate::harness::books::{PATIENCE, behind_the_back, connected, with_days};
 use crate::harness::examples::creatable;
 use crate::harness::{Company, Dialect, Engine, Options, Server};
 use ledger_core::auth::TokenOptions;
@@ -93,8 +93,12 @@ pub(crate) fn unpacked_contents(server: &Server, business: &str) -> Vec<String> 
         DbBackend::Sqlite => format!("X'{}'", id.0.simple()),
         _ => format!("'{id}'"),
     };
+    let bytes = |text: &str| {
+        let digits = text.bytes().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
+        if place.is_postgres() { format!("'\\x{digits}'") } else { format!("X'{digits}'") }
+    };
     let statement = |row: &documents::Model| {
-        format!("UPDATE documents SET content = '{}' WHERE id = {}", row.content.replace('\'', "''"), id(row.id))
+        format!("UPDATE documents SET content = {} WHERE id = {}", bytes(&row.content), id(row.id))
     };
     all.iter().map(statement).collect()
 }
@@ -133,6 +137,7 @@ impl Place {
             write_queue: 8,
             answer_bytes: 1 << 20,
             remembered_bytes: 1 << 20,
+            lane_bytes: 1 << 20,
             read_time: Duration::from_mins(10),
             clock: Clock::system(),
         };
@@ -152,7 +157,10 @@ impl Place {
     }
 
     pub(crate) fn try_to(&self, sql: &str) -> Result<(), String> {
-        self.runtime.block_on(self.database.execute_unprepared(sql)).map(drop).map_err(|error| error.to_string())
+        self.runtime
+            .block_on(self.database.execute_unprepared(&with_days(sql)))
+            .map(drop)
+            .map_err(|error| error.to_string())
     }
 
     pub(crate) fn texts(&self, sql: &str) -> Vec<String> {
@@ -279,6 +287,9 @@ impl Place {
             "bigint" | "integer" if null => "1".into(),
             "bigint" | "integer" if self.is_postgres() => format!("{value}::bigint + 1000003"),
             "bigint" | "integer" => format!("{value} + 1000003"),
+            "bytea" if !null => format!("{value}::bytea || 'x'::bytea"),
+            "blob" if !null => format!("CAST({value} || 'x' AS BLOB)"),
+            "blob" => "X'78'".into(),
             "uuid" => "'00000000-0000-4000-8000-0000000000ff'".into(),
             "uuid_text" => "X'000000000000400080000000000000FF'".into(),
             _ if null => "'x'".into(),
@@ -543,7 +554,7 @@ fn each_hand_is_seen(engine: Engine) {
         let statements: Vec<String> =
             statements.replace("{b}", &own).replace("{nil}", &nil).split("; ").map(str::to_owned).collect();
         for statement in &statements {
-            place.run(statement);
+            place.run(&with_days(statement));
         }
         assert!(!place.wrong().is_nothing(), "{what}: nothing is said of it");
         let tables = statements.iter().filter_map(|statement| {
@@ -781,7 +792,9 @@ pub(crate) fn chain_plainly_from(
 ) -> String {
     for sequence in which {
         let value = |(column, is_id): &(&str, bool)| {
-            let text = match (place.is_postgres(), is_id) {
+            let is_packed = matches!(*column, "before" | "after");
+            let text = match (place.is_postgres(), is_id | is_packed) {
+                (true, _) if is_packed => format!("encode(\"{column}\", 'hex')"),
                 (true, _) => format!("\"{column}\"::text"),
                 (false, true) => format!("lower(hex(\"{column}\"))"),
                 (false, false) => format!("CAST(\"{column}\" AS TEXT)"),
@@ -791,7 +804,11 @@ pub(crate) fn chain_plainly_from(
                  WHERE business_id = {business} AND sequence = {sequence}"
             );
             let found = place.texts(&sql).remove(0);
-            let text = ledger_core::packed::unpack(found.strip_prefix('=')?.to_owned())?;
+            let mut text = found.strip_prefix('=')?.to_owned();
+            if is_packed {
+                let pair = |place: usize| u8::from_str_radix(&text[place..place + 2], 16).unwrap();
+                text = ledger_core::packed::unpack((0..text.len()).step_by(2).map(pair).collect())?;
+            }
             let hyphens = |id: &str| [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
             Some(if *is_id && !text.contains('-') { hyphens(&text) } else { text })
         };

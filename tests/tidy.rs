@@ -83,7 +83,7 @@ fn accounts_are_judged_by_the_chart_alone() {
     let of_accounts =
         [".archived", ".is_group", "allow_manual_posting", "allow_manual", "holds_money()", "r#type.is_control()"];
     // What an account is, and what reports sort it by. Series have a switch of that name; revaluations look for debts.
-    let own = ["masters/src/account/", "number_series.rs", "documents/src/revaluation", "fiscal_year/closing.rs"];
+    let own = ["masters/src/account/", "number_series.rs", "documents/src/revaluation", "documents/src/year_end"];
     for folder in ["crates/kit/src", "crates/masters/src", "crates/documents/src", "crates/ledger-core/src/resource"] {
         absent(folder, &of_accounts, &own);
     }
@@ -95,14 +95,14 @@ fn what_is_kept_is_posted_to_by_its_keeper() {
     let keepers = [
         "books/src/stock",
         "books/src/purses.rs",
-        "trade/posting.rs",
+        "parts/posting",
         "documents/src/stock_adjustment",
         "documents/src/revaluation",
         "journal/posting.rs",
     ];
     absent_in_core(&["chart.standing("], &keepers);
     absent_in_core(&[".standing_debt("], &["settlement/relief.rs"]);
-    absent_in_core(&["chart.control("], &["/trade/judge.rs", "/trade/posting.rs", "documents/src/settlement/"]);
+    absent_in_core(&["chart.control("], &["parts/check.rs", "parts/posting", "parts/settlement/"]);
     absent_in_core(&["_revaluation.clone()"], &["documents/src/revaluation"]);
     absent_in_core(&["_tax.clone()", "chart.tax("], &["settlement/taxes.rs", "rules/src/tax/facts.rs"]);
     absent_in_core(&["_not_invoiced.clone()", ".inventory.clone()", "_advances.clone()"], &[]);

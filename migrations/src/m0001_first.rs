@@ -13,7 +13,7 @@ mod settlement;
 mod stock;
 mod tax;
 
-use crate::table::{COUNT_ACCESS_CHANGE, NOTE_ACCESS_CHANGE, REFUSE_CHANGE, Table};
+use crate::table::{COUNT_ACCESS_CHANGE, INSTR, NOTE_ACCESS_CHANGE, REFUSE_CHANGE, Table};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 
@@ -77,7 +77,7 @@ async fn begin(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
 /// Makes indexes, guards, and the triggers that note what is written without its seal.
 pub async fn guard(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
     if connection.get_database_backend() == DbBackend::Postgres {
-        for function in [REFUSE_CHANGE, COUNT_ACCESS_CHANGE, NOTE_ACCESS_CHANGE] {
+        for function in [INSTR, REFUSE_CHANGE, COUNT_ACCESS_CHANGE, NOTE_ACCESS_CHANGE] {
             connection.execute_unprepared(function).await?;
         }
     }

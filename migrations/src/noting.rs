@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// Columns that no seal covers: where they alone change, nothing is noted.
 const UNSEALED: &[(&str, &[&str])] =
-    &[("sessions", &["seen_at"]), ("open_items", &["open", "base_open"]), ("stock_lines", &["cost"])];
+    &[("sessions", &["seen_at"]), ("open_items", &["open", "base_open"]), ("stock_lines", &["cost", "was_missing"])];
 
 /// What says that the triggers are to be made anew.
 pub const DUE: &str = "triggers";
@@ -37,10 +37,28 @@ const ON_POSTGRES: &str = "\
    LEFT JOIN pg_index i ON i.indrelid = t.oid AND i.indisprimary \
    WHERE n.nspname = current_schema() AND t.relkind = 'r' AND {which} ORDER BY t.relname, a.attnum";
 
+/// How what a column holds is written as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Identifier,
+    Bytes,
+    Other,
+}
+
+impl Kind {
+    fn of(declared: &str) -> Self {
+        match declared {
+            "uuid" | "uuid_text" => Self::Identifier,
+            "blob" | "bytea" => Self::Bytes,
+            _ => Self::Other,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Column {
     name: String,
-    is_uuid: bool,
+    kind: Kind,
     /// From one on, where it is part of the key.
     place: i64,
 }
@@ -140,7 +158,7 @@ async fn found(connection: &impl ConnectionTrait, which: &str) -> Result<Vec<Not
         let table: String = row.try_get("", "relation")?;
         let kind: String = row.try_get("", "kind")?;
         let (name, place) = (row.try_get("", "name")?, row.try_get("", "place")?);
-        let column = Column { name, is_uuid: kind.starts_with("uuid"), place };
+        let column = Column { name, kind: Kind::of(&kind), place };
         match found.last_mut().filter(|last| last.table == table) {
             Some(last) => last.columns.push(column),
             None => found.push(Noted { table, columns: vec![column], on_postgres }),
@@ -173,12 +191,15 @@ impl Noted {
     /// A column as text; nothing where it holds nothing.
     fn text(&self, row: &str, column: &Column) -> String {
         let name = &column.name;
-        match (self.on_postgres, column.is_uuid) {
-            (true, true) => format!("replace({row}.\"{name}\"::text, '-', '')"),
-            (true, false) => format!("{row}.\"{name}\"::text"),
+        match (self.on_postgres, column.kind) {
+            (true, Kind::Identifier) => format!("replace({row}.\"{name}\"::text, '-', '')"),
+            (true, Kind::Bytes) => format!("encode({row}.\"{name}\", 'hex')"),
+            (true, Kind::Other) => format!("{row}.\"{name}\"::text"),
             // The digits of nothing would be an empty text.
-            (false, true) => format!("CASE WHEN {row}.\"{name}\" IS NOT NULL THEN lower(hex({row}.\"{name}\")) END"),
-            (false, false) => format!("CAST({row}.\"{name}\" AS TEXT)"),
+            (false, Kind::Identifier | Kind::Bytes) => {
+                format!("CASE WHEN {row}.\"{name}\" IS NOT NULL THEN lower(hex({row}.\"{name}\")) END")
+            }
+            (false, Kind::Other) => format!("CAST({row}.\"{name}\" AS TEXT)"),
         }
     }
 

@@ -12,8 +12,12 @@ enum Kind {
     Number,
     Flag,
     Text,
-    /// Text that is sorted or compared by bytes on both engines: PostgreSQL would else follow its locale. Days are such.
+    /// Text that is sorted or compared by bytes on both engines: PostgreSQL would else follow its locale.
     Word,
+    /// How many days after the first of 1970.
+    Day,
+    /// A text that is kept packed.
+    Packed,
 }
 
 /// A column of a table.
@@ -50,7 +54,11 @@ pub const fn word(name: &'static str) -> Column {
 }
 
 pub const fn day(name: &'static str) -> Column {
-    column(name, Kind::Word)
+    column(name, Kind::Day)
+}
+
+pub const fn packed(name: &'static str) -> Column {
+    column(name, Kind::Packed)
 }
 
 /// A column that may hold nothing.
@@ -70,7 +78,9 @@ impl Column {
             (Kind::Id, true) => "uuid",
             (Kind::Id, false) => "uuid_text",
             (Kind::Number, true) => "bigint",
-            (Kind::Number, false) => "integer",
+            (Kind::Number, false) | (Kind::Day, _) => "integer",
+            (Kind::Packed, true) => "bytea",
+            (Kind::Packed, false) => "blob",
             (Kind::Flag, true) => "bool",
             (Kind::Flag, false) => "boolean",
             (Kind::Word, true) => "text COLLATE \"C\"",
@@ -95,8 +105,15 @@ pub struct Table {
     grows_only: bool,
     /// Whether `SQLite` keeps its rows in the key itself: one b-tree less. Good where rows are short.
     is_thin: bool,
-    indexes: Vec<String>,
+    indexes: Vec<Index>,
     guards: Vec<Guard>,
+}
+
+/// What finds rows, on each engine.
+#[derive(Debug, Clone)]
+struct Index {
+    on_sqlite: String,
+    on_postgres: String,
 }
 
 /// What is made after the rows are there, on each engine.
@@ -112,6 +129,10 @@ const SEAL: Column = text("seal").or("''");
 /// What ends what grows only on PostgreSQL; one function for all of them.
 pub(crate) const REFUSE_CHANGE: &str = "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
      RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$";
+
+/// Where bytes lie within others, on PostgreSQL as `SQLite` has it: from one on, 0 where they do not.
+pub(crate) const INSTR: &str = "CREATE OR REPLACE FUNCTION instr(whole bytea, part bytea) RETURNS integer LANGUAGE sql \
+     IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT position(part IN whole) $$";
 
 /// What raises the counter of changes that nobody may forget, on PostgreSQL.
 pub(crate) const COUNT_ACCESS_CHANGE: &str = "CREATE FUNCTION count_access_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
@@ -151,6 +172,16 @@ impl Table {
     /// The names of its columns, in order.
     pub fn columns(&self) -> impl Iterator<Item = &'static str> {
         self.columns.iter().map(|column| column.name)
+    }
+
+    /// The names of those that hold days.
+    pub fn days(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().filter(|column| column.kind == Kind::Day).map(|column| column.name)
+    }
+
+    /// The names of those that hold what is packed.
+    pub fn packed(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().filter(|column| column.kind == Kind::Packed).map(|column| column.name)
     }
 
     /// Its key, in order.
@@ -199,31 +230,47 @@ impl Table {
         self
     }
 
-    fn indexed(mut self, how: &str, name: &str, columns: &str) -> Self {
+    fn indexed(mut self, how: &str, name: &str, columns: &str, needs_company: bool) -> Self {
         let lead = if self.key.first() == Some(&"business_id") { "business_id, " } else { "" };
         let (columns, rest) = columns
             .split_once(" WHERE ")
             .map_or((columns, String::new()), |(columns, which)| (columns, format!(" WHERE {which}")));
-        self.indexes.push(format!("CREATE {how} {name} ON {} ({lead}{columns}){rest}", self.name));
+        let led_by = |lead: &str| format!("CREATE {how} {name} ON {} ({lead}{columns}){rest}", self.name);
+        let on_sqlite = led_by(if needs_company { lead } else { "" });
+        self.indexes.push(Index { on_sqlite, on_postgres: led_by(lead) });
         self
     }
 
     /// Finds rows by these columns, of some of them where it says which.
     #[must_use]
     pub fn found_by(self, name: &str, columns: &str) -> Self {
-        self.indexed("INDEX", name, columns)
+        self.indexed("INDEX", name, columns, true)
+    }
+
+    /// Finds rows by columns of which the first is an identifier that no other company has. `SQLite` is told how many rows
+    /// have the same ([`crate::statistics`]), so there the company need not stand in front of it.
+    #[must_use]
+    pub fn found_by_own(self, name: &str, columns: &str) -> Self {
+        self.indexed("INDEX", name, columns, false)
+    }
+
+    /// The same of an identifier that no other row has.
+    #[must_use]
+    pub fn unique_by_own(self, name: &str, columns: &str) -> Self {
+        self.indexed("UNIQUE INDEX", name, columns, false)
     }
 
     /// No two rows have the same in these columns.
     #[must_use]
     pub fn unique(self, name: &str, columns: &str) -> Self {
-        self.indexed("UNIQUE INDEX", name, columns)
+        self.indexed("UNIQUE INDEX", name, columns, true)
     }
 
     /// Over all companies.
     #[must_use]
     pub fn unique_everywhere(mut self, name: &str, column: &str) -> Self {
-        self.indexes.push(format!("CREATE UNIQUE INDEX {name} ON {} ({column})", self.name));
+        let made = format!("CREATE UNIQUE INDEX {name} ON {} ({column})", self.name);
+        self.indexes.push(Index { on_sqlite: made.clone(), on_postgres: made });
         self
     }
 
@@ -306,12 +353,16 @@ impl Table {
         format!("CREATE TABLE \"{}\" ({}){how}", self.name, parts.join(", "))
     }
 
+    fn indexes_on(&self, on_postgres: bool) -> impl Iterator<Item = &String> {
+        self.indexes.iter().map(move |index| if on_postgres { &index.on_postgres } else { &index.on_sqlite })
+    }
+
     /// Everything that is said of it to an engine, but for what is noted of its rows, which follows from its columns.
     #[cfg(test)]
     pub(crate) fn said(&self, on_postgres: bool) -> Vec<String> {
         let guards =
             self.guards.iter().flat_map(|guard| if on_postgres { &guard.on_postgres } else { &guard.on_sqlite });
-        [self.made(on_postgres)].into_iter().chain(self.indexes.iter().chain(guards).cloned()).collect()
+        [self.made(on_postgres)].into_iter().chain(self.indexes_on(on_postgres).chain(guards).cloned()).collect()
     }
 
     /// Makes it, bare: its key and what it refers to are there, and nothing else that looks at its rows.
@@ -325,7 +376,7 @@ impl Table {
         let on_postgres = connection.get_database_backend() == DbBackend::Postgres;
         let guards =
             self.guards.iter().flat_map(|guard| if on_postgres { &guard.on_postgres } else { &guard.on_sqlite });
-        for statement in self.indexes.iter().chain(guards) {
+        for statement in self.indexes_on(on_postgres).chain(guards) {
             connection.execute_unprepared(statement).await?;
         }
         if self.is_sealed {

@@ -2,6 +2,7 @@
 
 use super::server::{Company, Said};
 use super::{Dialect, Server};
+use ledger_core::day::Day;
 use postgres_kit::{Patience, Target};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr};
 use serde_json::{Value, json};
@@ -87,13 +88,27 @@ pub async fn connected(url: &str) -> Result<DatabaseConnection, DbErr> {
     sqlite_kit::proxied(&opening).await.map(|(database, _)| database)
 }
 
+/// A statement in which days are said as they are kept.
+pub fn with_days(sql: &str) -> String {
+    let (mut said, mut rest) = (String::new(), sql);
+    while let Some(at) = rest.find('\'') {
+        let day = rest.get(at + 1..at + 12).and_then(|text| text.strip_suffix('\''));
+        let number = day.and_then(|day| day.parse::<Day>().ok()).map(|day| day.number().to_string());
+        let end = at + if number.is_some() { 12 } else { 1 };
+        said.push_str(&rest[..at]);
+        said.push_str(number.as_deref().unwrap_or("'"));
+        rest = &rest[end..];
+    }
+    said + rest
+}
+
 /// Runs SQL behind the server's back.
 pub fn behind_the_back(server: &Server, statements: &[String]) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let database = connected(server.database_url()).await.map_err(|error| error.to_string())?;
         for statement in statements {
-            database.execute_unprepared(statement).await.map_err(|error| error.to_string())?;
+            database.execute_unprepared(&with_days(statement)).await.map_err(|error| error.to_string())?;
         }
         database.close().await.map_err(|error| error.to_string())
     })

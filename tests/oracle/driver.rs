@@ -59,6 +59,11 @@ impl<'s> Driver<'s> {
                     "name": format!("{name}{place}"), "rate": shown(one.rate, 3), "kind": one.kind.name(),
                     "isCompound": one.compound, "recoverablePercent": one.recoverable
                 });
+                let of = &one.boxes;
+                body["boxes"] = json!({
+                    "salesBase": of.sales_base, "salesTax": of.sales_tax, "purchaseBase": of.purchase_base,
+                    "purchaseDue": of.purchase_due, "purchaseClaim": of.purchase_claim
+                });
                 if one.later != one.rate {
                     body["rates"] = json!([{"validFrom": "2026-01-01", "rate": shown(one.later, 3)}]);
                 }

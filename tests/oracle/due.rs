@@ -4,27 +4,29 @@
 use super::books::{Books, Document, Settled, TaxFigures};
 use super::command::{Key, What};
 use super::exact::part;
-use super::stock::{Outcome, Source, lives};
+use super::stock::{Dearer, Fact, Outcome, Source, lives, story};
 use super::world::{CODES, TaxKind};
 use std::collections::BTreeMap;
 
 /// A figure of a document that is shared when it is settled.
 #[derive(Debug, Clone)]
-struct Row {
-    code: Option<usize>,
+pub struct Row {
+    pub code: Option<usize>,
+    /// Of its code.
+    pub component: usize,
     /// Where its base, its tax and what of that cannot be claimed stand among the figures of tax.
-    places: [usize; 3],
-    figures: [i128; 3],
+    pub places: [usize; 3],
+    pub figures: [i128; 3],
     /// Whether its base is the turnover of its line.
-    leads: bool,
+    pub leads: bool,
 }
 
 /// What is settled at once, and whether it counts or lapses.
-type Portion = (i128, bool);
+pub type Portion = (i128, bool);
 
 impl Books {
     /// Whether it sells, and what makes it negative; none for what always counts when it is written.
-    fn of_trade(&self, document: &Document) -> Option<(bool, i128, Vec<Option<usize>>)> {
+    pub fn of_trade(&self, document: &Document) -> Option<(bool, i128, Vec<Option<usize>>)> {
         match &document.what {
             What::Trade(trade) => Some((trade.sells, 1, trade.lines.iter().map(|line| line.code).collect())),
             What::Credit(credit) => {
@@ -38,7 +40,7 @@ impl Books {
     }
 
     /// The figures of a document that wait for its settlement. A reverse charge does not.
-    fn rows(&self, document: &Document) -> Vec<Row> {
+    pub fn rows(&self, document: &Document) -> Vec<Row> {
         let Some((sells, times, codes)) = self.of_trade(document) else { return Vec::new() };
         let places = if sells { [0, 1, 4] } else { [2, 3, 4] };
         let mut rows = Vec::new();
@@ -48,11 +50,12 @@ impl Books {
         };
         for (line, (code, net)) in codes.into_iter().zip(nets).enumerate() {
             let Some(of_code) = code else {
-                rows.push(Row { code, places, figures: [net * times, 0, 0], leads: true });
+                rows.push(Row { code, component: 0, places, figures: [net * times, 0, 0], leads: true });
                 continue;
             };
             let mut leads = true;
-            for (component, [_, tax, claimed]) in CODES[of_code].1.iter().zip(&document.lines[line].home_taxes) {
+            let taxes = CODES[of_code].1.iter().zip(&document.lines[line].home_taxes);
+            for (place, (component, [_, tax, claimed])) in taxes.enumerate() {
                 let (tax, lost) = match (component.kind.is_charged(), sells) {
                     (true, true) => (*tax, 0),
                     (true, false) => (*claimed, tax - claimed),
@@ -61,7 +64,7 @@ impl Books {
                 let base = if leads { net } else { 0 };
                 if component.kind != TaxKind::Reverse {
                     let figures = [base * times, tax * times, lost * times];
-                    rows.push(Row { code, places, figures, leads });
+                    rows.push(Row { code, component: place, places, figures, leads });
                 }
                 leads = false;
             }
@@ -70,7 +73,7 @@ impl Books {
     }
 
     /// How a document was settled by the end of a day.
-    fn portions(&self, key: Key, day: usize) -> Vec<Portion> {
+    pub fn portions(&self, key: Key, day: usize) -> Vec<Portion> {
         let mut all: Vec<(&Key, &Settled)> = self
             .settled
             .iter()
@@ -89,7 +92,7 @@ impl Books {
     }
 
     /// What of each row counts by the end of a day.
-    fn due(&self, key: Key, day: usize) -> Vec<(Row, [i128; 3])> {
+    pub fn due(&self, key: Key, day: usize) -> Vec<(Row, [i128; 3])> {
         let document = &self.documents[&key];
         if !lives(document.day, document.until, day) {
             return Vec::new();
@@ -175,12 +178,12 @@ impl Books {
                         items[*item][day].waits.get(&source).map_or(0, |[waits, _]| *waits)
                     } else {
                         // What a bill makes dearer is no part of what waits.
-                        let changes = self.changes.iter().filter(|one| one.of == source && live(one.day, one.until));
-                        quantity * cost / 1_000 + changes.map(|one| one.amount).sum::<i128>()
+                        let facts: Vec<&Fact> = self.facts.iter().filter(|fact| fact.item == *item).collect();
+                        quantity * cost / 1_000 + story(&facts, &self.changes, source, day).dearer
                     };
                 }
             }
-            for other in self.ever_derived(*key).map(|(_, one)| one).filter(|one| live(one.day, one.until)) {
+            for (of, other) in self.ever_derived(*key).filter(|(_, one)| live(one.day, one.until)) {
                 match &other.what {
                     What::Trade(trade) => {
                         for (line, asked) in other.lines.iter().zip(&trade.lines) {
@@ -189,12 +192,27 @@ impl Books {
                         }
                     }
                     What::Return { lines, .. } => {
-                        for (place, quantity) in lines {
+                        for (line, (place, quantity)) in lines.iter().enumerate() {
                             sum.0 -= quantity;
-                            sum.1 -= if delivered { 0 } else { quantity * note.lines[*place].2 / 1_000 };
+                            let facts: Vec<&Fact> =
+                                self.facts.iter().filter(|fact| fact.item == note.lines[*place].0).collect();
+                            let back = story(&facts, &self.changes, (*key, *place), day).back;
+                            sum.1 -= if delivered { 0 } else { back[&(of, line)] };
                         }
                     }
                     _ => {}
+                }
+            }
+        }
+        // Freight that is billed before the goods of a bill stands with that bill until they are there.
+        for (key, document) in self.documents.iter().filter(|_| !delivered) {
+            let bill = |of: Key| self.documents.get(&of).filter(|bill| matches!(bill.what, What::Trade(_)));
+            for change in self.changes.iter().filter(|change| change.of.0 == *key) {
+                let waits = bill(change.of.0).is_some() && lives(change.day, change.until, day);
+                if let (true, Dearer::Beside(amount)) =
+                    (waits && !lives(document.day, document.until, day), change.what)
+                {
+                    sums.entry(*key).or_default().1 -= amount;
                 }
             }
         }

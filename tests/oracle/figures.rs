@@ -2,7 +2,7 @@
 
 use super::books::{Books, Posting, TaxFigures};
 use super::command::{Key, What};
-use super::stock::{Fact, Kind, Outcome, lives, on};
+use super::stock::{Fact, Kind, Outcome, lives, on, story};
 use super::world::{DAYS, ITEMS, account};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,10 +89,11 @@ impl Books {
                 // It was taken off what waits.
                 (Kind::Back { .. }, What::Return { .. }) | (Kind::Invoiced(_) | Kind::Standard(_), _) => {}
                 (Kind::Back { .. }, _) => add(account::COST, -cost),
-                // What it costs by its note waits no longer; the difference to what left is a variance.
+                // What it cost by its note, or by what billed it since, waits no longer; the difference to what left is a
+                // variance.
                 (Kind::Sent(of), What::Return { .. }) => {
-                    let What::Note(note) = &self.documents[&of.0].what else { panic!("a return is of a note") };
-                    let said = fact.quantity * note.lines[of.1].2 / 1_000;
+                    let facts: Vec<&Fact> = self.facts.iter().filter(|one| one.item == item).collect();
+                    let said = story(&facts, &self.changes, *of, day).back[&fact.source];
                     add(account::RECEIVED, said);
                     add(account::VARIANCE, cost - said);
                 }
@@ -105,9 +106,8 @@ impl Books {
                     add(own, -amount);
                     add(account::VARIANCE, above);
                     // What it came to cost more or less was posted where goods wait.
-                    let changes = self.changes.iter().filter(|change| change.of == fact.source);
-                    let changes = changes.filter(|change| lives(change.day, change.until, day));
-                    add(account::RECEIVED, -changes.map(|change| change.amount).sum::<i128>());
+                    let facts: Vec<&Fact> = self.facts.iter().filter(|one| one.item == item).collect();
+                    add(account::RECEIVED, -story(&facts, &self.changes, fact.source, day).dearer);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::books::{Books, Document, Open, Posting, Refusals, TaxFigures, TaxRow};
 use super::command::{Credit, Key, Money, Note, Trade, What};
 use super::exact::{by_weight, part};
-use super::stock::{Change, Fact, Kind};
+use super::stock::{Change, Dearer, Fact, Kind, Source};
 use super::tax::{Line, Taxed, Terms, taxed};
 use super::world::{CODES, CURRENCIES, ITEMS, Method, TaxKind, account};
 
@@ -173,6 +173,11 @@ impl Books {
         self.facts.push(Fact { source, item, day, place, quantity, kind, until: None });
     }
 
+    fn dearer(&mut self, source: Source, of: Source, day: usize, what: Dearer) {
+        let place = self.place();
+        self.changes.push(Change { source, of, day, place, what, until: None });
+    }
+
     fn trade(&mut self, key: Key, trade: &Trade, document: &mut Document) -> Result<(), Refusals> {
         let terms = Terms {
             currency: trade.currency,
@@ -197,14 +202,12 @@ impl Books {
             match (&trade.of, asked.item) {
                 (Some((of, places)), Some(item)) => {
                     let noted = places[place];
-                    let worth = self.take_of((*of, noted), asked.quantity)?;
+                    self.take_of((*of, noted), asked.quantity)?;
                     if trade.sells {
                         self.fact((key, place), (item, trade.day), asked.quantity, Kind::Invoiced((*of, noted)));
                     } else {
-                        let amount = line.cost() - worth;
-                        let change =
-                            Change { source: (key, place), of: (*of, noted), day: trade.day, amount, until: None };
-                        self.changes.push(change);
+                        let what = Dearer::Billed(asked.quantity, line.cost());
+                        self.dearer((key, place), (*of, noted), trade.day, what);
                     }
                 }
                 (None, Some(item)) => {
@@ -232,15 +235,15 @@ impl Books {
         Ok(())
     }
 
-    /// Takes so many of what waits of a line of a note; what they are worth by the note.
-    fn take_of(&mut self, (of, place): (Key, usize), quantity: i128) -> Result<i128, Refusals> {
+    /// Takes so many of what waits of a line of a note.
+    fn take_of(&mut self, (of, place): (Key, usize), quantity: i128) -> Result<(), Refusals> {
         let (left, parts) = &mut self.documents.get_mut(&of).unwrap().left[place];
         if quantity > *left {
             return Err(["over_fulfilment"].into());
         }
         let worth = part(parts.home_net, quantity, *left);
         (*left, parts.home_net) = (*left - quantity, parts.home_net - worth);
-        Ok(worth)
+        Ok(())
     }
 
     fn note(&mut self, key: Key, note: &Note, document: &mut Document) {
@@ -269,10 +272,13 @@ impl Books {
         let What::Trade(trade) = &bill.what else { panic!("only goods of bills have more to carry") };
         let places: Vec<usize> = (0..trade.lines.len()).filter(|place| trade.lines[*place].item.is_some()).collect();
         let weight = |place: &usize| if *by_value { bill.lines[*place].cost() } else { trade.lines[*place].quantity };
-        let weights: Vec<i128> = places.iter().map(weight).collect();
+        let mut weights: Vec<i128> = places.iter().map(weight).collect();
+        if weights.iter().all(|weight| *weight == 0) {
+            // Goods that cost nothing share by their number.
+            weights = places.iter().map(|place| trade.lines[*place].quantity).collect();
+        }
         for (place, share) in places.iter().zip(by_weight(*amount, &weights)) {
-            let (source, of) = ((key, *place), (*of, *place));
-            self.changes.push(Change { source, of, day: *day, amount: share, until: None });
+            self.dearer((key, *place), (*of, *place), *day, Dearer::Beside(share));
         }
         document.post = vec![(account::RECEIVED, *amount), (account::PAYABLE, -amount)];
         let line = Taxed { home_net: *amount, ..Taxed::default() };

@@ -42,8 +42,67 @@ pub struct Change {
     pub source: Source,
     pub of: Source,
     pub day: usize,
-    pub amount: i128,
+    pub place: u64,
+    pub what: Dearer,
     pub until: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Dearer {
+    /// So much was paid beside the price.
+    Beside(i128),
+    /// So many were billed at so much: what of them waits by then is billed at what the note said, and costs the difference
+    /// more. What is billed beyond that makes nothing dearer.
+    Billed(i128, i128),
+}
+
+/// A day and the place in it.
+type Order = (usize, u64);
+
+/// What became of a receipt by the end of a day.
+#[derive(Debug, Default)]
+pub struct Story {
+    /// By how much more it costs by all that counts.
+    pub dearer: i128,
+    /// What each return to the supplier takes of it.
+    pub back: BTreeMap<Source, i128>,
+}
+
+/// Goods of a receipt wait, or are billed. What bills them takes what waits by then and costs the difference more; what it
+/// bills beyond that makes nothing dearer. What goes back takes what waits first, at what that costs.
+pub fn story(facts: &[&Fact], changes: &[Change], of: Source, day: usize) -> Story {
+    let mut story = Story::default();
+    let receipt = facts.iter().find(|fact| fact.source == of && lives(fact.day, fact.until, day));
+    let Some((fact, Kind::Receipt(amount))) = receipt.map(|fact| (fact, &fact.kind)) else { return story };
+    let (mut waits, mut billed) = ((fact.quantity, *amount), (0, 0));
+    let own = changes.iter().filter(|change| change.of == of && lives(change.day, change.until, day));
+    let back = facts.iter().filter(|fact| fact.kind == Kind::Sent(of) && lives(fact.day, fact.until, day));
+    let mut all: Vec<(Order, Result<&Change, &Fact>)> = own.map(|one| ((one.day, one.place), Ok(one))).collect();
+    all.extend(back.map(|fact| ((fact.day, fact.place), Err(*fact))));
+    all.sort_by_key(|(order, _)| *order);
+    for (_, one) in all {
+        match one {
+            Err(back) => {
+                let share = draw(&mut waits, back.quantity);
+                let rest = draw(&mut billed, back.quantity - share.0);
+                story.back.insert(back.source, share.1 + rest.1);
+            }
+            Ok(Change { what: Dearer::Beside(amount), .. }) => {
+                let pieces = waits.0 + billed.0;
+                let waiting = if waits.0 == 0 { 0 } else { part(*amount, waits.0, pieces) };
+                waits.1 += waiting;
+                billed.1 += amount - waiting;
+                story.dearer += amount;
+            }
+            Ok(Change { what: Dearer::Billed(quantity, amount), .. }) => {
+                let (taken, said) = draw(&mut waits, *quantity);
+                let within = if taken == 0 { 0 } else { part(*amount, taken, *quantity) };
+                billed = (billed.0 + taken, billed.1 + within);
+                story.dearer += within - said;
+            }
+        }
+    }
+    story
 }
 
 #[derive(Debug, Clone, Default)]
@@ -78,8 +137,6 @@ struct Replay {
     known: Option<(i128, i128)>,
     /// What left without being there: whose, how much, at what cost.
     holes: VecDeque<(Source, i128, i128)>,
-    /// What is left of receipts to go back: quantity and cost.
-    left: BTreeMap<Source, Pool>,
     /// What is left of issues: what waits, and what is invoiced.
     out: BTreeMap<Source, [Pool; 2]>,
 }
@@ -115,7 +172,6 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
         _ => fact.day,
     };
     live.sort_by_key(|fact| (there(fact), !matches!(fact.kind, Kind::Standard(_)), fact.place));
-    let known: Vec<&Change> = changes.iter().filter(|change| lives(change.day, change.until, day)).collect();
     let mut replay = Replay {
         method,
         there: Outcome::default(),
@@ -123,18 +179,13 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
         standard: STANDARD,
         known: None,
         holes: VecDeque::new(),
-        left: BTreeMap::new(),
         out: BTreeMap::new(),
     };
     for fact in live {
-        let changed = |by: usize| -> i128 {
-            known.iter().filter(|change| change.of == fact.source && change.day <= by).map(|change| change.amount).sum()
-        };
         match &fact.kind {
             Kind::Standard(cost) => replay.revalue(*cost),
             Kind::Receipt(amount) => {
-                let amount = amount + changed(usize::MAX);
-                replay.left.insert(fact.source, (fact.quantity, amount));
+                let amount = amount + story(facts, changes, fact.source, day).dearer;
                 replay.receive(fact.source, fact.quantity, amount);
             }
             Kind::Issue { waits } => replay.issue(fact.source, fact.quantity, *waits),
@@ -146,13 +197,8 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
             }
             Kind::Back { of, waits } => replay.back(fact.source, *of, (fact.quantity, *waits)),
             Kind::Sent(of) => {
-                // What the receipt turned out to cost later than this return is not its share.
-                let later: i128 = known
-                    .iter()
-                    .filter(|change| change.of == *of && change.day > fact.day)
-                    .map(|change| change.amount)
-                    .sum();
-                replay.send(fact.source, *of, fact.quantity, later);
+                let share = story(facts, changes, *of, day).back[&fact.source];
+                replay.send(fact.source, *of, fact.quantity, share);
             }
         }
         // An earlier day has judged its own movements, by what it knew.
@@ -286,13 +332,7 @@ impl Replay {
         }
     }
 
-    fn send(&mut self, source: Source, of: Source, quantity: i128, later: i128) {
-        let share = {
-            let (pieces, cost) = self.left.get_mut(&of).expect("what it is of came before");
-            let share = part(*cost - later, quantity, *pieces);
-            (*pieces, *cost) = (*pieces - quantity, *cost - share);
-            share
-        };
+    fn send(&mut self, source: Source, of: Source, quantity: i128, share: i128) {
         let cost = match self.method {
             Method::Standard => -self.move_standard(-quantity),
             Method::Average => {
@@ -308,6 +348,8 @@ impl Replay {
                 let (mut cost, mut rest) = (0, quantity);
                 if let Some(place) = self.layers.iter().position(|layer| layer.of == Some(of)) {
                     let layer = &mut self.layers[place];
+                    // What goes beyond it is missing at the cost of the last piece that was held: one of these.
+                    self.known = Some((layer.quantity, layer.value));
                     let taken = rest.min(layer.quantity);
                     cost = if taken == layer.quantity {
                         layer.value

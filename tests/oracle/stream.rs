@@ -235,8 +235,7 @@ impl Stream {
         let worth: i128 = books.documents[&of].lines.iter().map(super::tax::Taxed::cost).sum();
         (worth > 0).then(|| What::Landed {
             of,
-            // Before its goods it waits on their account, of which no report tells that yet.
-            day: self.day(books).max(books.documents[&of].day),
+            day: self.day(books),
             party: self.dice.below(PARTIES),
             amount: self.dice.from(100, 9_000),
             by_value: self.dice.one_of(2),

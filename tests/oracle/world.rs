@@ -89,28 +89,81 @@ pub struct Component {
     pub compound: bool,
     /// In percent.
     pub recoverable: i128,
+    pub boxes: Boxes,
 }
 
+/// Where its figures go in a return.
+#[derive(Debug, Clone, Copy)]
+pub struct Boxes {
+    pub sales_base: Option<&'static str>,
+    pub sales_tax: Option<&'static str>,
+    pub purchase_base: Option<&'static str>,
+    pub purchase_due: Option<&'static str>,
+    pub purchase_claim: Option<&'static str>,
+}
+
+const NO_BOX: Boxes =
+    Boxes { sales_base: None, sales_tax: None, purchase_base: None, purchase_due: None, purchase_claim: None };
+
+/// Of what is charged: two of sales, and what is claimed on purchases, whose bases share one.
+const fn charged(sales_base: &'static str, sales_tax: &'static str, claim: &'static str) -> Boxes {
+    Boxes {
+        sales_base: Some(sales_base),
+        sales_tax: Some(sales_tax),
+        purchase_base: Some("60"),
+        purchase_claim: Some(claim),
+        ..NO_BOX
+    }
+}
+
+const REVERSED: Boxes = Boxes {
+    sales_base: Some("21"),
+    sales_tax: None,
+    purchase_base: Some("84"),
+    purchase_due: Some("85"),
+    purchase_claim: Some("67"),
+};
+
 const fn component(kind: TaxKind, rate: i128) -> Component {
-    Component { kind, rate, later: rate, compound: false, recoverable: 100 }
+    Component { kind, rate, later: rate, compound: false, recoverable: 100, boxes: NO_BOX }
 }
 
 pub const CODES: [(&str, &[Component]); 12] = [
-    ("V20", &[component(TaxKind::Standard, 20_000)]),
-    ("V7", &[component(TaxKind::Standard, 7_000)]),
-    ("V19", &[Component { later: 16_000, ..component(TaxKind::Standard, 19_000) }]),
-    ("AB", &[component(TaxKind::Standard, 5_000), Component { compound: true, ..component(TaxKind::Standard, 9_975) }]),
+    ("V20", &[Component { boxes: charged("81", "81T", "66"), ..component(TaxKind::Standard, 20_000) }]),
+    ("V7", &[Component { boxes: charged("86", "86T", "66"), ..component(TaxKind::Standard, 7_000) }]),
+    ("V19", &[Component { later: 16_000, boxes: charged("81", "81T", "66"), ..component(TaxKind::Standard, 19_000) }]),
+    (
+        // A base is in a box once, whatever components name it.
+        "AB",
+        &[
+            Component { boxes: charged("81", "81T", "66"), ..component(TaxKind::Standard, 5_000) },
+            Component { compound: true, boxes: charged("81", "35T", "63"), ..component(TaxKind::Standard, 9_975) },
+        ],
+    ),
     ("HALF", &[Component { recoverable: 50, ..component(TaxKind::Standard, 20_000) }]),
-    ("RC", &[component(TaxKind::Reverse, 19_000)]),
-    ("RCH", &[Component { recoverable: 50, ..component(TaxKind::Reverse, 20_000) }]),
+    ("RC", &[Component { boxes: REVERSED, ..component(TaxKind::Reverse, 19_000) }]),
+    ("RCH", &[Component { recoverable: 50, boxes: REVERSED, ..component(TaxKind::Reverse, 20_000) }]),
     (
         "EXC",
-        &[component(TaxKind::PerUnit, 2_000), Component { compound: true, ..component(TaxKind::Standard, 20_000) }],
+        &[
+            component(TaxKind::PerUnit, 2_000),
+            Component {
+                compound: true,
+                boxes: Boxes { sales_tax: Some("36T"), ..NO_BOX },
+                ..component(TaxKind::Standard, 20_000)
+            },
+        ],
     ),
-    ("Z0", &[component(TaxKind::Zero, 0)]),
+    ("Z0", &[Component { boxes: Boxes { sales_base: Some("48"), ..NO_BOX }, ..component(TaxKind::Zero, 0) }]),
     ("EX", &[component(TaxKind::Exempt, 0)]),
     ("OUT", &[component(TaxKind::Outside, 0)]),
-    ("W", &[component(TaxKind::Standard, 20_000), component(TaxKind::Withheld, 10_000)]),
+    (
+        "W",
+        &[
+            Component { boxes: charged("81", "81T", "66"), ..component(TaxKind::Standard, 20_000) },
+            component(TaxKind::Withheld, 10_000),
+        ],
+    ),
 ];
 
 /// The accounts that streams and rules name.

@@ -5,6 +5,7 @@
 
 mod balances;
 mod bare;
+mod bytes;
 mod client;
 mod fair;
 mod invoices;
@@ -78,6 +79,13 @@ enum Command {
         #[arg(long, default_value_t = 250)]
         journals: usize,
     },
+    /// What a posted invoice takes on disk, by table and index
+    Bytes {
+        #[command(flatten)]
+        place: place::Place,
+        #[command(flatten)]
+        asked: bytes::Asked,
+    },
     /// Log-ins that fail, of people who are there and of people who are not
     Logins {
         #[command(flatten)]
@@ -127,6 +135,7 @@ fn main() -> ExitCode {
                 invoices::read(&place, many, few, seconds, turns).await
             }
             Command::Fair { place, seconds, journals } => fair::run(&place, seconds, journals).await,
+            Command::Bytes { place, asked } => bytes::run(&place, &asked).await,
             Command::Logins { place } => logins::run(&place).await,
             Command::Bare { file } => bare::serve(&file).await,
             Command::Balances { place, lines, few } => balances::run(&place, lines, few).await,

@@ -124,6 +124,7 @@ impl Turn {
 /// `duet serve`, until it is dropped.
 pub(crate) struct Server {
     process: Child,
+    program: PathBuf,
     pub(crate) address: std::net::SocketAddr,
     pub(crate) token: String,
     database: String,
@@ -134,8 +135,13 @@ const PASSWORD: &str = "as fast as it is right";
 
 impl Server {
     pub(crate) async fn start(database: &str) -> Result<Self> {
+        Self::of(std::env::current_exe()?, database).await
+    }
+
+    /// The same by another build of it.
+    pub(crate) async fn of(program: PathBuf, database: &str) -> Result<Self> {
         let data = std::env::temp_dir().join(format!("duet-bench-{}", std::process::id()));
-        let mut process = Command::new(std::env::current_exe()?)
+        let mut process = Command::new(&program)
             .args(["serve", "--listen", "127.0.0.1:0", "--database", database, "--data"])
             .arg(&data)
             .args([
@@ -167,7 +173,7 @@ impl Server {
         let login = json!({"email": EMAIL, "password": PASSWORD}).to_string();
         let answer = connection.send(&client::request("POST", "/b/api/auth/login", None, None, &login)).await?;
         let token = answer.json()?["token"].as_str().ok_or("no token")?.to_owned();
-        Ok(Self { process, address, token, database: database.to_owned() })
+        Ok(Self { process, program, address, token, database: database.to_owned() })
     }
 
     pub(crate) async fn ask(&self, method: &str, path: &str, business: Option<&str>, body: &str) -> Result<Value> {
@@ -177,6 +183,15 @@ impl Server {
             return Err(format!("{method} {path}: {}", String::from_utf8_lossy(&answer.body)).into());
         }
         answer.json()
+    }
+
+    /// The time that it spent so far, its own and the system's for it, in ticks of the kernel.
+    pub(crate) fn spent(&self) -> Result<u64> {
+        let told = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
+        // What the program is called may hold anything; the numbers come after it.
+        let (_, numbers) = told.rsplit_once(')').ok_or("the kernel does not say what a process spent")?;
+        let ticks = |place: usize| numbers.split_whitespace().nth(place).ok_or("no such number").map(str::parse::<u64>);
+        Ok(ticks(11)?? + ticks(12)??)
     }
 
     /// A company, and the identifiers of six of its accounts.
@@ -205,7 +220,7 @@ impl Server {
     fn proved(mut self, which: &[&str]) -> Result<bool> {
         self.stop();
         let data = std::env::temp_dir().join(format!("duet-bench-{}", std::process::id()));
-        let verified = Command::new(std::env::current_exe()?)
+        let verified = Command::new(&self.program)
             .args(["verify", "--database", &self.database, "--data"])
             .arg(&data)
             .args(which)

@@ -185,8 +185,8 @@ impl Rows {
             before: None,
             after: Some(view(&content).into()),
             search: None,
-            previous_hash: "0".repeat(64),
-            hash: "0".repeat(64),
+            previous_hash: "0".repeat(64).into(),
+            hash: "0".repeat(64).into(),
             keyed: true,
         });
         Ok(())

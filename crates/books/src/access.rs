@@ -194,17 +194,18 @@ impl Business {
 
     /// The day it is at the company's seat.
     pub fn today(&self, now: Instant) -> Day {
-        let utc = chrono::DateTime::from_timestamp_micros(now.micros()).unwrap_or_default();
-        Day::of(utc.with_timezone(&self.timezone).date_naive())
+        Day::of(now.utc().with_timezone(&self.timezone).date_naive())
     }
 
     /// When a day begins at the company's seat.
     pub fn beginning_of(&self, day: Day) -> Instant {
         use chrono::TimeZone;
-        // Where a clock is put forward at midnight, the day begins an hour later.
-        let hours = (0..24).filter_map(|hour| day.date().and_hms_opt(hour, 0, 0));
+        let midnight = day.date().and_time(chrono::NaiveTime::MIN);
+        // Where a clock is put forward at midnight, the day begins an hour later; one that a place left out, as Samoa did
+        // when it changed the side of the date line, begins with the next.
+        let hours = (0..=24).filter_map(|hour| midnight.checked_add_signed(chrono::TimeDelta::hours(hour)));
         let mut begins = hours.filter_map(|time| self.timezone.from_local_datetime(&time).earliest());
-        begins.next().map_or_else(Instant::default, |at| Instant::from_micros(at.timestamp_micros()))
+        begins.next().map_or_else(|| Instant::of(midnight.and_utc()), |at| Instant::of(at.to_utc()))
     }
 
     /// The company as a key sees it.
@@ -243,6 +244,13 @@ impl Business {
     }
 }
 
+/// The month and the day that years begin with, where there is such a day in every year.
+fn year_start(month: i64, day: i64) -> Option<(u32, u32)> {
+    const NO_LEAP_YEAR: i32 = 2001;
+    let (month, day) = (u32::try_from(month).ok()?, u32::try_from(day).ok()?);
+    Day::new(NO_LEAP_YEAR, month, day).map(|_| (month, day))
+}
+
 #[derive(FromQueryResult)]
 struct Facts {
     base_currency: String,
@@ -257,6 +265,11 @@ struct Facts {
 impl Facts {
     fn seen_from(self, id: BusinessId, seat: Seat, aliases: Aliases) -> Result<Business> {
         let known = crate::currency::Currency::known(&self.base_currency, format_args!("company {id}"))?;
+        let zone = &self.timezone;
+        let timezone = zone.parse().map_err(|_| Error::internal(format!("company {id} is in a time zone {zone:?}")))?;
+        let (month, day) = (self.fiscal_year_start_month, self.fiscal_year_start_day);
+        let (month, day) = year_start(month, day)
+            .ok_or_else(|| Error::internal(format!("company {id} begins its years on day {day} of month {month}")))?;
         Ok(Business {
             id,
             currency_decimals: known.decimals(),
@@ -264,9 +277,9 @@ impl Facts {
             settings: self.settings.0,
             status: self.status,
             seat: Arc::new(seat),
-            fiscal_year_start_month: u32::try_from(self.fiscal_year_start_month).unwrap_or(1),
-            fiscal_year_start_day: u32::try_from(self.fiscal_year_start_day).unwrap_or(1),
-            timezone: self.timezone.parse().unwrap_or(chrono_tz::UTC),
+            fiscal_year_start_month: month,
+            fiscal_year_start_day: day,
+            timezone,
             system_accounts: self.system_accounts,
             aliases: Arc::new(aliases),
         })
@@ -300,4 +313,56 @@ pub async fn set_of_role(connection: &impl ConnectionTrait, id: BusinessId, role
         .one(connection)
         .await?;
     Ok(found.ok_or_else(|| Error::internal(format!("the company has no permission set {role}")))?.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            base_currency: "EUR".into(),
+            settings: AsJson(BusinessSettings::default()),
+            status: BusinessStatus::Active,
+            fiscal_year_start_month: 4,
+            fiscal_year_start_day: 6,
+            timezone: "Europe/London".into(),
+            system_accounts: "{}".into(),
+        }
+    }
+
+    fn seen(facts: Facts) -> Result<Business> {
+        facts.seen_from(BusinessId::default(), Seat::owner(), Aliases::default())
+    }
+
+    #[test]
+    fn what_a_company_is_not_is_never_made_up() {
+        let business = seen(facts()).unwrap();
+        assert_eq!((business.fiscal_year_start_month, business.fiscal_year_start_day), (4, 6));
+        assert_eq!(business.timezone, chrono_tz::Europe::London);
+        for (what, broken) in [
+            ("Nowhere/Land", Facts { timezone: "Nowhere/Land".into(), ..facts() }),
+            ("month 13", Facts { fiscal_year_start_month: 13, ..facts() }),
+            ("month -4", Facts { fiscal_year_start_month: -4, ..facts() }),
+            ("day 29 of month 2", Facts { fiscal_year_start_month: 2, fiscal_year_start_day: 29, ..facts() }),
+        ] {
+            let told = format!("{:?}", seen(broken).unwrap_err());
+            assert!(told.contains(what), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_day_begins_when_its_place_has_it() {
+        let at = |timezone, day: &str| Business { timezone, ..Business::sample() }.beginning_of(day.parse().unwrap());
+        for (zone, day, begins) in [
+            (chrono_tz::Europe::Berlin, "2026-11-20", "2026-11-19T23:00:00.000000Z"),
+            // At midnight it became one o'clock.
+            (chrono_tz::America::Santiago, "2026-09-06", "2026-09-06T04:00:00.000000Z"),
+            // There was none: the day before ended with the day after.
+            (chrono_tz::Pacific::Apia, "2011-12-30", "2011-12-30T10:00:00.000000Z"),
+            (chrono_tz::Pacific::Apia, "2011-12-31", "2011-12-30T10:00:00.000000Z"),
+        ] {
+            assert_eq!(at(zone, day).to_string(), begins, "{day}");
+        }
+    }
 }

@@ -11,8 +11,10 @@ use crate::cx::Cx;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId, UserId};
+use crate::mentions;
 use crate::packed::Packed;
 use crate::seal::{Seals, heads};
+use crate::stored::HexDigest;
 use crate::texts::search_key;
 use crate::wire_enum;
 use schema::key::ResourceKey;
@@ -110,11 +112,11 @@ pub fn row(
         before: change.before.map(Packed::from),
         after: change.after.map(Packed::from),
         search,
-        previous_hash: previous.to_owned(),
-        hash: String::new(),
+        previous_hash: previous.to_owned().into(),
+        hash: HexDigest::default(),
         keyed: true,
     };
-    row.hash = hash(seals, &row);
+    row.hash = hash(seals, &row).into();
     row
 }
 
@@ -180,10 +182,10 @@ fn looked_for(json: &str) -> Option<String> {
 }
 
 /// Records that a word is found in; those from before there was a column for it by what they hold.
-pub fn found_by(like: &LikeExpr) -> Condition {
+pub fn found_by(word: &str, like: LikeExpr) -> Condition {
     use audit_log::Column;
-    let older = Condition::all().add(Column::Search.is_null()).add(Column::After.like(like.clone()));
-    Condition::any().add(Column::Search.like(like.clone())).add(older)
+    let older = Condition::all().add(Column::Search.is_null()).add(mentions::contains(Column::After, word));
+    Condition::any().add(Column::Search.like(like)).add(older)
 }
 
 /// What a walk along the chain came to.
@@ -239,7 +241,7 @@ pub async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
     if let Some(row) = books::Entity::find_by_id(business).one(connection).await? {
         if row.audit_sequence != last {
             report(last + 1, "is missing: records were cut off the end");
-        } else if row.audit_hash != head {
+        } else if *row.audit_hash != head {
             report(last, "is not the record that the chain ended with");
         } else if records > 0 && before != Some(eras.len() - 1) {
             report(last, "is not under the key");
@@ -278,17 +280,17 @@ impl Chain {
     fn follow(&mut self, eras: &[Seals], row: audit_log::Model) {
         if row.sequence != self.last + 1 {
             self.problems.report(self.last + 1, "is missing");
-        } else if row.previous_hash != self.head {
+        } else if *row.previous_hash != self.head {
             self.problems.report(row.sequence, "does not follow from the record before it");
         }
-        let era = eras.iter().position(|seals| hash(seals, &row) == row.hash);
+        let era = eras.iter().position(|seals| hash(seals, &row) == *row.hash);
         let made_with = era.filter(|_| row.keyed);
         if era.is_none() {
             self.problems.report(row.sequence, "is not what was written");
         } else if made_with < self.before {
             self.problems.report(row.sequence, "is not under the key, and the one before it is");
         }
-        (self.last, self.records, self.before, self.head) = (row.sequence, self.records + 1, made_with, row.hash);
+        (self.last, self.records, self.before, self.head) = (row.sequence, self.records + 1, made_with, row.hash.0);
     }
 }
 
@@ -297,7 +299,7 @@ pub async fn hash_at(connection: &impl ConnectionTrait, business: BusinessId, se
     let found = audit_log::Entity::find()
         .filter(audit_log::Column::BusinessId.eq(business))
         .filter(audit_log::Column::Sequence.eq(sequence));
-    Ok(found.one(connection).await?.map(|row| row.hash))
+    Ok(found.one(connection).await?.map(|row| row.hash.0))
 }
 
 /// Whether any record of a chain was made with the key.
@@ -333,7 +335,7 @@ mod tests {
     #[test]
     fn every_column_is_under_the_hash() {
         let whole = sample();
-        assert_eq!(hash(&seals(), &whole), whole.hash);
+        assert_eq!(hash(&seals(), &whole), *whole.hash);
         let tampered: [fn(&mut audit_log::Model); 12] = [
             |row| row.keyed = false,
             |row| row.search = None,
@@ -345,13 +347,13 @@ mod tests {
             |row| row.version_to = None,
             |row| row.before = Some("{ }".to_owned().into()),
             |row| (row.before, row.after) = (None, row.before.take()),
-            |row| row.previous_hash = "00".into(),
+            |row| row.previous_hash = HexDigest("00".into()),
             |row| row.address = Some(String::new()),
         ];
         for tamper in tampered {
             let mut row = whole.clone();
             tamper(&mut row);
-            assert_ne!(hash(&seals(), &row), whole.hash, "{row:?}");
+            assert_ne!(hash(&seals(), &row), *whole.hash, "{row:?}");
         }
     }
 

@@ -25,6 +25,7 @@ use crate::remembered::{self, Changes};
 use crate::seal::writing;
 use crate::seal::{Seals, heads};
 use crate::security::Told;
+use crate::shelf::Share;
 use company::Company;
 use facts::Facts;
 pub use gathering::{Mark, NewEntry, Rehearsed};
@@ -40,12 +41,12 @@ pub struct Desk {
     seals: Seals,
     /// What this batch's own writes are known by.
     batch: Mutex<String>,
+    /// What it may remember, beside other lanes.
+    share: Share,
 }
 
 /// As many companies as one lane remembers; the only lane of SQLite serves all of them.
 const MOST_COMPANIES: usize = 500;
-/// As many accounts, parties and items of all of them.
-const MOST_FACTS: usize = 30_000;
 
 #[derive(Default)]
 struct Inner {
@@ -68,8 +69,8 @@ struct Inner {
 }
 
 impl Desk {
-    pub fn new(seals: Seals) -> Self {
-        Self { inner: Mutex::default(), seals, batch: Mutex::default() }
+    pub fn new(seals: Seals, share: Share) -> Self {
+        Self { inner: Mutex::default(), seals, batch: Mutex::default(), share }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -87,7 +88,7 @@ impl Desk {
             inner.confirmed.clear();
             inner.changes = None;
             let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
-            if inner.companies.len() > MOST_COMPANIES || facts > MOST_FACTS {
+            if self.share.is_too_much(facts) || inner.companies.len() > MOST_COMPANIES {
                 inner.companies.clear();
             }
         }
@@ -150,7 +151,7 @@ impl Desk {
             entry_number: 0,
             recorded_at: Instant::default(),
             audit_sequence: 0,
-            audit_hash: String::new(),
+            audit_hash: String::new().into(),
             sums: String::new(),
             signature: String::new(),
         };

@@ -46,6 +46,7 @@ pub mod running;
 mod samples;
 pub mod seal;
 pub mod security;
+pub mod shelf;
 pub mod stock;
 pub mod strength;
 pub mod sums;

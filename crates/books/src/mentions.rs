@@ -6,13 +6,19 @@ use crate::ids::RecordId;
 use schema::some::is_draft;
 use schema::tables::documents::{self as table, Column};
 use schema::tables::mentions;
-use sea_orm::sea_query::LikeExpr;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
+
+/// Rows in which a text that is kept as it is, in bytes, has this in it.
+pub(crate) fn contains(column: impl ColumnTrait, part: &str) -> SimpleExpr {
+    let place = Func::cust(Alias::new("instr")).arg(Expr::col(column)).arg(Expr::val(part.as_bytes().to_vec()));
+    Expr::expr(place).gt(0_i64)
+}
 
 /// What a posted document names its entries move. A draft's own fields are JSON, in which an identifier stands as it
 /// is written.
 pub fn named_by_draft(id: RecordId) -> Condition {
-    Condition::all().add(is_draft()).add(Column::Content.like(LikeExpr::new(format!("%\"{id}\"%"))))
+    Condition::all().add(is_draft()).add(contains(Column::Content, &format!("\"{id}\"")))
 }
 
 /// Whether a draft names an item, a tax code or a payment term, or a document in the books ever did.

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, UnitPrice};
 use adjusting::Waits;
-use change::Change;
+use change::{Change, Worth};
 use rules::stock::{Effect, TooLarge};
 use schema::tables::{DocumentKind, FactKind, FactSide, StockKind, documents, stock_facts, stock_lines, stock_moves};
 use schema::tables::{stock, stock_snapshots};
@@ -135,7 +135,7 @@ impl Plan {
         let movements = self.facts.iter().filter(|fact| fact.is_listed());
         movements.map(|fact| {
             let cost = self.changes.iter().find_map(|change| change.costs_of_new.get(&fact.id));
-            (fact.line_id, cost.copied().unwrap_or(fact.booked_stock))
+            (fact.line_id, cost.map_or(fact.booked_stock, |worth| worth.cost))
         })
     }
 
@@ -241,7 +241,8 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()>
 }
 
 /// What the lists of documents look up of a movement.
-fn line_of(fact: &stock_facts::Model, cost: Option<Money>) -> Option<stock_lines::Model> {
+fn line_of(fact: &stock_facts::Model, worth: Option<Worth>) -> Option<stock_lines::Model> {
+    let worth = worth.unwrap_or(Worth { cost: fact.booked_stock, was_missing: false });
     Some(stock_lines::Model {
         business_id: fact.business_id,
         item_id: fact.item_id,
@@ -257,7 +258,8 @@ fn line_of(fact: &stock_facts::Model, cost: Option<Money>) -> Option<stock_lines
             _ => return None,
         },
         quantity: fact.moves(),
-        cost: cost.unwrap_or(fact.booked_stock),
+        cost: worth.cost,
+        was_missing: worth.was_missing,
     })
 }
 

@@ -30,7 +30,11 @@ pub fn body(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
 }
 
 fn rules(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
-    let row = |what: &str, in_a: &str, in_b: &str| format!("<tr><th>{what}</th><td>{in_a}</td><td>{in_b}</td></tr>\n");
+    // Where there is no room for columns, each cell says whose it is.
+    let [of_a, of_b] = [a, b].map(|dialect| escape(&dialect.name));
+    let row = |what: &str, in_a: &str, in_b: &str| {
+        format!("<tr><th>{what}</th><td data-of=\"{of_a}\">{in_a}</td><td data-of=\"{of_b}\">{in_b}</td></tr>\n")
+    };
     let code = |text: &str| format!("<code>{}</code>", escape(text));
     let login = |dialect: &Dialect| {
         dialect.operations.get(LOGIN).map_or_else(String::new, |login| format!("POST {}{}", dialect.base, login.path))

@@ -1,4 +1,4 @@
-//! What was billed and invoiced of goods that had waited, as facts of stock.
+//! What was billed and invoiced of goods that had waited, as facts of stock; and what was missing when it went.
 //!
 //! The step that first made facts made them of movements alone. So goods of which a part was invoiced by then waited for
 //! ever in the facts, and not in the books. What an invoice or a bill took of a note stands in the history of the note's
@@ -47,6 +47,23 @@ const CANCELLATIONS: &str = "\
 
 const OF_FACTS: &str = ") AS t JOIN stock_facts f ON f.business_id = t.business_id AND f.of_line_id = t.line_id \
    AND f.document_id = t.document_id AND f.kind IN ('invoice', 'bill') AND f.quantity = -t.invoiced AND f.date <= t.date";
+
+/// What went out when there was less than that.
+const MISSING: &str = "\
+ UPDATE stock_lines SET was_missing = 1 WHERE (business_id, item_id, date, sequence) IN ( \
+   SELECT t.business_id, t.item_id, t.date, t.sequence FROM ( \
+     SELECT l.business_id, l.item_id, l.date, l.sequence, l.quantity, SUM(l.quantity) \
+       OVER (PARTITION BY l.business_id, l.item_id ORDER BY l.date, l.sequence) AS there FROM stock_lines l) AS t \
+   WHERE t.quantity < 0 AND t.there < 0)";
+
+/// Marks what was missing when it went, in books that did not note it: what is left of it is to be valued from its day on.
+pub(crate) async fn of_what_was_missing(scratch: &Place) -> Result<(), DbErr> {
+    if scratch.columns("stock_lines").await?.iter().any(|column| column == "was_missing") {
+        return Ok(());
+    }
+    scratch.run("ALTER TABLE stock_lines ADD COLUMN was_missing boolean NOT NULL DEFAULT 0").await?;
+    scratch.run(MISSING).await
+}
 
 /// Makes these facts in books that had none of their own.
 pub(crate) async fn of_what_was_billed(scratch: &Place, taken: &Taken) -> Result<(), DbErr> {

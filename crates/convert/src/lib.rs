@@ -8,6 +8,7 @@
 //! marked as unfinished from its first statement to its last, and no server takes it as long as it is.
 
 mod facts;
+mod lean;
 mod place;
 mod rows;
 pub mod steps;

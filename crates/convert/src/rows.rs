@@ -1,5 +1,6 @@
 //! Rows on their way from one database into another, portion by portion: what is in memory is bounded by a portion.
 
+use crate::lean::Lean;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, QueryResult, Statement, TransactionTrait, Value};
 
@@ -79,6 +80,8 @@ pub(crate) struct Over<'t> {
     pub(crate) sealed: bool,
     /// How many rows there are.
     pub(crate) count: i64,
+    /// What is kept otherwise over there.
+    pub(crate) lean: Lean,
 }
 
 /// Copies a table. How many rows went over is answered.
@@ -105,8 +108,11 @@ pub(crate) async fn copy(
             let beside = if over.sealed && table == "entries" { lines_of(from, &portion).await? } else { Vec::new() };
             let mut rows = Vec::with_capacity(portion.len());
             for (place, row) in portion.iter().enumerate() {
-                let mut values: Vec<Value> =
-                    over.columns.iter().map(|name| value(row, name)).collect::<Result<_, _>>()?;
+                let mut values: Vec<Value> = over
+                    .columns
+                    .iter()
+                    .map(|name| over.lean.value(name, value(row, name)?))
+                    .collect::<Result<_, _>>()?;
                 if over.sealed {
                     let own = beside.get(place).map_or(&[][..], Vec::as_slice);
                     let seal = hand.seal(table, row, own)?;

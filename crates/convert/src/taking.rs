@@ -1,5 +1,6 @@
 //! Books are taken out of the old database, through the steps that they lack, and put into the new one.
 
+use crate::lean::{self, Lean};
 use crate::place::Place;
 use crate::rows::{self, Hand, Over, Progress, Walk};
 use crate::{facts, steps};
@@ -93,6 +94,7 @@ pub async fn take(old: &Place, scratch: &Place, progress: Progress<'_>) -> Resul
             columns: same.clone(),
             sealed: false,
             count: old.count(&table).await?,
+            lean: Lean::default(),
         };
         taken.rows += rows::copy((old.database(), scratch.database()), &over, &mut (), progress).await?;
         taken.columns.insert(table, same);
@@ -109,7 +111,7 @@ pub async fn step_up(scratch: &Place, taken: &Taken) -> Result<(), DbErr> {
             facts::of_what_was_billed(scratch, taken).await?;
         }
     }
-    Ok(())
+    facts::of_what_was_missing(scratch).await
 }
 
 /// Whether there is nothing in a database yet. What an earlier run left there, and did not finish, is taken away.
@@ -190,7 +192,8 @@ pub async fn put(from: &Place, new: &Place, mut seals: Seals<'_>, progress: Prog
         let own = table.columns().filter(|column| !made || *column != "seal");
         let columns = own.filter(|column| there.iter().any(|one| one == column)).map(str::to_owned).collect();
         let key = table.key().iter().map(|column| (*column).to_owned()).collect();
-        let over = Over { table: name, columns, key, sealed: made, count: from.count(name).await? };
+        let over =
+            Over { table: name, columns, key, sealed: made, count: from.count(name).await?, lean: Lean::of(name) };
         let both = (from.database(), new.database());
         kept.rows += match &mut seals {
             Seals::Made(hand) => rows::copy(both, &over, &mut **hand, progress).await?,
@@ -249,16 +252,17 @@ pub async fn compare(old: &Place, new: &Place) -> Result<Vec<String>, DbErr> {
         let is = figures(new.database().query_all_raw(is).await?)?;
         for (place, amount) in &was {
             if is.get(place) != Some(amount) {
-                found.push(format!("account {} on {}: {amount} before, {:?} now", place.0, place.1, is.get(place)));
+                let day = lean::said(place.1);
+                found.push(format!("account {} on {day}: {amount} before, {:?} now", place.0, is.get(place)));
             }
         }
         for place in is.keys().filter(|place| !was.contains_key(*place)) {
-            found.push(format!("account {} on {}: nothing before", place.0, place.1));
+            found.push(format!("account {} on {}: nothing before", place.0, lean::said(place.1)));
         }
     }
     for table in ["entries", "entry_lines"] {
         let columns: Vec<String> = old.columns(table).await?.into_iter().filter(|column| column != "seal").collect();
-        let key = old.key(table).await?;
+        let (key, lean) = (old.key(table).await?, Lean::of(table));
         let (mut left, mut right) = (Walk::along(table, &columns, &key), Walk::along(table, &columns, &key));
         loop {
             let (was, is) = (left.next(old.database()).await?, right.next(new.database()).await?);
@@ -270,7 +274,8 @@ pub async fn compare(old: &Place, new: &Place) -> Result<Vec<String>, DbErr> {
             };
             let differ = |(left, right): (&QueryResult, &QueryResult)| -> Result<bool, DbErr> {
                 for column in &columns {
-                    if rows::value(left, column)? != rows::value(right, column)? {
+                    let same = |row| lean.value(column, rows::value(row, column)?);
+                    if same(left)? != same(right)? {
                         return Ok(true);
                     }
                 }
@@ -295,14 +300,18 @@ async fn identifiers(place: &Place) -> Result<Vec<Value>, DbErr> {
     place.database().query_all_raw(asked).await?.iter().map(|row| rows::value(row, "id")).collect()
 }
 
-fn figures(rows: Vec<QueryResult>) -> Result<BTreeMap<(String, String), i64>, DbErr> {
-    let mut figures = BTreeMap::new();
+/// What each account moved by, by the number of the day.
+fn figures(rows: Vec<QueryResult>) -> Result<BTreeMap<(String, i64), i64>, DbErr> {
+    let (mut figures, lean) = (BTreeMap::new(), Lean::of("entry_lines"));
     for row in rows {
         let account = match rows::value(&row, "account_id")? {
             Value::Uuid(Some(id)) => id.to_string(),
             other => format!("{other:?}"),
         };
-        figures.insert((account, row.try_get("", "date")?), row.try_get("", "amount")?);
+        let Value::BigInt(Some(day)) = lean.value("date", rows::value(&row, "date")?)? else {
+            return Err(refused("a line of the ledger has no day"));
+        };
+        figures.insert((account, day), row.try_get("", "amount")?);
     }
     Ok(figures)
 }

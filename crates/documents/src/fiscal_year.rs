@@ -19,10 +19,6 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-mod closing;
-
-pub(crate) use closing::check_goes;
-
 pub struct FiscalYears;
 
 /// What a client sends to create or replace a fiscal year.
@@ -113,10 +109,10 @@ impl Resource for FiscalYears {
     }
 
     fn extras() -> Vec<Extra> {
-        closing::extras()
+        crate::year_end::extras()
     }
 
-    master_operations!(kit::master::create::<Self>, closing::replace);
+    master_operations!(kit::master::create::<Self>, crate::year_end::replace);
 }
 
 /// Whether a day is the last of a fiscal year: of one that is kept here, or of one as the company counts them.
@@ -171,12 +167,9 @@ impl Master for FiscalYears {
     }
 
     async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
-        let day = |column| match draft.get(column) {
-            Some(Value::String(Some(text))) => text.parse::<Day>().map_err(Error::internal),
-            _ => Err(Error::internal("a fiscal year has no days")),
-        };
+        let day = |column| Day::of_value(draft.get(column)).ok_or_else(|| Error::internal("a fiscal year has no days"));
         let (start, end) = (day(Column::Starts)?, day(Column::Ends)?);
-        if row.is_none() && closing::status_of(draft) == Some(FiscalYearStatus::Closed) {
+        if row.is_none() && crate::year_end::status_of(draft) == Some(FiscalYearStatus::Closed) {
             return Err(Error::field("status", "must be open or softClosed; close the year by its action"));
         }
         let mut others = table::Entity::find()

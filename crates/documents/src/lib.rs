@@ -5,34 +5,52 @@
 //! Refuses: to write the books by itself; that is the desk's.
 
 pub mod contra_entry;
+pub mod credit_note;
+pub mod debit_note;
+pub mod delivery_note;
 mod document;
 pub mod entry;
 pub mod fiscal_year;
 pub mod item;
 pub mod journal;
+mod parts;
+pub mod payment;
+pub mod purchase_invoice;
+pub mod purchase_order;
+pub mod receipt;
+pub mod receipt_note;
 pub mod revaluation;
-pub mod settlement;
+pub mod sales_invoice;
+pub mod sales_order;
 pub mod stock_adjustment;
-pub mod trade;
+mod year_end;
 
 use kit::operation::ResourceOperations;
 pub(crate) use words::{clock, currency, day, error, field, ids, money, quoting, stored, texts, wire_enum};
+
+/// What a write of anything leads to: counts of stock that it made wrong, what money in other currencies is carried at, and
+/// revaluations of days that it changed.
+pub async fn follow_up(cx: &books::cx::Cx<'_>) -> error::Result<()> {
+    stock_adjustment::counting::recount(cx).await?;
+    books::purses::keep(cx).await?;
+    revaluation::renew(cx).await
+}
 
 /// What can be done with each kind.
 pub fn operations() -> Vec<ResourceOperations> {
     vec![
         ResourceOperations::of::<item::Items>(),
-        ResourceOperations::of::<trade::SalesOrders>(),
-        ResourceOperations::of::<trade::DeliveryNotes>(),
-        ResourceOperations::of::<trade::SalesInvoices>(),
-        ResourceOperations::of::<trade::CreditNotes>(),
-        ResourceOperations::of::<trade::PurchaseOrders>(),
-        ResourceOperations::of::<trade::ReceiptNotes>(),
-        ResourceOperations::of::<trade::PurchaseInvoices>(),
-        ResourceOperations::of::<trade::DebitNotes>(),
-        ResourceOperations::of::<settlement::Receipts>(),
-        ResourceOperations::of::<settlement::Payments>(),
-        ResourceOperations::of::<settlement::allocation::Allocations>(),
+        ResourceOperations::of::<sales_order::SalesOrders>(),
+        ResourceOperations::of::<delivery_note::DeliveryNotes>(),
+        ResourceOperations::of::<sales_invoice::SalesInvoices>(),
+        ResourceOperations::of::<credit_note::CreditNotes>(),
+        ResourceOperations::of::<purchase_order::PurchaseOrders>(),
+        ResourceOperations::of::<receipt_note::ReceiptNotes>(),
+        ResourceOperations::of::<purchase_invoice::PurchaseInvoices>(),
+        ResourceOperations::of::<debit_note::DebitNotes>(),
+        ResourceOperations::of::<receipt::Receipts>(),
+        ResourceOperations::of::<payment::Payments>(),
+        ResourceOperations::of::<parts::settlement::allocation::Allocations>(),
         ResourceOperations::of::<stock_adjustment::StockAdjustments>(),
         ResourceOperations::of::<revaluation::Revaluations>(),
         ResourceOperations::of::<journal::Journals>(),

@@ -207,8 +207,11 @@ fn swagger_page(offered: &[Offer]) -> String {
     let documents: Vec<_> =
         offered.iter().map(|(title, path)| serde_json::json!({"url": path, "name": title})).collect();
     let documents = escape(&serde_json::Value::from(documents).to_string());
+    // Where there is no room beside the name of a group, what it is about stands below.
     let body = format!(
-        "<div id=\"swagger-ui\" data-documents=\"{documents}\"></div>\n\
+        "<style>@media (max-width: 40rem) {{ .swagger-ui .opblock-tag {{ flex-wrap: wrap; }} \
+         .swagger-ui .opblock-tag small {{ flex: 1 1 100%; order: 1; padding: 0 0 0.3rem; }} }}</style>\n\
+         <div id=\"swagger-ui\" data-documents=\"{documents}\"></div>\n\
          <script src=\"/swagger/assets/5.35.0/swagger-ui-bundle.js\"></script>\n\
          <script src=\"/swagger/assets/5.35.0/standalone-preset.js\"></script>\n\
          <script src=\"/swagger/assets/init-1.js\"></script>"

@@ -128,8 +128,8 @@ pub fn record(row: table::Model) -> Result<AuditRecord> {
         version_to: row.version_to,
         before: json(row.before)?,
         after: json(row.after)?,
-        previous_hash: row.previous_hash,
-        hash: row.hash,
+        previous_hash: row.previous_hash.0,
+        hash: row.hash.0,
     })
 }
 

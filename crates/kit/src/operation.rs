@@ -172,6 +172,14 @@ pub struct ResourceOperations {
     pub about: About,
     /// Whether its figures can be asked for at an earlier point in time.
     pub in_time: bool,
+    /// Whether an answer stands as long as nothing changes in the company that it was asked in.
+    pub cached: bool,
+    /// Members of its records that are shown once and never kept.
+    pub secrets: &'static [&'static str],
+    /// Whether its writes may change people.
+    pub changes_people: bool,
+    /// Whether it tells of calls.
+    pub tells_of_calls: bool,
     pub parameters: Vec<Parameter>,
     pub extras: Vec<Extra>,
     pub example: Value,
@@ -197,6 +205,10 @@ impl ResourceOperations {
             scope: R::SCOPE,
             about: R::ABOUT,
             in_time: R::IN_TIME,
+            cached: R::CACHED,
+            secrets: R::SECRETS,
+            changes_people: R::CHANGES_PEOPLE,
+            tells_of_calls: R::TELLS_OF_CALLS,
             parameters: R::parameters(),
             extras,
             example: R::example(),

@@ -76,6 +76,14 @@ pub trait Resource: Send + Sync + 'static {
     const VERBS: &'static [Verb] = &Verb::STANDARD;
     /// Whether its figures can be asked for at an earlier point in time.
     const IN_TIME: bool = false;
+    /// Whether an answer stands as long as nothing changes in the company that it was asked in.
+    const CACHED: bool = true;
+    /// Members of its records that are shown once, to whoever asked for them, and never kept.
+    const SECRETS: &'static [&'static str] = &[];
+    /// Whether its writes may change people, which stands in the installation's log as well.
+    const CHANGES_PEOPLE: bool = false;
+    /// Whether it tells of calls: those that were only counted so far are written down before it is read.
+    const TELLS_OF_CALLS: bool = false;
 
     /// Whether a new record is only planned in the lane, and written with the rest of its batch.
     fn plans(_draft: &Self::Draft) -> bool {

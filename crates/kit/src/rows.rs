@@ -78,8 +78,9 @@ pub trait Rows: Resource {
     /// Sort fields by their wire names, in the order of `ABOUT.sorts`.
     const SORTS: &'static [Column<Self>];
 
-    fn found_by(word: LikeExpr) -> Condition {
-        Condition::all().add(Self::SEARCH.like(word))
+    /// Rows that a word is found in, of which capitals were made small.
+    fn found_by(word: &str) -> Condition {
+        Condition::all().add(Self::SEARCH.like(containing(word)))
     }
     fn filters() -> Vec<Filter<Column<Self>>>;
     /// How many rows the caller can reach, where that is known without counting.
@@ -145,7 +146,7 @@ fn ordered<E: EntityTrait>(rows: Select<E>, column: E::Column, direction: Direct
 fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
     let mut condition = Condition::all();
     for word in query.search.iter().flat_map(|text| text.split_whitespace()) {
-        condition = condition.add(M::found_by(containing(&crate::texts::search_key(word))));
+        condition = condition.add(M::found_by(&crate::texts::search_key(word)));
     }
     if let Some(since) = query.updated_since {
         condition = condition.add(M::CHANGED.gte(since));
@@ -188,7 +189,7 @@ fn plain(value: &FilterValue) -> sea_orm::Value {
 }
 
 /// A LIKE pattern for text that contains this, where `%` and `_` stand for themselves.
-fn containing(text: &str) -> LikeExpr {
+pub fn containing(text: &str) -> LikeExpr {
     let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
     LikeExpr::new(format!("%{escaped}%")).escape('\\')
 }

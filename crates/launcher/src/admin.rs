@@ -43,7 +43,9 @@ pub(crate) struct Memory {
     answers: usize,
     /// What is remembered of users, keys and memberships, in bytes.
     remembered: usize,
-    /// Of all connections to SQLite together.
+    /// What lanes remember of companies, in bytes.
+    lanes: usize,
+    /// Of all connections to SQLite together: pages and statements.
     page_cache_kib: u32,
 }
 
@@ -58,11 +60,11 @@ impl Memory {
         Self::of((settings.caches / settings.most_tenants.max(1)).max(LEAST_CACHES))
     }
 
-    /// Half for pages of the database, a quarter for answers, an eighth for who may do what; what lanes remember of
-    /// companies is bounded by its number, and takes the rest.
+    /// Half for pages and statements of the database, a quarter for answers, an eighth for who may do what, and as much for
+    /// what lanes remember of companies.
     fn of(caches: usize) -> Self {
         let page_cache_kib = u32::try_from((caches / 2) >> 10).unwrap_or(u32::MAX);
-        Self { answers: caches / 4, remembered: caches / 8, page_cache_kib }
+        Self { answers: caches / 4, remembered: caches / 8, lanes: caches / 8, page_cache_kib }
     }
 }
 
@@ -150,6 +152,7 @@ pub(crate) async fn open_with(
         write_queue: settings.write_queue,
         answer_bytes: memory.answers,
         remembered_bytes: memory.remembered,
+        lane_bytes: memory.lanes,
         read_time: settings.read_time,
         clock: Clock::system(),
     };

@@ -191,10 +191,10 @@ async fn convert(settings: &Settings, asked: &Asked) -> Result<Done, String> {
     let file = Scratch::beside(settings)?;
     let scratch = Place::scratch(&file.0).await.map_err(|error| plain(&error))?;
     let taken = convert::take(&old, &scratch, &shown).await.map_err(|error| plain(&error))?;
-    let old_key = proved(settings, asked, &scratch, &taken).await?;
+    let Proved { key: old_key, by_seals } = proved(settings, asked, &scratch, &taken).await?;
     convert::step_up(&scratch, &taken).await.map_err(|error| plain(&error))?;
     scratch.close().await.map_err(|error| plain(&error))?;
-    let digests = digests_of(settings, &file, old_key.as_deref(), taken.sealed).await?;
+    let digests = digests_of(settings, &file, old_key.as_deref(), by_seals).await?;
 
     let key = key_of_new(settings, old_key.as_deref())?;
     let first = old_key.as_deref().unwrap_or(&key);
@@ -232,57 +232,65 @@ async fn convert(settings: &Settings, asked: &Asked) -> Result<Done, String> {
     Ok(done)
 }
 
-/// That the old books are what their own server wrote. Their master key is answered, where they have one.
-async fn proved(settings: &Settings, asked: &Asked, scratch: &Place, taken: &Taken) -> Result<Option<Vec<u8>>, String> {
-    let mut found = None;
-    for key in candidates(settings, asked)? {
-        match ledger_core::ledger::is_of(scratch.database(), &Keys::of(&key)).await.map_err(|error| explain(&error))? {
-            None => return Ok(None),
-            Some(true) => {
-                found = Some(key);
-                break;
-            }
-            Some(false) => {}
+/// What the old books are known by.
+struct Proved {
+    /// Their master key, where they have one.
+    key: Option<Vec<u8>>,
+    /// Whether each row is what their own server wrote.
+    by_seals: bool,
+}
+
+/// That the old books are what their own server wrote. Where nothing in them says so, whoever runs this does: what a
+/// database says of itself (that it is old, that it belongs to nobody) is what somebody with the file would write there.
+async fn proved(settings: &Settings, asked: &Asked, scratch: &Place, taken: &Taken) -> Result<Proved, String> {
+    let is_of = async |key: &[u8]| {
+        let is_of = ledger_core::ledger::is_of(scratch.database(), &Keys::of(key)).await;
+        is_of.map_err(|error| explain(&error))
+    };
+    let mut key = None;
+    for one in candidates(settings, asked)? {
+        if is_of(&one).await? == Some(true) {
+            key = Some(one);
+            break;
         }
     }
-    let Some(key) = found else {
-        let belongs = ledger_core::ledger::is_of(scratch.database(), &Keys::of(b"nobody's")).await;
-        return match belongs.map_err(|error| explain(&error))? {
-            None => Ok(None),
-            Some(_) => {
-                Err("the old books are under a master key that is not here: name its file with --old-key".into())
-            }
-        };
-    };
-    if taken.sealed {
-        let keys = Keys::of(&key);
-        let findings = ledger_core::ledger::prove(scratch.database(), &keys, &taken.columns).await;
+    if key.is_none() && is_of(b"nobody's").await?.is_some() {
+        return Err("the old books are under a master key that is not here: name its file with --old-key".into());
+    }
+    if let (Some(key), true) = (&key, taken.sealed) {
+        let findings = ledger_core::ledger::prove(scratch.database(), &Keys::of(key), &taken.columns).await;
         let findings = findings.map_err(|error| explain(&error))?;
-        let never = findings.iter().any(|one| one.contains("nothing in these books is sealed"));
-        if never && asked.seal_old_books {
-            return Ok(Some(key));
+        if findings.is_empty() {
+            return Ok(Proved { key: Some(key.clone()), by_seals: true });
         }
-        if never {
-            return Err("nothing in the old books is sealed: where they are of a release that had no seals, \
-                        --seal-old-books takes them as they stand; else somebody took the seals off"
-                .into());
-        }
-        if !findings.is_empty() {
+        if !findings.iter().any(|one| one.contains("nothing in these books is sealed")) {
             return Err(format!(
                 "the old books are not as they were written, and nothing is brought over:\n  {}",
                 findings.join("\n  ")
             ));
         }
     }
-    Ok(Some(key))
+    if asked.seal_old_books {
+        return Ok(Proved { key, by_seals: false });
+    }
+    Err(format!(
+        "nothing in the old books proves what they say (their last step is {}): where they are of a release that had no \
+         seals, --seal-old-books takes them as they stand; else somebody took the seals off",
+        taken.version
+    ))
 }
 
 type Digests = BTreeMap<ledger_core::ids::BusinessId, String>;
 
 /// The digest of each old ledger, once its chains were proved.
-async fn digests_of(settings: &Settings, file: &Scratch, key: Option<&[u8]>, sealed: bool) -> Result<Digests, String> {
+async fn digests_of(
+    settings: &Settings,
+    file: &Scratch,
+    key: Option<&[u8]>,
+    by_seals: bool,
+) -> Result<Digests, String> {
     let ledger = open(settings, &file.url(), Purpose::Reading, key.unwrap_or(b"nobody's")).await?;
-    let proved = if sealed && key.is_some() { ledger.prove_chains().await } else { Ok(Vec::new()) };
+    let proved = if by_seals { ledger.prove_chains().await } else { Ok(Vec::new()) };
     let digests = ledger.digests().await;
     ledger.close().await;
     let found = proved.map_err(|error| explain(&error))?;

@@ -11,16 +11,20 @@ use ledger_core::resource::Resource;
 use ledger_core::resource::account::Accounts;
 use ledger_core::resource::business::Businesses;
 use ledger_core::resource::contra_entry::ContraEntries;
+use ledger_core::resource::delivery_note::DeliveryNotes;
 use ledger_core::resource::item::Items;
 use ledger_core::resource::journal::Journals;
 use ledger_core::resource::operation::Verb;
 use ledger_core::resource::party::Parties;
+use ledger_core::resource::payment::Payments;
+use ledger_core::resource::purchase_invoice::PurchaseInvoices;
+use ledger_core::resource::purchase_order::PurchaseOrders;
+use ledger_core::resource::receipt::Receipts;
+use ledger_core::resource::receipt_note::ReceiptNotes;
 use ledger_core::resource::registry::operations;
-use ledger_core::resource::settlement::{Payments, Receipts};
+use ledger_core::resource::sales_invoice::SalesInvoices;
+use ledger_core::resource::sales_order::SalesOrders;
 use ledger_core::resource::tax_code::TaxCodeRecords;
-use ledger_core::resource::trade::{
-    DeliveryNotes, PurchaseInvoices, PurchaseOrders, ReceiptNotes, SalesInvoices, SalesOrders,
-};
 use serde_json::{Map, Value, json};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;

@@ -12,7 +12,7 @@ use http_kit::handler::Shell;
 use http_kit::quota::Quotas;
 use http_kit::request::Limits;
 use ledger_core::auth::NewUser;
-use ledger_core::database::Purpose;
+use ledger_core::database::{Purpose, let_go};
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::ledger::Ledger;
 use serde_json::{Value, json};
@@ -54,6 +54,11 @@ struct Open {
     /// When it could not be opened the last time.
     failed: Mutex<Option<Instant>>,
 }
+
+/// What a tenant is known by, in its folder.
+const KEPT: &str = "tenant.json";
+/// As long as a server may take to let a tenant go that was taken out.
+const LET_GO: Duration = Duration::from_mins(1);
 
 /// Whoever could not be opened is not tried again before this.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -162,9 +167,10 @@ impl Books {
         }
     }
 
-    /// Closes tenants that nobody asked for in a while.
+    /// Closes tenants that nobody asked for in a while, and those that were taken out.
     pub(crate) async fn close_idle(&self) {
         if let Self::Many(tenants) = self {
+            tenants.forget_removed();
             let idle = tenants.settings().tenant_idle;
             tenants.close(|used| used.elapsed() >= idle).await;
         }
@@ -288,6 +294,15 @@ impl Tenants {
         }
     }
 
+    /// Lets those go that were taken out, whether anybody asks for them or not: who takes them out waits for that.
+    fn forget_removed(&self) {
+        let tenants = folder(&self.settings());
+        let open: Vec<String> = self.places().open.keys().cloned().collect();
+        for host in open.iter().filter(|host| !tenants.join(host).join(KEPT).is_file()) {
+            self.forget(host);
+        }
+    }
+
     /// Begins to close one. Until that is done whoever asks for it waits.
     fn farewell(&self, places: &mut Places, host: String, leaving: Arc<Open>) -> tokio::task::JoinHandle<()> {
         let (ended, ending) = watch::channel(());
@@ -354,7 +369,7 @@ pub(crate) fn normal_host(host: &str) -> Option<String> {
 /// The settings of a tenant; nothing where there is none.
 pub(crate) fn tenant_settings(settings: &Settings, host: &str) -> Option<Settings> {
     let data = folder(settings).join(host);
-    let text = std::fs::read_to_string(data.join("tenant.json")).ok()?;
+    let text = std::fs::read_to_string(data.join(KEPT)).ok()?;
     let kept: Value = serde_json::from_str(&text).ok()?;
     let own = || format!("sqlite:{}", data.join("duet.db").display());
     Some(Settings {
@@ -375,7 +390,7 @@ pub(crate) fn tenant_settings(settings: &Settings, host: &str) -> Option<Setting
 pub(crate) fn list(settings: &Settings) -> Vec<String> {
     let entries = std::fs::read_dir(folder(settings)).into_iter().flatten().filter_map(Result::ok);
     let mut hosts: Vec<String> = entries
-        .filter(|entry| entry.path().join("tenant.json").is_file())
+        .filter(|entry| entry.path().join(KEPT).is_file())
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     hosts.sort();
@@ -395,7 +410,7 @@ pub(crate) struct NewTenant {
 pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<String>, String> {
     let host = normal_host(&new.host).ok_or_else(|| format!("{} is no host name", new.host))?;
     let data = folder(settings).join(&host);
-    if data.join("tenant.json").exists() {
+    if data.join(KEPT).exists() {
         return Err(format!("the tenant {host} is there already"));
     }
     private::make_folder(&data)?;
@@ -422,7 +437,7 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
     };
     ledger.close().await;
     let made = made?;
-    std::fs::rename(&draft, data.join("tenant.json")).map_err(cannot)?;
+    std::fs::rename(&draft, data.join(KEPT)).map_err(cannot)?;
     Ok(made)
 }
 
@@ -444,19 +459,34 @@ async fn first_user(ledger: &Ledger, new: NewTenant) -> Result<Option<String>, S
 pub(crate) async fn remove(settings: &Settings, host: &str, stamp: &str) -> Result<PathBuf, String> {
     let host = normal_host(host).ok_or_else(|| format!("{host} is no host name"))?;
     let data = folder(settings).join(&host);
-    if !data.join("tenant.json").is_file() {
+    if !data.join(KEPT).is_file() {
         return Err(format!("there is no tenant {host}"));
     }
     // What is taken out says so itself; where its books cannot be opened, it is taken out all the same.
-    if let Some(own) = tenant_settings(settings, &host)
-        && let Err(why) = note_removal(&own, &host).await
+    let own = tenant_settings(settings, &host);
+    if let Some(own) = &own
+        && let Err(why) = note_removal(own, &host).await
     {
         crate::console::warn(&format!("the tenant's own log does not say that it was removed: {why}"));
     }
     let aside = settings.data.join("removed-tenants");
     private::make_folder(&aside)?;
     let aside = aside.join(format!("{host}-{stamp}"));
-    move_folder(&data, &aside)?;
+    // From here on nobody asks for it any more, and a server that has it open lets it go: whoever writes to a file that is
+    // not where it was would end, with all the others that it serves.
+    let (kept, out) = (data.join(KEPT), data.join("tenant.json.removed"));
+    move_to(&kept, &out)?;
+    let is_free = match &own {
+        Some(own) => let_go(own.database.expose(), LET_GO).await.map_err(|error| error.to_string()),
+        None => Ok(true),
+    };
+    if !matches!(is_free, Ok(true)) {
+        move_to(&out, &kept)?;
+        is_free?;
+        return Err(format!("{host} is still served after {LET_GO:?}; try again, or end that server first"));
+    }
+    move_to(&data, &aside)?;
+    move_to(&aside.join("tenant.json.removed"), &aside.join(KEPT))?;
     Ok(aside)
 }
 
@@ -470,7 +500,7 @@ async fn note_removal(own: &Settings, host: &str) -> Result<(), String> {
     noted.map_err(|error| admin::explain(&error))
 }
 
-fn move_folder(from: &Path, to: &Path) -> Result<(), String> {
+fn move_to(from: &Path, to: &Path) -> Result<(), String> {
     std::fs::rename(from, to).map_err(|error| format!("cannot move {} to {}: {error}", from.display(), to.display()))
 }
 

@@ -38,6 +38,7 @@ use ::books::keys::Keys;
 use ::books::remembered::Remembered;
 use ::books::running::Running;
 use ::books::seal::Seals;
+use ::books::shelf::Shelf;
 pub use administration::FirstUser;
 pub use call::{Answer, Call, Reply};
 pub use converting::{Kept, Off, Sealer, is_of, prove};
@@ -68,6 +69,8 @@ pub struct LedgerOptions {
     pub answer_bytes: usize,
     /// What is remembered of users, keys and memberships may weigh.
     pub remembered_bytes: usize,
+    /// What lanes may remember of companies, all of them together.
+    pub lane_bytes: usize,
     /// What one caller's reads may take of a minute; any time where it is zero.
     pub read_time: Duration,
     pub clock: Clock,
@@ -117,7 +120,7 @@ impl Ledger {
         let fair = Fair::new(shares);
         fair.set_budget(options.read_time);
         Ok(Arc::new(Self {
-            lanes: Lanes::new(database.clone(), seals.clone(), options.write_queue),
+            lanes: Lanes::new(database.clone(), seals.clone(), options.write_queue, Shelf::within(options.lane_bytes)),
             seals,
             database,
             clock: options.clock,
@@ -179,8 +182,7 @@ impl Ledger {
     }
 
     fn question(&self, principal: &Principal, call: &Call, business: &Business) -> Option<(answers::Asked, i64)> {
-        // People are seen by where the caller is as well, and change in other companies too.
-        if call.resource.key == ResourceKey::Users {
+        if !call.resource.cached {
             return None;
         }
         let (_, version) = principal.books.filter(|(id, _)| *id == business.id)?;

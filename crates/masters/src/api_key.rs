@@ -85,6 +85,8 @@ use table::Column;
 impl Resource for ApiKeys {
     const KEY: ResourceKey = ResourceKey::ApiKeys;
     const SCOPE: Scope = Scope::Business;
+    const SECRETS: &'static [&'static str] = &["secret"];
+    const CHANGES_PEOPLE: bool = true;
     const ABOUT: About = About {
         one: "an API key",
         many: "API keys",

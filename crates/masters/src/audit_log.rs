@@ -19,7 +19,6 @@ use kit::rows::{self, Filter, Rows, read_only};
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};
-use sea_orm::sea_query::LikeExpr;
 use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 
@@ -143,8 +142,8 @@ impl Rows for AuditLog {
     const SEARCH: Column = Column::Search;
     const SORTS: &'static [Column] = &[Column::Sequence, Column::At];
 
-    fn found_by(word: LikeExpr) -> Condition {
-        audit::found_by(&word)
+    fn found_by(word: &str) -> Condition {
+        audit::found_by(word, rows::containing(word))
     }
 
     fn filters() -> Vec<Filter<Column>> {

@@ -48,6 +48,7 @@ use table::Column;
 impl Resource for Businesses {
     const KEY: ResourceKey = ResourceKey::Businesses;
     const SCOPE: Scope = Scope::Installation;
+    const CHANGES_PEOPLE: bool = true;
     const ABOUT: About = About {
         one: "a business",
         many: "businesses",

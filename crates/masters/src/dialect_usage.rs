@@ -116,6 +116,7 @@ pub async fn uses(connection: &impl ConnectionTrait, business: BusinessId) -> Re
 impl Resource for DialectUsage {
     const KEY: ResourceKey = ResourceKey::DialectUsage;
     const SCOPE: Scope = Scope::Business;
+    const TELLS_OF_CALLS: bool = true;
     const ABOUT: About = About {
         one: "a use of a dialect",
         many: "uses of dialects",

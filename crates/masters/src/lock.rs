@@ -220,10 +220,7 @@ impl Master for Locks {
     async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         check_users(cx, draft).await?;
         let before = in_force(cx).await?;
-        let hard = match draft.get(Column::HardLockDate) {
-            Some(Value::String(Some(text))) => text.parse::<Day>().ok(),
-            _ => None,
-        };
+        let hard = Day::of_value(draft.get(Column::HardLockDate));
         if let Some(last) = before.as_ref().and_then(|lock| lock.hard_lock_date)
             && hard.is_none_or(|hard| hard < last)
         {

@@ -140,6 +140,7 @@ use table::Column;
 impl Resource for Permissions {
     const KEY: ResourceKey = ResourceKey::Permissions;
     const SCOPE: Scope = Scope::Business;
+    const CHANGES_PEOPLE: bool = true;
     const ABOUT: About = About {
         one: "a permission set",
         many: "permission sets",

@@ -243,6 +243,8 @@ pub fn comes_before_the_password(resource: &ResourceOperations, verb: Verb) -> b
 impl Resource for Profile {
     const KEY: ResourceKey = ResourceKey::Profile;
     const SCOPE: Scope = Scope::Installation;
+    const SECRETS: &'static [&'static str] = &["authenticator", "recoveryCodes"];
+    const CHANGES_PEOPLE: bool = true;
     const ABOUT: About = About {
         one: "your account",
         many: "your account",

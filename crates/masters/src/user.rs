@@ -55,6 +55,10 @@ pub struct Draft {
 impl Resource for Users {
     const KEY: ResourceKey = ResourceKey::Users;
     const SCOPE: Scope = Scope::Business;
+    /// People are seen by where the caller is as well, and change in other companies too.
+    const CACHED: bool = false;
+    const SECRETS: &'static [&'static str] = &["invitationCode"];
+    const CHANGES_PEOPLE: bool = true;
     const ABOUT: About = About {
         one: "a user",
         many: "users",

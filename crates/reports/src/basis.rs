@@ -42,8 +42,17 @@ struct Posted {
     tax_code_id: Option<RecordId>,
 }
 
-/// What a part of a document is: a tax that is charged, by its fact, or all else that stands on one account.
-type Key = (RecordId, Option<(Option<RecordId>, Option<RecordId>, TaxDuty)>);
+/// What a part of a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// Goods that are bought, or go back: one part, however much of it was stock and how much a variance by what was known
+    /// when it was written. It never waits.
+    Goods,
+    /// All else that stands on one account.
+    On(RecordId),
+    /// A tax that is charged, on its account, by its fact.
+    Tax(RecordId, (Option<RecordId>, Option<RecordId>, TaxDuty)),
+}
 
 /// A document: what it posted, and what of that is tax.
 #[derive(Debug, Default)]
@@ -168,10 +177,14 @@ fn waits(account: &accounts::Model) -> bool {
     is_earned(account) && account.r#type != AccountType::Cogs
 }
 
+/// Whether goods stand on it, or what they cost.
+fn is_goods(account: &accounts::Model) -> bool {
+    matches!(account.keeper, Keeper::Stock | Keeper::Accruals) || account.r#type == AccountType::Cogs
+}
+
 /// Whether it is what goods of a sale cost, which is nothing that the other side pays.
 fn is_cost_of_goods(account: &accounts::Model, line: &Posted) -> bool {
-    matches!(account.keeper, Keeper::Stock | Keeper::Accruals)
-        || account.r#type == AccountType::Cogs
+    is_goods(account)
         || (account.class == AccountClass::Expense && line.item_id.is_some() && line.tax_code_id.is_none())
 }
 
@@ -207,7 +220,7 @@ impl Document {
             let Some((account, position)) = fact.account_id.zip(fact.position) else { continue };
             named.insert((fact.entry_number, position));
             if fact.kind != Some(TaxKind::ReverseCharge) {
-                add((account, Some((fact.line_id, fact.component_id, fact.duty))), fact.home_tax)?;
+                add(Key::Tax(account, (fact.line_id, fact.component_id, fact.duty)), fact.home_tax)?;
             }
         }
         for line in self.lines.iter().filter(|line| line.date <= day) {
@@ -216,16 +229,19 @@ impl Document {
                 account.keeper == Keeper::OpenItems || (is_sale && is_cost_of_goods(account, line))
             });
             if !apart && !named.contains(&(line.entry_number, line.position)) {
-                add((line.account_id, None), self.turned(line.amount, accounts))?;
+                let key = if account.is_some_and(|one| is_goods(one)) { Key::Goods } else { Key::On(line.account_id) };
+                add(key, self.turned(line.amount, accounts))?;
             }
         }
         // What of a reverse charge cannot be claimed is a cost when it is written: it was never part of what is paid.
         for (account, cost) in self.costs_of_reverse_charge(&named, day)? {
-            add((account, None), cost.negated())?;
+            let key =
+                if accounts.get(&account).is_some_and(|one| is_goods(one)) { Key::Goods } else { Key::On(account) };
+            add(key, cost.negated())?;
         }
         let part = |(key, amount): (Key, Money)| {
             let figures = [amount, Money::ZERO, Money::ZERO];
-            (key, Part { figures, paid: [true, false, false], leads: key.1.is_none() })
+            (key, Part { figures, paid: [true, false, false], leads: !matches!(key, Key::Tax(..)) })
         };
         Ok(sums.into_iter().map(part).collect())
     }
@@ -267,11 +283,12 @@ impl Document {
         waiting: &mut Balances,
     ) -> Result<(), TooLarge> {
         let Some(control) = self.control(accounts) else { return Ok(()) };
-        for (((account, of_tax), part), [counts, ..]) in parts.iter().zip(due) {
-            let known = accounts.get(account);
-            if of_tax.is_none() && !known.is_some_and(|account| waits(account)) {
-                continue;
-            }
+        for ((key, part), [counts, ..]) in parts.iter().zip(due) {
+            let account = match key {
+                Key::Tax(account, _) => account,
+                Key::On(account) if accounts.get(account).is_some_and(|account| waits(account)) => account,
+                Key::On(_) | Key::Goods => continue,
+            };
             let [all, ..] = part.figures;
             let left = self.turned(all.minus(*counts)?, accounts).units();
             *waiting.entry(*account).or_default() += left;

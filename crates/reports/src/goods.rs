@@ -9,7 +9,7 @@ use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Check, Own, Row, RowType, Sheet};
 use crate::day::Day;
 use crate::error::{Error, Result};
-use crate::ids::RecordId;
+use crate::ids::{BusinessId, RecordId};
 use crate::money::{Money, Quantity, UnitPrice};
 use books::among::among;
 use books::balances::{balances, sum};
@@ -19,11 +19,12 @@ use rules::account::AccountType;
 use schema::account as accounts;
 use schema::aliases::Named;
 use schema::item as items;
-use schema::tables::{DocumentKind, progress_moves, stock_moves};
+use schema::tables::{DocumentKind, FactKind, progress_moves, stock_facts, stock_moves};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
+use words::sown::{Fault, sown};
 use words::sums::{Figure, Sums as _};
 
 /// What an item is called: its code and its name.
@@ -450,6 +451,8 @@ impl Report for StockLedger {
 /// Goods that wait on one side.
 pub(super) trait Waits: Send + Sync + 'static {
     const KIND: DocumentKind;
+    /// What else has lines of goods for which something may wait: freight that is billed before its goods are there.
+    const GOODS_OF: Option<DocumentKind>;
     const SIGN: i64;
     const NAME: &'static str;
     const OPERATION: &'static str;
@@ -461,6 +464,7 @@ pub(super) struct Received;
 
 impl Waits for Delivered {
     const KIND: DocumentKind = DocumentKind::DeliveryNote;
+    const GOODS_OF: Option<DocumentKind> = None;
     const SIGN: i64 = 1;
     const NAME: &'static str = "gdni";
     const OPERATION: &'static str = "GoodsDeliveredNotInvoiced";
@@ -469,6 +473,7 @@ impl Waits for Delivered {
 
 impl Waits for Received {
     const KIND: DocumentKind = DocumentKind::ReceiptNote;
+    const GOODS_OF: Option<DocumentKind> = Some(DocumentKind::PurchaseInvoice);
     const SIGN: i64 = -1;
     const NAME: &'static str = "grni";
     const OPERATION: &'static str = "GoodsReceivedNotInvoiced";
@@ -493,6 +498,25 @@ struct Begun {
     party: Option<Named>,
 }
 
+/// What waited of lines by which documents of a kind received goods themselves.
+fn of_lines_of_goods(business: BusinessId, kind: DocumentKind) -> Select<progress_moves::Entity> {
+    use schema::tables::documents;
+    let receipt = progress_moves::Entity::belongs_to(stock_facts::Entity)
+        .from((progress_moves::Column::BusinessId, progress_moves::Column::LineId))
+        .to((stock_facts::Column::BusinessId, stock_facts::Column::LineId));
+    let document = stock_facts::Entity::belongs_to(documents::Entity)
+        .from((stock_facts::Column::BusinessId, stock_facts::Column::DocumentId))
+        .to((documents::Column::BusinessId, documents::Column::Id));
+    progress_moves::Entity::find()
+        .select_only()
+        .join(sea_orm::JoinType::InnerJoin, receipt.into())
+        .join(sea_orm::JoinType::InnerJoin, document.into())
+        .filter(progress_moves::Column::BusinessId.eq(business))
+        .filter(progress_moves::Column::AccountId.is_not_null())
+        .filter(stock_facts::Column::Kind.eq(FactKind::Receipt))
+        .filter(documents::Column::Kind.eq(kind))
+}
+
 pub(super) struct Waited {
     own: Own,
     lines: Vec<(RecordId, Option<RecordId>, Stock)>,
@@ -507,7 +531,8 @@ impl<S: Waits> Report for Waiting<S> {
     const OPERATION: &'static str = S::OPERATION;
     const TITLE: &'static str = S::TITLE;
     const ABOUT: &'static str = "The notes of which something is not invoiced at the end of a day, with what that is \
-                                 carried at. Less than nothing waits where goods came back that were invoiced.";
+                                 carried at. Less than nothing waits where goods came back that were invoiced, and \
+                                 where freight was billed before its goods were: it stands with their bill until then.";
     const PARAMETERS: &'static [Parameter] = &[AS_OF, DATE, PARTY, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
         columns: &[
@@ -565,12 +590,25 @@ impl<S: Waits> Report for Waiting<S> {
             .filter(Moves::AccountId.is_not_null())
             .filter(Moves::Kind.eq(S::KIND))
             .filter(Moves::Quantity.gt(0));
+        let of_goods = S::GOODS_OF.filter(|_| !sown(Fault::FreightWaitsWithNobody));
+        let mut of_goods = of_goods.map(|kind| of_lines_of_goods(business, kind));
         if let Some(at) = asked.point.known_at {
             moves = moves.filter(Moves::RecordedAt.lte(at));
             begun = begun.filter(Moves::RecordedAt.lte(at));
+            of_goods = of_goods.map(|of_goods| of_goods.filter(Moves::RecordedAt.lte(at)));
         }
         let moves: Vec<Carried> = moves.group_by(Moves::LineId).into_model().all(&cx.db).await?;
-        let begun: Vec<Begun> = begun.into_model().all(&cx.db).await?;
+        let mut begun: Vec<Begun> = begun.into_model().all(&cx.db).await?;
+        let mut accounts: HashSet<RecordId> = HashSet::new();
+        if let Some(of_goods) = of_goods {
+            let lines = of_goods
+                .clone()
+                .column_as(Moves::LineId, "line")
+                .column_as(stock_facts::Column::DocumentId, "document")
+                .column_as(schema::tables::documents::Column::PartyId, "party");
+            begun.extend(lines.distinct().into_model::<Begun>().all(&cx.db).await?);
+            accounts.extend(of_goods.column(Moves::AccountId).distinct().into_tuple::<RecordId>().all(&cx.db).await?);
+        }
         let aliases = asked.aliases(cx)?;
         let party = |one: &Begun| one.party.map(|party| aliases.of(party));
         let begun: HashMap<RecordId, (RecordId, Option<RecordId>)> =
@@ -590,7 +628,7 @@ impl<S: Waits> Report for Waiting<S> {
             .map(|(document, (party, stock))| (document, party, stock))
             .filter(|(_, _, stock)| *stock != Stock::default())
             .collect();
-        let accounts: Vec<RecordId> = progress_moves::Entity::find()
+        let of_notes: Vec<RecordId> = progress_moves::Entity::find()
             .select_only()
             .column(Moves::AccountId)
             .distinct()
@@ -601,6 +639,8 @@ impl<S: Waits> Report for Waiting<S> {
             .into_tuple()
             .all(&cx.db)
             .await?;
+        accounts.extend(of_notes);
+        let accounts: Vec<RecordId> = accounts.into_iter().collect();
         let point = Point { as_of: Some(asked.as_of), ..asked.point };
         let found = balances(cx, Some(&accounts), point).await?;
         let balance = found.values().map(|balance| balance.base * S::SIGN).sum();
@@ -652,7 +692,6 @@ mod tests {
     use super::super::samples::{asked, failed, id, named, written};
     use super::*;
     use crate::clock::Instant;
-    use crate::ids::BusinessId;
 
     fn pieces(quantity: i64, cents: i64) -> Stock {
         Stock { quantity: quantity * 10_i64.pow(Quantity::PLACES), value: cents * 100 }

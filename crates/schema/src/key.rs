@@ -3,255 +3,101 @@
 use crate::rights::Action;
 use crate::tables::DocumentKind;
 
-/// Identity of a resource: permissions, paths and stored references hang on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ResourceKey {
-    Businesses,
-    Parties,
-    Items,
-    Accounts,
-    TaxCodes,
-    PaymentTerms,
-    SalesOrders,
-    DeliveryNotes,
-    SalesInvoices,
-    CreditNotes,
-    PurchaseOrders,
-    ReceiptNotes,
-    PurchaseInvoices,
-    DebitNotes,
-    Receipts,
-    Payments,
-    Allocations,
-    StockAdjustments,
-    Revaluations,
-    Journals,
-    ContraEntries,
-    Entries,
-    NumberSeries,
-    FiscalYears,
-    Locks,
-    Currencies,
-    ExchangeRates,
-    AuditLog,
-    Reports,
-    Verification,
-    Users,
-    Permissions,
-    ApiKeys,
-    DialectUsage,
-    Profile,
-    Sessions,
-    InstallationLog,
+/// What can be done with what is kept and changed.
+const KEPT: &[Action] = &[Action::View, Action::Create, Action::Edit, Action::Delete];
+/// ... with what comes into the books.
+const POSTED: &[Action] = &[Action::View, Action::Create, Action::Edit, Action::Delete, Action::Post, Action::Void];
+/// ... with what is never changed, only made and taken away.
+const MADE: &[Action] = &[Action::View, Action::Create, Action::Delete];
+/// ... with what stays as it was set.
+const SET: &[Action] = &[Action::View, Action::Create];
+const READ: &[Action] = &[Action::View];
+const EXPORTED: &[Action] = &[Action::View, Action::Export];
+/// One's own needs nobody's leave, and no role of a company reaches beyond it.
+const OWN: &[Action] = &[];
+
+/// A line a resource: its key, and what it is called wherever one is named.
+macro_rules! keys {
+    ($($key:ident: $noun:literal, $title:literal, $stem:literal, $actions:ident;)*) => {
+        /// Identity of a resource: permissions, paths and stored references hang on it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum ResourceKey {
+            $($key,)*
+        }
+
+        impl ResourceKey {
+            pub const ALL: [Self; [$($stem,)*].len()] = [$(Self::$key,)*];
+
+            /// The first half of a permission key, such as `party` of `party.edit`.
+            pub const fn permission_noun(self) -> &'static str {
+                match self {
+                    $(Self::$key => $noun,)*
+                }
+            }
+
+            /// The heading of its group in the documentation: "Parties".
+            pub const fn title(self) -> &'static str {
+                match self {
+                    $(Self::$key => $title,)*
+                }
+            }
+
+            /// The stem of operation identifiers, in camel case: `partiesList`.
+            pub const fn stem(self) -> &'static str {
+                match self {
+                    $(Self::$key => $stem,)*
+                }
+            }
+
+            /// What can be done with it at all, as far as permissions tell apart.
+            pub const fn actions(self) -> &'static [Action] {
+                match self {
+                    $(Self::$key => $actions,)*
+                }
+            }
+        }
+    };
 }
 
-impl ResourceKey {
-    pub const ALL: [Self; 37] = [
-        Self::Businesses,
-        Self::Parties,
-        Self::Items,
-        Self::Accounts,
-        Self::TaxCodes,
-        Self::PaymentTerms,
-        Self::SalesOrders,
-        Self::DeliveryNotes,
-        Self::SalesInvoices,
-        Self::CreditNotes,
-        Self::PurchaseOrders,
-        Self::ReceiptNotes,
-        Self::PurchaseInvoices,
-        Self::DebitNotes,
-        Self::Receipts,
-        Self::Payments,
-        Self::Allocations,
-        Self::StockAdjustments,
-        Self::Revaluations,
-        Self::Journals,
-        Self::ContraEntries,
-        Self::Entries,
-        Self::NumberSeries,
-        Self::FiscalYears,
-        Self::Locks,
-        Self::Currencies,
-        Self::ExchangeRates,
-        Self::AuditLog,
-        Self::Reports,
-        Self::Verification,
-        Self::Users,
-        Self::Permissions,
-        Self::ApiKeys,
-        Self::DialectUsage,
-        Self::Profile,
-        Self::Sessions,
-        Self::InstallationLog,
-    ];
-
-    /// The first half of a permission key, such as `party` of `party.edit`.
-    pub const fn permission_noun(self) -> &'static str {
-        match self {
-            Self::Businesses => "business",
-            Self::Parties => "party",
-            Self::Items => "item",
-            Self::TaxCodes => "taxCode",
-            Self::PaymentTerms => "paymentTerm",
-            Self::SalesOrders => "salesOrder",
-            Self::DeliveryNotes => "deliveryNote",
-            Self::PurchaseOrders => "purchaseOrder",
-            Self::ReceiptNotes => "receiptNote",
-            Self::SalesInvoices => "salesInvoice",
-            Self::CreditNotes => "creditNote",
-            Self::PurchaseInvoices => "purchaseInvoice",
-            Self::DebitNotes => "debitNote",
-            Self::Receipts => "receipt",
-            Self::Payments => "payment",
-            Self::Allocations => "allocation",
-            Self::StockAdjustments => "stockAdjustment",
-            Self::Revaluations => "revaluation",
-            Self::Accounts => "account",
-            Self::Journals => "journal",
-            Self::ContraEntries => "contraEntry",
-            Self::Entries => "entry",
-            Self::NumberSeries => "numberSeries",
-            Self::FiscalYears => "fiscalYear",
-            Self::Locks => "lock",
-            Self::Currencies => "currency",
-            Self::ExchangeRates => "exchangeRate",
-            Self::AuditLog => "audit",
-            Self::Reports => "report",
-            Self::Verification => "verification",
-            Self::Users => "user",
-            Self::Permissions => "permission",
-            Self::ApiKeys => "apiKey",
-            Self::DialectUsage => "dialectUsage",
-            Self::Profile => "profile",
-            Self::Sessions => "session",
-            Self::InstallationLog => "installationLog",
-        }
-    }
-
-    /// The heading of its group in the documentation: "Parties".
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Businesses => "Businesses",
-            Self::Parties => "Parties",
-            Self::Items => "Items",
-            Self::Accounts => "Chart of accounts",
-            Self::TaxCodes => "Tax codes",
-            Self::PaymentTerms => "Payment terms",
-            Self::SalesOrders => "Sales orders",
-            Self::DeliveryNotes => "Delivery notes",
-            Self::SalesInvoices => "Sales invoices",
-            Self::CreditNotes => "Credit notes",
-            Self::PurchaseOrders => "Purchase orders",
-            Self::ReceiptNotes => "Receipt notes",
-            Self::PurchaseInvoices => "Purchase invoices",
-            Self::DebitNotes => "Debit notes",
-            Self::Receipts => "Receipts",
-            Self::Payments => "Payments",
-            Self::Allocations => "Allocations",
-            Self::StockAdjustments => "Stock adjustments",
-            Self::Revaluations => "Revaluations",
-            Self::Journals => "Journals",
-            Self::ContraEntries => "Contra entries",
-            Self::Entries => "Entries",
-            Self::NumberSeries => "Number series",
-            Self::FiscalYears => "Fiscal years",
-            Self::Locks => "Locks",
-            Self::Currencies => "Currencies",
-            Self::ExchangeRates => "Exchange rates",
-            Self::AuditLog => "Audit log",
-            Self::Reports => "Reports",
-            Self::Verification => "Verification",
-            Self::Users => "Users",
-            Self::Permissions => "Permissions",
-            Self::ApiKeys => "API keys",
-            Self::DialectUsage => "Dialect usage",
-            Self::Profile => "Your account",
-            Self::Sessions => "Your sessions",
-            Self::InstallationLog => "Installation log",
-        }
-    }
-
-    /// The stem of operation identifiers, in camel case: `partiesList`.
-    pub const fn stem(self) -> &'static str {
-        match self {
-            Self::Businesses => "businesses",
-            Self::Parties => "parties",
-            Self::Items => "items",
-            Self::TaxCodes => "taxCodes",
-            Self::PaymentTerms => "paymentTerms",
-            Self::SalesOrders => "salesOrders",
-            Self::DeliveryNotes => "deliveryNotes",
-            Self::PurchaseOrders => "purchaseOrders",
-            Self::ReceiptNotes => "receiptNotes",
-            Self::SalesInvoices => "salesInvoices",
-            Self::CreditNotes => "creditNotes",
-            Self::PurchaseInvoices => "purchaseInvoices",
-            Self::DebitNotes => "debitNotes",
-            Self::Receipts => "receipts",
-            Self::Payments => "payments",
-            Self::Allocations => "allocations",
-            Self::StockAdjustments => "stockAdjustments",
-            Self::Revaluations => "revaluations",
-            Self::Accounts => "accounts",
-            Self::Journals => "journals",
-            Self::ContraEntries => "contraEntries",
-            Self::Entries => "entries",
-            Self::NumberSeries => "numberSeries",
-            Self::FiscalYears => "fiscalYears",
-            Self::Locks => "locks",
-            Self::Currencies => "currencies",
-            Self::ExchangeRates => "exchangeRates",
-            Self::AuditLog => "auditLog",
-            Self::Reports => "reports",
-            Self::Verification => "verification",
-            Self::Users => "users",
-            Self::Permissions => "permissions",
-            Self::ApiKeys => "apiKeys",
-            Self::DialectUsage => "dialectUsage",
-            Self::Profile => "profile",
-            Self::Sessions => "sessions",
-            Self::InstallationLog => "installationLog",
-        }
-    }
-
-    /// What can be done with it at all, as far as permissions tell apart.
-    pub const fn actions(self) -> &'static [Action] {
-        use Action::{Create, Delete, Edit, Export, Post, View, Void};
-        match self {
-            Self::Businesses
-            | Self::Parties
-            | Self::Items
-            | Self::Accounts
-            | Self::TaxCodes
-            | Self::PaymentTerms
-            | Self::NumberSeries
-            | Self::FiscalYears
-            | Self::ExchangeRates
-            | Self::Users
-            | Self::Permissions => &[View, Create, Edit, Delete],
-            Self::SalesOrders
-            | Self::DeliveryNotes
-            | Self::PurchaseOrders
-            | Self::ReceiptNotes
-            | Self::SalesInvoices
-            | Self::CreditNotes
-            | Self::PurchaseInvoices
-            | Self::DebitNotes
-            | Self::Receipts
-            | Self::Payments
-            | Self::StockAdjustments
-            | Self::Revaluations
-            | Self::Journals
-            | Self::ContraEntries => &[View, Create, Edit, Delete, Post, Void],
-            Self::Allocations | Self::ApiKeys => &[View, Create, Delete],
-            Self::Entries | Self::Currencies | Self::Reports | Self::Verification | Self::DialectUsage => &[View],
-            Self::Locks => &[View, Create],
-            Self::AuditLog => &[View, Export],
-            // One's own needs nobody's leave, and no role of a company reaches beyond it.
-            Self::Profile | Self::Sessions | Self::InstallationLog => &[],
-        }
-    }
+keys! {
+    // The noun of its permissions, the heading of its group, the stem of its operations, and what can be done with it.
+    Businesses: "business", "Businesses", "businesses", KEPT;
+    Parties: "party", "Parties", "parties", KEPT;
+    Items: "item", "Items", "items", KEPT;
+    Accounts: "account", "Chart of accounts", "accounts", KEPT;
+    TaxCodes: "taxCode", "Tax codes", "taxCodes", KEPT;
+    PaymentTerms: "paymentTerm", "Payment terms", "paymentTerms", KEPT;
+    SalesOrders: "salesOrder", "Sales orders", "salesOrders", POSTED;
+    DeliveryNotes: "deliveryNote", "Delivery notes", "deliveryNotes", POSTED;
+    SalesInvoices: "salesInvoice", "Sales invoices", "salesInvoices", POSTED;
+    CreditNotes: "creditNote", "Credit notes", "creditNotes", POSTED;
+    PurchaseOrders: "purchaseOrder", "Purchase orders", "purchaseOrders", POSTED;
+    ReceiptNotes: "receiptNote", "Receipt notes", "receiptNotes", POSTED;
+    PurchaseInvoices: "purchaseInvoice", "Purchase invoices", "purchaseInvoices", POSTED;
+    DebitNotes: "debitNote", "Debit notes", "debitNotes", POSTED;
+    Receipts: "receipt", "Receipts", "receipts", POSTED;
+    Payments: "payment", "Payments", "payments", POSTED;
+    Allocations: "allocation", "Allocations", "allocations", MADE;
+    StockAdjustments: "stockAdjustment", "Stock adjustments", "stockAdjustments", POSTED;
+    Revaluations: "revaluation", "Revaluations", "revaluations", POSTED;
+    Journals: "journal", "Journals", "journals", POSTED;
+    ContraEntries: "contraEntry", "Contra entries", "contraEntries", POSTED;
+    Entries: "entry", "Entries", "entries", READ;
+    NumberSeries: "numberSeries", "Number series", "numberSeries", KEPT;
+    FiscalYears: "fiscalYear", "Fiscal years", "fiscalYears", KEPT;
+    Locks: "lock", "Locks", "locks", SET;
+    Currencies: "currency", "Currencies", "currencies", READ;
+    ExchangeRates: "exchangeRate", "Exchange rates", "exchangeRates", KEPT;
+    AuditLog: "audit", "Audit log", "auditLog", EXPORTED;
+    Reports: "report", "Reports", "reports", READ;
+    Verification: "verification", "Verification", "verification", READ;
+    Users: "user", "Users", "users", KEPT;
+    Permissions: "permission", "Permissions", "permissions", KEPT;
+    ApiKeys: "apiKey", "API keys", "apiKeys", MADE;
+    DialectUsage: "dialectUsage", "Dialect usage", "dialectUsage", READ;
+    Profile: "profile", "Your account", "profile", OWN;
+    Sessions: "session", "Your sessions", "sessions", OWN;
+    InstallationLog: "installationLog", "Installation log", "installationLog", OWN;
 }
 
 impl From<DocumentKind> for ResourceKey {

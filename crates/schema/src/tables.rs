@@ -11,7 +11,7 @@ use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{Money, Percent, Quantity, UnitPrice};
 use crate::packed::Packed;
-use crate::stored::AsJson;
+use crate::stored::{AsJson, HexDigest};
 use crate::wire_enum;
 pub use ledger::{account_days, account_months, entries, entry_lines, number_counters, party_balances};
 pub use open::{allocations, open_item_moves, open_items};
@@ -183,7 +183,7 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use crate::tables::{
-                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, Instant, Layer, Money, Named,
+                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, HexDigest, Instant, Layer, Money, Named,
                 Packed, Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
@@ -210,7 +210,7 @@ table! {
         pub entry_number: i64,
         pub recorded_at: Instant,
         pub audit_sequence: i64,
-        pub audit_hash: String,
+        pub audit_hash: HexDigest,
         /// The sums of the seals of every table.
         pub sums: String,
         /// Over all of it.
@@ -345,6 +345,8 @@ table! {
         pub quantity: Quantity,
         /// What it cost, as far as is known by now; the same sign as the quantity.
         pub cost: Money,
+        /// Whether it went out and was missing, and cost something else when it came.
+        pub was_missing: bool,
     }
 }
 
@@ -388,8 +390,8 @@ table! {
         pub after: Option<Packed>,
         /// What it is looked for by; records from before there was this column have none.
         pub search: Option<String>,
-        pub previous_hash: String,
-        pub hash: String,
+        pub previous_hash: HexDigest,
+        pub hash: HexDigest,
         /// Whether the hash is under the key; those from before there was one are plain.
         pub keyed: bool,
     }

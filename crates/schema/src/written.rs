@@ -6,8 +6,8 @@ use crate::tables::DocumentStatus;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ops::Deref;
-use words::packed::{pack, unpack};
-use words::stored_as_text;
+use words::packed::{pack, unpack, unpack_text};
+use words::stored_as_bytes;
 
 /// A document's own fields, as they are kept: judged, or read from where they were kept before. Those of a draft stand as
 /// they are, so that whoever is named in one is found; those of others are packed.
@@ -17,7 +17,7 @@ pub struct Written {
     packed: bool,
 }
 
-stored_as_text!(Written, Written::stored, Written::read);
+stored_as_bytes!(Written, Written::stored, Written::read, Written::read_text);
 
 /// What is in front of an item, a tax code and a payment term where a document names one.
 const NAMES: &[&str] = &["\"item\":\"", "\"code\":\"", "\"payment_term\":\""];
@@ -29,13 +29,18 @@ impl Written {
         Ok(Self { json, packed: status != DocumentStatus::Draft })
     }
 
-    fn stored(self) -> String {
-        if self.packed { pack(&self.json) } else { self.json }
+    fn stored(self) -> Vec<u8> {
+        if self.packed { pack(&self.json) } else { self.json.into() }
     }
 
-    fn read(stored: String) -> Option<Self> {
-        let packed = stored.starts_with('~');
+    fn read(stored: Vec<u8>) -> Option<Self> {
+        let packed = !stored.starts_with(b"{");
         unpack(stored).map(|json| Self { json, packed })
+    }
+
+    fn read_text(stored: String) -> Option<Self> {
+        let packed = stored.starts_with('~');
+        unpack_text(stored).map(|json| Self { json, packed })
     }
 
     /// The items, tax codes and payment terms that it names.

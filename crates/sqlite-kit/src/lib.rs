@@ -7,6 +7,7 @@
 //! itself knows (whether a transaction is open, how many rows were changed) is asked of the engine.
 
 mod fault;
+mod kept;
 mod open;
 mod proxied;
 mod rows;
@@ -16,9 +17,10 @@ pub use open::{Access, Opening, beside, file_of};
 pub use proxied::{Failure, proxied};
 pub use rows::{Kind, kind_of};
 
+use kept::Kept;
 use rusqlite::{Statement as Prepared, StatementStatus};
 use sea_orm::{ProxyExecResult, ProxyRow, Statement, Value};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -52,6 +54,8 @@ pub struct Connection {
     running: Arc<Mutex<Option<Stop>>>,
     /// How long it waits for another that writes.
     patience: Duration,
+    /// What stays prepared.
+    kept: RefCell<Kept>,
 }
 
 thread_local! {
@@ -95,13 +99,13 @@ impl Connection {
     }
 
     pub fn execute(&self, statement: &Statement) -> Result<ProxyExecResult, Fault> {
-        let mut prepared = self.prepare(statement)?;
-        let reads = prepared.readonly();
-        let mut rows = prepared.raw_query();
-        // A statement may answer rows nobody asked for; it has happened when it has come to its end.
-        while rows.next()?.is_some() {}
-        drop(rows);
-        drop(prepared);
+        let reads = self.prepared_for(statement, |prepared| {
+            let reads = prepared.readonly();
+            let mut rows = prepared.raw_query();
+            // A statement may answer rows nobody asked for; it has happened when it has come to its end.
+            while rows.next()?.is_some() {}
+            Ok(reads)
+        })?;
         let changed = if reads { 0 } else { self.inner.changes() };
         let last = u64::try_from(self.inner.last_insert_rowid()).unwrap_or(0);
         Ok(ProxyExecResult::new(last, changed))
@@ -117,26 +121,33 @@ impl Connection {
 
     /// So many rows at most; what is beyond is not read.
     pub fn query_some(&self, statement: &Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
-        let mut prepared = self.prepare(statement)?;
-        let shape = rows::Shape::of(&prepared)?;
-        let mut rows = prepared.raw_query();
-        let mut found = Vec::new();
-        while found.len() < most
-            && let Some(row) = rows.next()?
-        {
-            found.push(shape.read(row)?);
-        }
-        drop(rows);
-        tell_steps(&mut prepared, &statement.sql, found.len());
-        Ok(found)
+        self.prepared_for(statement, |prepared| {
+            let shape = rows::Shape::of(prepared)?;
+            let mut rows = prepared.raw_query();
+            let mut found = Vec::new();
+            while found.len() < most
+                && let Some(row) = rows.next()?
+            {
+                found.push(shape.read(row)?);
+            }
+            drop(rows);
+            tell_steps(prepared, &statement.sql, found.len());
+            Ok(found)
+        })
     }
 
-    fn prepare(&self, statement: &Statement) -> Result<rusqlite::CachedStatement<'_>, Fault> {
-        let mut prepared = self.inner.prepare_cached(&statement.sql)?;
-        if let Some(values) = &statement.values {
-            bind(&mut prepared, &values.0)?;
-        }
-        Ok(prepared)
+    /// With the values of the statement bound.
+    fn prepared_for<T>(
+        &self,
+        statement: &Statement,
+        work: impl FnOnce(&mut Prepared<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.using(&statement.sql, |prepared| {
+            if let Some(values) = &statement.values {
+                bind(prepared, &values.0)?;
+            }
+            work(prepared)
+        })
     }
 
     /// Runs something that ends early, inside the engine, once nobody waits for it any more.
@@ -163,7 +174,7 @@ impl Connection {
 
     /// A number that stands in the head of the file and means what its writers want it to.
     pub fn user_version(&self) -> Result<i32, Fault> {
-        Ok(self.inner.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))?)
+        self.using("PRAGMA user_version", |prepared| Ok(prepared.query_row([], |row| row.get(0))?))
     }
 
     /// How many pages the log had when this thread last committed.

@@ -1,8 +1,10 @@
 //! How a file is opened, with which guarantees, and who may read it.
 
 use crate::fault::Fault;
+use crate::kept::Kept;
 use crate::{Connection, LOG_PAGES};
 use rusqlite::OpenFlags;
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs::{OpenOptions, Permissions};
 use std::io;
@@ -29,9 +31,9 @@ pub enum Access {
 pub struct Opening {
     pub path: PathBuf,
     pub access: Access,
-    /// How much of the file this connection may hold in memory.
+    /// How much this connection may hold in memory: pages of the file, and a quarter of it in statements.
     pub cache_kib: u32,
-    /// How many statements it keeps prepared.
+    /// How many statements it keeps prepared at most.
     pub statements: usize,
     /// How long it waits for another that writes.
     pub patience: Duration,
@@ -104,7 +106,10 @@ impl Connection {
         // Each connection is used by one at a time; the engine need not lock it once more.
         let flags = wanted | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
         let inner = rusqlite::Connection::open_with_flags(path, flags)?;
-        inner.set_prepared_statement_cache_capacity(*statements);
+        // What makes room is chosen by what it weighs; the driver itself only has to have room for all of them.
+        inner.set_prepared_statement_cache_capacity(statements.saturating_add(1));
+        let for_statements = cache_kib / 4;
+        let kept = RefCell::new(Kept::within(*statements, (for_statements as usize) << 10));
         inner.busy_timeout(*patience)?;
         if *access == Access::Read {
             inner.pragma_update(None, "query_only", true)?;
@@ -121,7 +126,7 @@ impl Connection {
             }));
         }
         inner.pragma_update(None, "foreign_keys", true)?;
-        inner.pragma_update(None, "cache_size", -i64::from(*cache_kib))?;
+        inner.pragma_update(None, "cache_size", -i64::from(cache_kib - for_statements))?;
         inner.pragma_update(None, "temp_store", "MEMORY")?;
         let running: Arc<Mutex<Option<crate::Stop>>> = Arc::default();
         let watched = running.clone();
@@ -135,7 +140,7 @@ impl Connection {
             inner.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0))?;
             keep_private(path, false)?;
         }
-        Ok(Self { inner, running, patience: *patience })
+        Ok(Self { inner, running, patience: *patience, kept })
     }
 
     /// Bounds what all connections of this process may hold in memory together; the engine gives back pages first.

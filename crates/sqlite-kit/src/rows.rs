@@ -132,7 +132,8 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
             Uuid::from_slice(bytes).map_or_else(|_| Value::Bytes(Some(bytes.to_vec())), |id| Value::Uuid(Some(id)))
         }
         (Kind::Bytes, ValueRef::Null) => Value::Bytes(None),
-        (Kind::Bytes, ValueRef::Blob(bytes)) => Value::Bytes(Some(bytes.to_vec())),
+        // Whoever writes a text there by hand writes its bytes.
+        (Kind::Bytes, ValueRef::Blob(bytes) | ValueRef::Text(bytes)) => Value::Bytes(Some(bytes.to_vec())),
         (kind, stored) => {
             let found = stored.data_type();
             return Err(Fault::ours(format!("{} is {found} where {kind:?} is wanted", column.called)));

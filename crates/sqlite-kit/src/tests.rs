@@ -190,3 +190,46 @@ fn many_who_open_a_new_file_at_once_wait_for_one_another() {
         });
     }
 }
+
+/// What writes many rows at once weighs what a hundred others weigh.
+fn rows_at_once(rows: usize) -> Statement {
+    let row = "(?, ?, ?)";
+    let sql = format!("INSERT INTO heavy (a, b, c) VALUES {}", vec![row; rows].join(", "));
+    asked(&sql, (0..rows * 3).map(|number| i64::try_from(number).unwrap().into()).collect())
+}
+
+#[test]
+fn statements_stay_prepared_by_what_they_weigh() {
+    let place = Place::new("kept");
+    let opening = Opening { cache_kib: 4096, statements: 64, ..place.opening(Access::Create) };
+    let connection = Connection::open(&opening).unwrap();
+    connection.batch("CREATE TABLE heavy (a integer, b integer, c integer)").unwrap();
+    for rows in 1..=300 {
+        connection.execute(&rows_at_once(rows)).unwrap();
+        let (count, bytes) = connection.prepared();
+        assert!(count <= 64 && bytes <= 1 << 20, "{rows}: {count} that weigh {bytes}");
+    }
+    let (count, bytes) = connection.prepared();
+    assert!(count > 1 && bytes > 512 << 10, "{count} that weigh {bytes}");
+    // What was not used for longest went, and what is used again and again stays.
+    connection.execute(&rows_at_once(1)).unwrap();
+    for rows in 301..=400 {
+        connection.execute(&rows_at_once(rows)).unwrap();
+        connection.execute(&rows_at_once(1)).unwrap();
+    }
+    assert!(
+        connection.kept.borrow().by_text(&rows_at_once(1).sql)
+            && !connection.kept.borrow().by_text(&rows_at_once(300).sql)
+    );
+    // What weighs more than all of them may is used and not kept.
+    let before = connection.prepared();
+    connection.execute(&rows_at_once(8_000)).unwrap();
+    assert_eq!(connection.prepared(), before);
+    // As many as there may be, however little they weigh.
+    for number in 0..200 {
+        connection.query(&asked(&format!("SELECT {number}"), vec![])).unwrap();
+    }
+    assert!(connection.prepared().0 <= 64);
+    let sum: i64 = row(&connection, "SELECT COUNT(*) AS count FROM heavy").try_get("", "count").unwrap();
+    assert_eq!(sum, (1..=400).sum::<i64>() + 101 + 8_000);
+}

@@ -25,6 +25,16 @@ impl Instant {
         self.0
     }
 
+    pub const fn of(at: DateTime<Utc>) -> Self {
+        Self(at.timestamp_micros())
+    }
+
+    /// As calendars have it, which end before all microseconds do.
+    pub fn utc(self) -> DateTime<Utc> {
+        let beyond = if self.0 < 0 { DateTime::<Utc>::MIN_UTC } else { DateTime::<Utc>::MAX_UTC };
+        DateTime::<Utc>::from_timestamp_micros(self.0).unwrap_or(beyond)
+    }
+
     pub const fn seconds(self) -> i64 {
         self.0.div_euclid(1_000_000)
     }
@@ -36,8 +46,7 @@ impl Instant {
 
     /// As HTTP writes it: `Wed, 30 Jun 2027 22:00:00 GMT`.
     pub fn http_date(self) -> String {
-        let at = DateTime::<Utc>::from_timestamp_micros(self.0).unwrap_or_default();
-        at.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
+        self.utc().format("%a, %d %b %Y %H:%M:%S GMT").to_string()
     }
 
     #[must_use]
@@ -53,8 +62,7 @@ impl Instant {
 
 impl std::fmt::Display for Instant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let at = DateTime::<Utc>::from_timestamp_micros(self.0).unwrap_or_default();
-        f.write_str(&at.to_rfc3339_opts(SecondsFormat::Micros, true))
+        f.write_str(&self.utc().to_rfc3339_opts(SecondsFormat::Micros, true))
     }
 }
 

@@ -1,16 +1,16 @@
-//! Calendar days: without a zone, written `2026-11-20`, kept as that text on both engines.
+//! Calendar days: without a zone, written `2026-11-20`, kept as how many days they lie after the first of 1970.
 
-use chrono::{Datelike, Days, NaiveDate};
+use chrono::{Datelike, Days, NaiveDate, TimeDelta};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use sea_orm::DeriveValueType;
+use sea_orm::sea_query::{self, ArrayType, ColumnType, Nullable, ValueTypeErr};
+use sea_orm::{ColIdx, DbErr, QueryResult, TryGetError, TryGetable, Value};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, DeriveValueType)]
-#[sea_orm(value_type = "String")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(NaiveDate);
 
 /// A text that is no day of the calendar.
@@ -54,6 +54,22 @@ impl Day {
 
     pub const fn date(self) -> NaiveDate {
         self.0
+    }
+
+    /// The day so many days after the first of 1970, as it is kept.
+    pub fn kept_as(number: i64) -> Option<Self> {
+        let day = NaiveDate::default().checked_add_signed(TimeDelta::try_days(number)?)?;
+        Some(Self(day)).filter(|day| (1..=9999).contains(&day.year()))
+    }
+
+    /// How many days it lies after the first of 1970.
+    pub fn number(self) -> i64 {
+        self.0.signed_duration_since(NaiveDate::default()).num_days()
+    }
+
+    /// The day that a value to be kept says, if it says one.
+    pub fn of_value(value: Option<&Value>) -> Option<Self> {
+        value.and_then(|value| <Self as sea_query::ValueType>::try_from(value.clone()).ok())
     }
 
     pub fn year(self) -> i32 {
@@ -131,10 +147,51 @@ impl Day {
     }
 }
 
+impl From<Day> for Value {
+    fn from(day: Day) -> Self {
+        day.number().into()
+    }
+}
+
+impl TryGetable for Day {
+    fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
+        let unreadable = || TryGetError::DbErr(DbErr::Type("what is kept is no day".into()));
+        if let Ok(number) = i64::try_get_by(row, index) {
+            return Self::kept_as(number).ok_or_else(unreadable);
+        }
+        // Books of before have the text.
+        String::try_get_by(row, index)?.parse().map_err(|_| unreadable())
+    }
+}
+
+impl sea_query::ValueType for Day {
+    fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
+        Self::kept_as(<i64 as sea_query::ValueType>::try_from(value)?).ok_or(ValueTypeErr)
+    }
+
+    fn type_name() -> String {
+        "Day".into()
+    }
+
+    fn array_type() -> ArrayType {
+        ArrayType::BigInt
+    }
+
+    fn column_type() -> ColumnType {
+        ColumnType::Date
+    }
+}
+
+impl Nullable for Day {
+    fn null() -> Value {
+        Value::BigInt(None)
+    }
+}
+
 // What an entity's key must be able to refuse: a number is no day.
 impl sea_orm::TryFromU64 for Day {
-    fn try_from_u64(number: u64) -> Result<Self, sea_orm::DbErr> {
-        Err(sea_orm::DbErr::Type(format!("{number} is no day")))
+    fn try_from_u64(number: u64) -> Result<Self, DbErr> {
+        Err(DbErr::Type(format!("{number} is no day")))
     }
 }
 
@@ -197,6 +254,25 @@ mod tests {
         for text in ["2026-02-29", "2026-1-2", "20261120", "2026-11-20T00:00:00Z", "0000-01-01", "+2026-11-2", ""] {
             assert_eq!(text.parse::<Day>(), Err(NotADay), "{text}");
         }
+    }
+
+    #[test]
+    fn days_are_kept_as_numbers_and_come_back() {
+        for (text, number) in [
+            ("1970-01-01", 0),
+            ("1969-12-31", -1),
+            ("2026-11-20", 20_777),
+            ("0001-01-01", -719_162),
+            ("9999-12-31", 2_932_896),
+        ] {
+            let day = text.parse::<Day>().unwrap();
+            assert_eq!((day.number(), Day::kept_as(number)), (number, Some(day)));
+            assert_eq!(Day::of_value(Some(&day.into())), Some(day));
+        }
+        for number in [-719_163, 2_932_897, i64::MAX, i64::MIN] {
+            assert_eq!(Day::kept_as(number), None, "{number}");
+        }
+        assert_eq!((Day::of_value(None), Day::of_value(Some(&Value::BigInt(None)))), (None, None));
     }
 
     #[test]

@@ -37,10 +37,18 @@ pub fn explain(error: &DbErr) -> Error {
 }
 
 /// What was said, without the kind of error that it came as where that is ours.
-fn said(error: &DbErr) -> String {
-    match error {
-        DbErr::Custom(why) => why.clone(),
-        other => other.to_string(),
+pub fn said(error: &DbErr) -> String {
+    if let Some(fault) = postgres_kit::Fault::within(error) {
+        return fault.to_string();
+    }
+    match (sqlite_kit::Fault::within(error), error) {
+        // SQLITE_CORRUPT, NOTADB.
+        (Some(fault), _) if matches!(fault.primary(), 11 | 26) => {
+            format!("the file is damaged, or is no database; restore a backup: {fault}")
+        }
+        (Some(fault), _) => fault.to_string(),
+        (None, DbErr::Custom(why)) => why.clone(),
+        (None, other) => other.to_string(),
     }
 }
 
@@ -94,4 +102,35 @@ fn complaint(error: &DbErr) -> Complaint {
         return of_postgres(fault);
     }
     sqlite_kit::Fault::within(error).map_or(Complaint::Other, of_sqlite)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_engine_said_is_told_without_what_carried_it() {
+        let folder = std::env::temp_dir().join(format!("duet-words-fault-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("no.db");
+        std::fs::write(
+            &path,
+            "this is no database, and it is longer than the head of one would have to be; ".repeat(40),
+        )
+        .unwrap();
+        let opening = sqlite_kit::Opening {
+            path,
+            access: sqlite_kit::Access::Read,
+            cache_kib: 256,
+            statements: 4,
+            patience: std::time::Duration::ZERO,
+        };
+        let opened = sqlite_kit::Connection::open(&opening);
+        let asked = opened.and_then(|connection| connection.batch("SELECT COUNT(*) FROM sqlite_master"));
+        let told = said(&asked.unwrap_err().into());
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(told.starts_with("the file is damaged, or is no database; restore a backup: "), "{told}");
+        assert!(!told.contains("Error converting"), "{told}");
+        assert_eq!(said(&DbErr::Custom("as it is".into())), "as it is");
+    }
 }

@@ -1,9 +1,8 @@
 //! Records as they are stored: JSON, compressed with a dictionary that knows how our records look, and nobody's data.
 //!
-//! What is packed stays a text, so that seals, guards and copies of a database know nothing of it; that costs a third
-//! more than bytes, of a tenth that is left. `~1` and base64 is what dictionary 1 packed; what begins otherwise stands as
-//! it is, as all texts of before and those that are too short to gain. A dictionary that was used once stays: another one
-//! gets the next number.
+//! What is packed is bytes: the number of the dictionary, and what that made of the text. What begins otherwise is the text
+//! as it is, where it is too short to gain. A dictionary that was used once stays: another one gets the next number. Books
+//! of before have texts here, `~1` and base64 of what dictionary 1 packed.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -17,6 +16,9 @@ use zstd::zstd_safe::get_frame_content_size;
 static DICTIONARY: &[u8] = include_bytes!("packed/1.dictionary");
 
 const LEVEL: i32 = 3;
+/// What stands before that which the dictionary packed. No JSON begins like it.
+const PACKED: u8 = 1;
+/// The same where it was kept as a text.
 const MARK: &str = "~1";
 
 /// Shorter ones are not worth it.
@@ -59,10 +61,10 @@ impl Deref for Packed {
 
 /// What is stored of a text. What cannot be packed is stored as it is.
 #[must_use]
-pub fn pack(json: &str) -> String {
-    let begins_as_packed = json.starts_with('~');
+pub fn pack(json: &str) -> Vec<u8> {
+    let begins_as_packed = json.as_bytes().first() == Some(&PACKED);
     if json.len() < SHORT && !begins_as_packed {
-        return json.to_owned();
+        return json.into();
     }
     let packed = PACKER.with_borrow_mut(|packer| {
         if packer.is_none() {
@@ -74,39 +76,62 @@ pub fn pack(json: &str) -> String {
         packer.as_mut().map(|packer| packer.compress(json.as_bytes())).transpose()
     });
     match packed {
-        Ok(Some(bytes)) if begins_as_packed || bytes.len() / 3 * 4 < json.len() => {
-            let mut text = MARK.to_owned();
-            STANDARD_NO_PAD.encode_string(bytes, &mut text);
-            text
+        Ok(Some(bytes)) if begins_as_packed || bytes.len() < json.len() => {
+            let mut stored = Vec::with_capacity(1 + bytes.len());
+            stored.push(PACKED);
+            stored.extend(bytes);
+            stored
         }
-        _ => json.to_owned(),
+        _ => json.into(),
     }
 }
 
 /// The text of what is stored; nothing where that was never packed here.
 #[must_use]
-pub fn unpack(stored: String) -> Option<String> {
+pub fn unpack(stored: Vec<u8>) -> Option<String> {
+    match stored.split_first() {
+        Some((&PACKED, bytes)) => unpacked(bytes),
+        _ => String::from_utf8(stored).ok(),
+    }
+}
+
+/// The same of what was stored as a text.
+#[must_use]
+pub fn unpack_text(stored: String) -> Option<String> {
     let Some(packed) = stored.strip_prefix(MARK) else {
         return if stored.starts_with('~') { None } else { Some(stored) };
     };
-    let bytes = STANDARD_NO_PAD.decode(packed).ok()?;
-    let size = get_frame_content_size(&bytes).ok().flatten().filter(|size| *size <= MOST)?;
+    unpacked(&STANDARD_NO_PAD.decode(packed).ok()?)
+}
+
+/// What is stored as it was stored as a text, for who signs it: the same of both, and of no two bytes the same.
+#[must_use]
+pub fn as_text(stored: &[u8]) -> String {
+    match (stored.split_first(), std::str::from_utf8(stored)) {
+        (Some((&PACKED, packed)), _) => format!("{MARK}{}", STANDARD_NO_PAD.encode(packed)),
+        (_, Ok(text)) if !text.starts_with('~') => text.to_owned(),
+        _ => format!("~~{}", STANDARD_NO_PAD.encode(stored)),
+    }
+}
+
+fn unpacked(bytes: &[u8]) -> Option<String> {
+    let size = get_frame_content_size(bytes).ok().flatten().filter(|size| *size <= MOST)?;
     let unpacked = UNPACKER.with_borrow_mut(|unpacker| {
         if unpacker.is_none() {
             *unpacker = Decompressor::with_prepared_dictionary(&UNPACKING).ok();
         }
-        unpacker.as_mut()?.decompress(&bytes, usize::try_from(size).ok()?).ok()
+        unpacker.as_mut()?.decompress(bytes, usize::try_from(size).ok()?).ok()
     })?;
     String::from_utf8(unpacked).ok()
 }
 
-/// How a type is stored that says what text is stored of it, and what it is of a stored text.
+/// How a type is stored that says which bytes are stored of it, and what it is of stored bytes, and of a text of before.
 #[macro_export]
-macro_rules! stored_as_text {
-    ($type:ident, $stored:expr, $read:expr) => {
+macro_rules! stored_as_bytes {
+    ($type:ident, $stored:expr, $read:expr, $read_text:expr) => {
         impl From<$type> for sea_orm::Value {
             fn from(value: $type) -> Self {
-                let stored: fn($type) -> String = $stored;
+                let stored: fn($type) -> Vec<u8> = $stored;
                 stored(value).into()
             }
         }
@@ -116,17 +141,21 @@ macro_rules! stored_as_text {
                 row: &sea_orm::QueryResult,
                 index: I,
             ) -> Result<Self, sea_orm::TryGetError> {
-                let read: fn(String) -> Option<$type> = $read;
+                let read: fn(Vec<u8>) -> Option<$type> = $read;
+                let read_text: fn(String) -> Option<$type> = $read_text;
                 let why = concat!(stringify!($type), ": what is stored cannot be read");
                 let unreadable = || sea_orm::TryGetError::DbErr(sea_orm::DbErr::Type(why.into()));
-                read(String::try_get_by(row, index)?).ok_or_else(unreadable)
+                if let Ok(bytes) = Vec::<u8>::try_get_by(row, index) {
+                    return read(bytes).ok_or_else(unreadable);
+                }
+                read_text(String::try_get_by(row, index)?).ok_or_else(unreadable)
             }
         }
 
         impl sea_orm::sea_query::ValueType for $type {
             fn try_from(value: sea_orm::Value) -> Result<Self, sea_orm::sea_query::ValueTypeErr> {
-                let read: fn(String) -> Option<$type> = $read;
-                read(<String as sea_orm::sea_query::ValueType>::try_from(value)?)
+                let read: fn(Vec<u8>) -> Option<$type> = $read;
+                read(<Vec<u8> as sea_orm::sea_query::ValueType>::try_from(value)?)
                     .ok_or(sea_orm::sea_query::ValueTypeErr)
             }
 
@@ -135,23 +164,24 @@ macro_rules! stored_as_text {
             }
 
             fn array_type() -> sea_orm::sea_query::ArrayType {
-                sea_orm::sea_query::ArrayType::String
+                sea_orm::sea_query::ArrayType::Bytes
             }
 
             fn column_type() -> sea_orm::ColumnType {
-                sea_orm::ColumnType::Text
+                sea_orm::ColumnType::Blob
             }
         }
 
         impl sea_orm::sea_query::Nullable for $type {
             fn null() -> sea_orm::Value {
-                sea_orm::Value::String(None)
+                sea_orm::Value::Bytes(None)
             }
         }
     };
 }
 
-stored_as_text!(Packed, |packed| pack(&packed.0), |stored| unpack(stored).map(Packed));
+stored_as_bytes!(Packed, |packed| pack(&packed.0), |stored| unpack(stored).map(Packed), |stored| unpack_text(stored)
+    .map(Packed));
 
 #[cfg(test)]
 mod tests {
@@ -176,28 +206,52 @@ mod tests {
 
     #[test]
     fn what_is_packed_comes_back() {
-        for text in
-            ["", "{}", "~", "~1", "~2abc", &"~".repeat(500), &record(), &"ä€😀".repeat(1000), &"x".repeat(1 << 20)]
-        {
+        for text in [
+            "",
+            "{}",
+            "\u{1}",
+            "\u{1}1",
+            "~1",
+            "~2abc",
+            &"\u{1}".repeat(500),
+            &record(),
+            &"ä€😀".repeat(1000),
+            &"x".repeat(1 << 20),
+        ] {
             assert_eq!(unpack(pack(text)).as_deref(), Some(text));
         }
-        assert!(pack(&record()).len() * 2 < record().len(), "{}", pack(&record()));
+        assert!(pack(&record()).len() * 3 < record().len(), "{}", pack(&record()).len());
     }
 
     /// Books keep what is packed for ever: this was packed when there was the first dictionary.
     #[test]
     fn what_was_packed_once_is_read_ever_after() {
-        assert_eq!(unpack(FIRST.to_owned()), Some(record()));
+        assert_eq!(unpack_text(FIRST.to_owned()), Some(record()));
+        let bytes = STANDARD_NO_PAD.decode(FIRST.strip_prefix(MARK).unwrap()).unwrap();
+        assert_eq!(unpack([&[PACKED][..], &bytes].concat()), Some(record()));
+    }
+
+    #[test]
+    fn what_is_signed_of_bytes_is_what_was_signed_of_texts() {
+        let bytes = STANDARD_NO_PAD.decode(FIRST.strip_prefix(MARK).unwrap()).unwrap();
+        assert_eq!(as_text(&[&[PACKED][..], &bytes].concat()), FIRST);
+        assert_eq!(as_text(b"{}"), "{}");
+        // Nobody passes the text for the bytes.
+        assert_ne!(as_text(FIRST.as_bytes()), FIRST);
+        assert_ne!(as_text(&[0xff]), as_text(as_text(&[0xff]).as_bytes()));
     }
 
     #[test]
     fn what_is_torn_is_not_read() {
         let whole = pack(&record());
-        let torn = [&whole[..whole.len() - 1], &whole[..10], "~1", "~", "~2AAAA", "~1====", "~1AAAA"];
-        for text in torn {
-            assert_eq!(unpack(text.to_owned()), None, "{text}");
+        for torn in [&whole[..whole.len() - 1], &whole[..10], &[PACKED], &[PACKED, b'{', b'}'], &[0xff, b'{']] {
+            assert_eq!(unpack(torn.to_vec()), None, "{torn:?}");
         }
-        assert_eq!(unpack("{}".to_owned()).as_deref(), Some("{}"));
+        for torn in [&FIRST[..FIRST.len() - 1], &FIRST[..10], "~1", "~", "~2AAAA", "~1====", "~1AAAA"] {
+            assert_eq!(unpack_text(torn.to_owned()), None, "{torn}");
+        }
+        assert_eq!(unpack(b"{}".to_vec()).as_deref(), Some("{}"));
+        assert_eq!(unpack_text("{}".to_owned()).as_deref(), Some("{}"));
     }
 
     const FIRST: &str = "~1KLUv/WCyAQUDAFMDCD1y7K6qdp7eRvmRfRCmq8XuKh894xKTSZhvUiJlMqUQF/xJKY9uoAqvKXi/UpibNkfCLDiW7wps0srYQ7\

@@ -97,6 +97,10 @@ faults! {
     ShortageCostsNothing,
     /// What was missing is never corrected.
     HoleStaysOpen,
+    /// What was missing and cost something else when it came is valued like what was there.
+    MissingTakenForThere,
+    /// What comes late for a time before a count leaves its difference as it was.
+    CountStandsStill,
     /// At standard cost the stock takes what was paid.
     StandardTakesWhatWasPaid,
     /// A new standard cost leaves what is there as it was.
@@ -109,6 +113,8 @@ faults! {
     ShortageJudgedAtTheEnd,
     /// Freight is spread by number where it is by value.
     LandedByNumber,
+    /// Freight that is billed before its goods waits with nobody.
+    FreightWaitsWithNobody,
     /// A kept evening outlives what changed it.
     SnapshotNotDropped,
     /// What was taken of a line is still there.
@@ -125,6 +131,8 @@ faults! {
     CouponsComeLast,
     /// More than an invoice can be credited of it.
     CreditWithoutBound,
+    /// Each line of a credit is bound by the whole invoice, whatever else was credited.
+    LineBoundByWhole,
     /// A settled document changes its rate.
     SettledRateMoves,
     /// An origin falls below what is taken of it.

@@ -1,8 +1,11 @@
 //! Values that are not columns of their own: small nested objects are kept as JSON text on both engines.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sea_orm::sea_query::{ArrayType, ColumnType, Nullable, ValueType, ValueTypeErr};
 use sea_orm::{ColIdx, DbErr, QueryResult, TryGetError, TryGetable, Value};
 use serde::{Serialize, de::DeserializeOwned};
+use std::ops::Deref;
 
 /// A nested value of a record, stored as its JSON text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,6 +47,73 @@ impl<T: Serialize + DeserializeOwned> ValueType for AsJson<T> {
 impl<T> Nullable for AsJson<T> {
     fn null() -> Value {
         Value::String(None)
+    }
+}
+
+/// A digest in hexadecimal digits, kept in fewer. What is no such digest stands as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HexDigest(pub String);
+
+/// So many bytes a digest has.
+const DIGEST: usize = 32;
+
+impl HexDigest {
+    fn stored(self) -> String {
+        let digits = |place: usize| u8::from_str_radix(self.0.get(2 * place..2 * place + 2)?, 16).ok();
+        let bytes: Option<Vec<u8>> = (0..DIGEST).map(digits).collect();
+        let bytes = bytes.filter(|bytes| crate::texts::hex(bytes) == self.0);
+        bytes.map_or(self.0, |bytes| STANDARD_NO_PAD.encode(bytes))
+    }
+
+    /// What is kept, in hexadecimal digits.
+    #[must_use]
+    pub fn read(stored: String) -> Self {
+        let bytes = STANDARD_NO_PAD.decode(&stored).ok().filter(|bytes| bytes.len() == DIGEST);
+        Self(bytes.map_or(stored, |bytes| crate::texts::hex(&bytes)))
+    }
+}
+
+impl Deref for HexDigest {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for HexDigest {
+    fn from(digits: String) -> Self {
+        Self(digits)
+    }
+}
+
+impl From<HexDigest> for Value {
+    fn from(digest: HexDigest) -> Self {
+        digest.stored().into()
+    }
+}
+
+impl TryGetable for HexDigest {
+    fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
+        String::try_get_by(row, index).map(Self::read)
+    }
+}
+
+impl ValueType for HexDigest {
+    fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
+        <String as ValueType>::try_from(value).map(Self::read)
+    }
+
+    fn type_name() -> String {
+        "HexDigest".into()
+    }
+
+    fn array_type() -> ArrayType {
+        ArrayType::String
+    }
+
+    fn column_type() -> ColumnType {
+        ColumnType::Text
     }
 }
 
@@ -96,3 +166,21 @@ macro_rules! wire_enum {
     };
 }
 pub use wire_enum;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_come_back_and_what_is_none_stays_as_it_is() {
+        let digest = "00ff".repeat(16);
+        let kept = HexDigest(digest.clone()).stored();
+        assert_eq!((kept.len(), HexDigest::read(kept)), (43, HexDigest(digest.clone())));
+        for other in ["", "00", "x", &digest.to_uppercase(), &digest[1..], &format!("{digest}0"), &"é".repeat(32)] {
+            assert_eq!(HexDigest(other.to_owned()).stored(), other);
+            assert_eq!(HexDigest::read(other.to_owned()).0, other);
+        }
+        // As books of before have it.
+        assert_eq!(HexDigest::read(digest.clone()).0, digest);
+    }
+}

@@ -1,6 +1,6 @@
 //! Documents: what was asked and what came of it, their lines, how they follow each other and how far they have got.
 
-use crate::table::{Table, day, flag, id, maybe, number, text, word};
+use crate::table::{Table, day, flag, id, maybe, number, packed, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![documents(), document_counts(), document_lines(), document_links(), progress(), progress_moves()]
@@ -27,8 +27,8 @@ fn documents() -> Table {
         word("currency"),
         number("total"),
         number("base_total"),
-        // What was asked and judged, packed.
-        text("content"),
+        // What was asked and judged.
+        packed("content"),
         // JSON: the entries that it stands for now.
         text("entries"),
         maybe(number("posted_at")),
@@ -43,10 +43,10 @@ fn documents() -> Table {
         .sealed()
         .unique("documents_number", "kind, number")
         .unique("documents_sequence", "series_id, period, sequence")
-        .unique("documents_external_id", "kind, external_id")
+        .unique("documents_external_id", "kind, external_id WHERE external_id IS NOT NULL")
         .found_by("documents_by_date", "kind, date, id")
         .found_by("documents_by_update", "kind, updated_at, id")
-        .found_by("documents_by_party", "party_id, kind, date WHERE party_id IS NOT NULL")
+        .found_by_own("documents_by_party", "party_id, kind, date WHERE party_id IS NOT NULL")
         .found_by("documents_by_stage", "kind, stage, date WHERE stage IS NOT NULL")
         .found_by("documents_drafts", "id WHERE status = 'draft'")
         .guarded(COUNTS_ON_SQLITE, COUNTS_ON_POSTGRES)
@@ -102,10 +102,10 @@ fn document_lines() -> Table {
     ];
     Table::of_company("document_lines", &["document_id", "line_no"], &columns)
         .sealed()
-        .found_by("document_lines_by_line", "id")
-        .found_by("document_lines_by_item", "item_id, date WHERE item_id IS NOT NULL")
-        .found_by("document_lines_by_tax_code", "tax_code_id, date WHERE tax_code_id IS NOT NULL")
-        .found_by("document_lines_by_source", "source_line_id WHERE source_line_id IS NOT NULL")
+        .found_by_own("document_lines_by_line", "id")
+        .found_by_own("document_lines_by_item", "item_id, date WHERE item_id IS NOT NULL")
+        .found_by_own("document_lines_by_tax_code", "tax_code_id, date WHERE tax_code_id IS NOT NULL")
+        .found_by_own("document_lines_by_source", "source_line_id WHERE source_line_id IS NOT NULL")
 }
 
 /// Which posted document follows which.
@@ -142,9 +142,9 @@ fn progress() -> Table {
     ];
     Table::of_company("progress", &["line_id"], &columns)
         .sealed()
-        .found_by("progress_by_document", "document_id")
-        .found_by("progress_by_item", "item_id, kind WHERE item_id IS NOT NULL")
-        .found_by("progress_by_source", "source_line_id WHERE source_line_id IS NOT NULL")
+        .found_by_own("progress_by_document", "document_id")
+        .found_by_own("progress_by_item", "item_id, kind WHERE item_id IS NOT NULL")
+        .found_by_own("progress_by_source", "source_line_id WHERE source_line_id IS NOT NULL")
 }
 
 /// Everything that ever happened to such a line, by the day it counts for.
@@ -168,8 +168,8 @@ fn progress_moves() -> Table {
     ];
     Table::of_company("progress_moves", &["id"], &columns)
         .sealed()
-        .found_by("progress_moves_by_line", "line_id")
-        .found_by("progress_moves_by_document", "document_id")
+        .found_by_own("progress_moves_by_line", "line_id")
+        .found_by_own("progress_moves_by_document", "document_id")
         .found_by("progress_moves_by_date", "account_id, date WHERE account_id IS NOT NULL")
         .grows_only(&[])
 }

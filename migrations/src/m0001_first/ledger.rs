@@ -84,12 +84,12 @@ fn entries() -> Table {
     ];
     Table::of_company("entries", &["number"], &columns)
         .sealed()
-        .unique("entries_id", "id")
-        .found_by("entries_by_document", "document_id")
+        .unique_by_own("entries_id", "id")
+        .found_by_own("entries_by_document", "document_id")
         .found_by("entries_by_date", "date, number")
         .found_by("entries_opening", "date WHERE kind = 'opening'")
         .found_by("entries_of_years", "date WHERE kind = 'yearEnd'")
-        .found_by("entries_taking_back", "reverses_id WHERE reverses_id IS NOT NULL")
+        .found_by_own("entries_taking_back", "reverses_id WHERE reverses_id IS NOT NULL")
         .guarded(
             &["CREATE TRIGGER entries_seal_balanced_lines BEFORE INSERT ON entries WHEN \
                  (SELECT COUNT(*) FROM entry_lines WHERE business_id = NEW.business_id AND entry_number = NEW.number) < 2 OR \

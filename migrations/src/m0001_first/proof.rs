@@ -1,7 +1,7 @@
 //! What proves the books and what the server remembers of itself: the audit log, notes of what was touched, the
 //! installation, and answers that are kept for their repetition.
 
-use crate::table::{Table, flag, id, maybe, number, text, word};
+use crate::table::{Table, flag, id, maybe, number, packed, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![installation(), running_time(), access_changes(), touched(), audit_log(), idempotency_keys(), dialect_usage()]
@@ -69,8 +69,8 @@ fn audit_log() -> Table {
         id("resource_id"),
         maybe(number("version_from")),
         maybe(number("version_to")),
-        maybe(text("before")),
-        maybe(text("after")),
+        maybe(packed("before")),
+        maybe(packed("after")),
         // What it is looked for by. Records of before have none: they are found by what they hold.
         maybe(text("search")),
         word("previous_hash"),
@@ -80,7 +80,7 @@ fn audit_log() -> Table {
     ];
     Table::of_company("audit_log", &["sequence"], &columns)
         .unique("audit_log_id", "id")
-        .found_by("audit_log_by_resource", "resource_id, sequence")
+        .found_by_own("audit_log_by_resource", "resource_id, sequence")
         .grows_only(&[&["business_id", "id"]])
 }
 

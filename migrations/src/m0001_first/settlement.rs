@@ -24,8 +24,8 @@ fn open_items() -> Table {
     ];
     Table::of_company("open_items", &["id"], &columns)
         .sealed()
-        .found_by("open_items_by_document", "document_id")
-        .found_by("open_items_by_party", "party_id WHERE open <> 0")
+        .found_by_own("open_items_by_document", "document_id")
+        .found_by_own("open_items_by_party", "party_id WHERE open <> 0")
         .found_by("open_items_by_due_date", "due_date WHERE open <> 0")
 }
 
@@ -45,7 +45,7 @@ fn open_item_moves() -> Table {
     ];
     Table::of_company("open_item_moves", &["id"], &columns)
         .sealed()
-        .found_by("open_item_moves_by_document", "open_item_id")
+        .found_by_own("open_item_moves_by_document", "open_item_id")
         .found_by("open_item_moves_by_date", "date")
         .grows_only(&[])
 }
@@ -82,6 +82,6 @@ fn allocations() -> Table {
     ];
     Table::of_company("allocations", &["id"], &columns)
         .sealed()
-        .found_by("allocations_by_source", "source_document_id")
-        .found_by("allocations_by_target", "target_document_id")
+        .found_by_own("allocations_by_source", "source_document_id")
+        .found_by_own("allocations_by_target", "target_document_id")
 }

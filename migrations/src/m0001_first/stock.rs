@@ -1,6 +1,6 @@
 //! Stock: what happened to it as dated facts, and where it stands.
 
-use crate::table::{Table, day, id, maybe, number, text};
+use crate::table::{Table, day, flag, id, maybe, number, text};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![stock_facts(), stock_moves(), stock_lines(), stock(), stock_snapshots()]
@@ -63,8 +63,8 @@ fn stock_moves() -> Table {
         .grows_only(&[])
 }
 
-/// What moves stock at present and what it cost after all, in the order in which it is valued. No seal covers the cost, which
-/// follows from the facts.
+/// What moves stock at present and what it cost after all, in the order in which it is valued. No seal covers the cost, nor
+/// whether it was missing: both follow from the facts.
 fn stock_lines() -> Table {
     let columns = [
         id("item_id"),
@@ -75,6 +75,7 @@ fn stock_lines() -> Table {
         text("kind"),
         number("quantity"),
         number("cost"),
+        flag("was_missing"),
     ];
     Table::of_company("stock_lines", &["item_id", "date", "sequence"], &columns)
         .sealed()

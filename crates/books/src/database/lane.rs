@@ -29,6 +29,7 @@ use crate::error::{Error, Result, Unavailable};
 use crate::fair::{Micros, Spending, Who};
 use crate::ids::BusinessId;
 use crate::seal::Seals;
+use crate::shelf::Shelf;
 use batch::{Attempt, Sending, Together, attempt_batch, attempts_for};
 use std::collections::HashMap;
 use std::future::Future;
@@ -95,6 +96,8 @@ pub struct Lanes<T> {
     /// What each caller's dear writes have taken of their minute.
     spending: Arc<Spending>,
     open: Mutex<Option<Open<T>>>,
+    /// What all of them remember of companies.
+    shelf: Arc<Shelf>,
 }
 
 struct Open<T> {
@@ -103,13 +106,14 @@ struct Open<T> {
 }
 
 impl<T: Send + 'static> Lanes<T> {
-    pub fn new(database: Database, seals: Seals, queue: usize) -> Self {
+    pub fn new(database: Database, seals: Seals, queue: usize, shelf: Arc<Shelf>) -> Self {
         Self {
             database,
             seals,
             queue: queue.max(1),
             spending: Arc::default(),
             open: Mutex::new(Some(Open { lines: HashMap::new(), ends: Vec::new() })),
+            shelf,
         }
     }
 
@@ -158,7 +162,7 @@ impl<T: Send + 'static> Lanes<T> {
         let line = Arc::new(Line::new(self.queue, is_shared || company.is_none()));
         open.ends.push(self.database.run_lane(serve(
             self.database.writer(),
-            Desk::new(self.seals.clone()),
+            Desk::new(self.seals.clone(), self.shelf.share()),
             company,
             line.clone(),
             self.spending.clone(),

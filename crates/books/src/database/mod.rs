@@ -119,6 +119,20 @@ pub enum Db<'a> {
     Session(&'a Session),
 }
 
+/// Waits until no process serves the file of a database, so long; whether none does, is answered. What PostgreSQL keeps,
+/// no process holds.
+pub async fn let_go(url: &str, patience: Duration) -> Result<bool, DbErr> {
+    match sqlite_kit::file_of(url) {
+        Some(path) => sqlite::let_go(&path, patience).await,
+        None => Ok(true),
+    }
+}
+
+/// The file that a database is, where it is one.
+pub fn file_of(url: &str) -> Option<std::path::PathBuf> {
+    sqlite_kit::file_of(url)
+}
+
 impl Database {
     pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
         let standing = Arc::new(Standing::default());

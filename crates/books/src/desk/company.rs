@@ -47,7 +47,7 @@ impl Company {
                 entry_number: row.entry_number,
                 recorded_at: row.recorded_at,
                 audit_sequence: row.audit_sequence,
-                audit_hash: row.audit_hash,
+                audit_hash: row.audit_hash.0,
                 counters: HashMap::new(),
             },
             facts: Facts::default(),
@@ -81,7 +81,7 @@ impl Company {
             entry_number: self.head.entry_number,
             recorded_at: self.head.recorded_at,
             audit_sequence: self.head.audit_sequence,
-            audit_hash: self.head.audit_hash.clone(),
+            audit_hash: self.head.audit_hash.clone().into(),
             sums: self.sums.to_text(),
             signature: String::new(),
         };

@@ -335,7 +335,7 @@ impl Inner {
             origin,
             change,
         );
-        company.head.audit_hash.clone_from(&row.hash);
+        company.head.audit_hash.clone_from(&row.hash.0);
         self.pending.audits.push(row);
         Ok(())
     }

@@ -27,7 +27,7 @@ pub enum Standing {
     /// The stock of an item on an evening.
     Snapshot(stock_snapshots::Model),
     /// What a movement of stock cost after all.
-    Cost { business: BusinessId, item: RecordId, date: Day, sequence: i64, cost: Money },
+    Cost { business: BusinessId, item: RecordId, date: Day, sequence: i64, cost: Money, was_missing: bool },
 }
 
 impl Standing {
@@ -74,9 +74,10 @@ impl Standing {
                 insert_all::<stock_snapshots::Entity>(connection, (seals, moved), vec![snapshot], There::Replace)
                     .await?;
             }
-            Self::Cost { business, item, date, sequence, cost } => {
+            Self::Cost { business, item, date, sequence, cost, was_missing } => {
                 stock_lines::Entity::update_many()
                     .col_expr(stock_lines::Column::Cost, cost.into())
+                    .col_expr(stock_lines::Column::WasMissing, was_missing.into())
                     .filter(stock_lines::Column::BusinessId.eq(business))
                     .filter(stock_lines::Column::ItemId.eq(item))
                     .filter(stock_lines::Column::Date.eq(date))

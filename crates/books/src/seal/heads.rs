@@ -34,7 +34,7 @@ impl SignedHead {
         let head = Self {
             business_id: row.business_id,
             sequence: row.audit_sequence,
-            hash: row.audit_hash.clone(),
+            hash: row.audit_hash.0.clone(),
             entry_number: row.entry_number,
             signature: String::new(),
         };

@@ -103,8 +103,16 @@ pub(super) fn read_back(kind: Kind, text: &str) -> Option<Value> {
         (Kind::Flag, "1" | "true") => Some(Value::from(true)),
         (Kind::Flag, "0" | "false") => Some(Value::from(false)),
         (Kind::Flag, _) => None,
+        (Kind::Day, _) => Some(text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from)),
+        (Kind::Bytes, _) => bytes_of(text).map(Value::from),
         (Kind::Text, _) => Some(Value::from(text)),
     }
+}
+
+/// The bytes of hexadecimal digits.
+fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    let pair = |place| u8::from_str_radix(digits.get(place..place + 2)?, 16).ok();
+    (0..digits.len()).step_by(2).map(pair).collect()
 }
 
 /// Forgets what is noted under a condition.

@@ -5,8 +5,11 @@
 
 use super::{Seals, noted, same};
 use crate::auth::{invitation, recovery, session, sign_in, user};
+use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use schema::membership;
 use schema::tables::{
     allocations, document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves,
@@ -26,6 +29,10 @@ pub enum Kind {
     Number,
     Flag,
     Text,
+    /// A number, and a text in books of before. It is signed as the text.
+    Day,
+    /// A text in books of before.
+    Bytes,
 }
 
 #[derive(Clone)]
@@ -81,7 +88,10 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             &[open_items::Column::Open, open_items::Column::BaseOpen],
         ),
         // What a movement cost after all follows from the history of its item.
-        Table::of::<stock_lines::Entity>(Some(stock_lines::Column::BusinessId), &[stock_lines::Column::Cost]),
+        Table::of::<stock_lines::Entity>(
+            Some(stock_lines::Column::BusinessId),
+            &[stock_lines::Column::Cost, stock_lines::Column::WasMissing],
+        ),
     ];
     tables.extend(of_companies![
         membership,
@@ -124,8 +134,16 @@ pub struct Row {
     pub seal: String,
 }
 
-/// How long what tells one writing of a row from another is.
-const SALT: usize = 12;
+/// How many bytes tell one writing of a row from another.
+const SALT: usize = 4;
+/// How many bytes of the signature a seal has. Nobody can try one but by having the books proved.
+const TAG: usize = 12;
+/// How long both are in a seal of the first schema.
+const LENGTH: usize = 22;
+
+/// What is in front of the signature in seals of before, which were hexadecimal digits.
+const FORMER_SALT: usize = 12;
+const FORMER_TAG: usize = 32;
 
 impl Table {
     fn of<E: EntityTrait>(company: Option<E::Column>, but: &[E::Column]) -> Self {
@@ -133,6 +151,8 @@ impl Table {
             ColumnType::Uuid => Kind::Uuid,
             ColumnType::Boolean => Kind::Flag,
             ColumnType::Text | ColumnType::String(_) => Kind::Text,
+            ColumnType::Date => Kind::Day,
+            ColumnType::Blob => Kind::Bytes,
             _ => Kind::Number,
         };
         let columns: Vec<Column> = E::Column::iter()
@@ -215,6 +235,8 @@ impl Table {
                     | (Kind::Number, Value::BigInt(_))
                     | (Kind::Flag, Value::Bool(_))
                     | (Kind::Text, Value::String(_))
+                    | (Kind::Day, Value::BigInt(_) | Value::String(_))
+                    | (Kind::Bytes, Value::Bytes(_) | Value::String(_))
             );
             is_own.then(|| value.clone())
         };
@@ -262,7 +284,7 @@ impl Table {
         signing.feed(Some(self.name));
         let mut feed = |table: &Self, values: &[Value]| {
             for (column, value) in table.columns.iter().zip(values).filter(|(column, _)| column.sealed) {
-                let Some(text) = text(value) else { continue };
+                let Some(text) = signed(column.kind, value) else { continue };
                 if !ADDED_LATER.contains(&(table.name, column.name, &*text)) {
                     signing.feed(Some(column.name));
                     signing.feed(Some(&text));
@@ -276,9 +298,14 @@ impl Table {
         for line in beside {
             feed(&LINES, line);
         }
-        let mut seal = signing.finish();
-        seal.truncate(32);
-        Ok(format!("{salt}{seal}"))
+        let tag = signing.tag();
+        let Some(own) = from_hex::<SALT>(salt) else {
+            let mut tag = crate::texts::hex(tag.as_ref());
+            tag.truncate(FORMER_TAG);
+            return Ok(format!("{salt}{tag}"));
+        };
+        let tag = tag.as_ref().iter().take(TAG);
+        Ok(STANDARD_NO_PAD.encode(own.iter().chain(tag).copied().collect::<Vec<u8>>()))
     }
 
     /// Whether a row's seal was its own at any time. Only what grows keeps a seal of another time than now.
@@ -295,12 +322,23 @@ impl Table {
 
     /// Whether a row's seal is its own.
     pub fn fits(&self, seals: &Seals, seal: &str, values: &[Value], beside: &[Vec<Value>]) -> Result<bool> {
-        let Some(salt) = seal.get(..SALT) else { return Ok(false) };
-        Ok(same(&self.seal(seals, salt, values, beside)?, seal))
+        let Some(salt) = salt_of(seal) else { return Ok(false) };
+        Ok(same(&self.seal(seals, &salt, values, beside)?, seal))
     }
 }
 
-/// What a value is signed as; nothing where there is none.
+/// What a value of a column is signed as; nothing where there is none.
+fn signed(kind: Kind, value: &Value) -> Option<Cow<'_, str>> {
+    match (kind, value) {
+        (Kind::Day, Value::BigInt(Some(number))) => {
+            Some(Day::kept_as(*number).map_or_else(|| number.to_string(), |day| day.to_string()).into())
+        }
+        (_, Value::Bytes(Some(bytes))) => Some(crate::packed::as_text(bytes).into()),
+        _ => text(value),
+    }
+}
+
+/// A value as triggers write it; nothing where there is none.
 fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(Some(text)) => Some(Cow::Borrowed(text)),
@@ -313,9 +351,28 @@ fn text(value: &Value) -> Option<Cow<'_, str>> {
 
 /// What tells one writing of a row from another: the same row, written again, has another seal.
 pub fn salt() -> Result<String> {
-    let mut salt = crate::texts::hex(&crate::ids::random_bytes::<{ SALT / 2 }>()?);
-    salt.truncate(SALT);
-    Ok(salt)
+    Ok(crate::texts::hex(&crate::ids::random_bytes::<SALT>()?))
+}
+
+/// What a seal was made with.
+fn salt_of(seal: &str) -> Option<Cow<'_, str>> {
+    if seal.len() != LENGTH {
+        return seal.get(..FORMER_SALT).map(Cow::Borrowed);
+    }
+    let bytes = STANDARD_NO_PAD.decode(seal).ok()?;
+    bytes.get(..SALT).map(|salt| Cow::Owned(crate::texts::hex(salt)))
+}
+
+/// So many bytes of hexadecimal digits, and no more.
+fn from_hex<const N: usize>(digits: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    if digits.len() != 2 * N {
+        return None;
+    }
+    for (place, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(digits.get(2 * place..2 * place + 2)?, 16).ok()?;
+    }
+    Some(bytes)
 }
 
 #[cfg(test)]
@@ -332,6 +389,14 @@ mod tests {
         let row: Vec<Value> = vec![id.into(), id.into(), "2026".into(), 1_i64.into(), "2026-01-01".into()];
         let seal = own.seal(&seals, &salt().unwrap(), &row, &[]).unwrap();
         assert!(own.fits(&seals, &seal, &row, &[]).unwrap());
+        assert_eq!(seal.len(), LENGTH);
+        // As seals were made before.
+        let former = own.seal(&seals, "0123456789ab", &row, &[]).unwrap();
+        assert_eq!(former.len(), FORMER_SALT + FORMER_TAG);
+        assert!(own.fits(&seals, &former, &row, &[]).unwrap());
+        for torn in ["", &seal[1..], &former[1..], "0123456789ab"] {
+            assert!(!own.fits(&seals, torn, &row, &[]).unwrap(), "{torn}");
+        }
         // The very same columns, of another name.
         let other = Table { name: "other", ..own };
         assert!(!other.fits(&seals, &seal, &row, &[]).unwrap());

@@ -1,7 +1,7 @@
 //! What a write changes of an item's stock: the difference of the function before and after, day by day.
 
 use super::counted;
-use super::facts::{Known, fact_of, failed, is_whole, last_snapshot, pools, since, state_in, terms_of};
+use super::facts::{Known, fact_of, failed, is_whole, last_snapshot, lines_left, since, state_in, terms_of};
 use super::{Gone, Item, Wanted, book, booked, state_of, too_large};
 use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
@@ -33,7 +33,7 @@ pub(super) struct Change {
     pub(super) rest: Vec<Rest>,
     /// What movements cost after all, and the new ones by now.
     pub(super) costs: Vec<Cost>,
-    pub(super) costs_of_new: HashMap<RecordId, Money>,
+    pub(super) costs_of_new: HashMap<RecordId, Worth>,
     pub(super) state: stock::Model,
     /// Snapshots from this day on are no longer so.
     pub(super) dropped_from: Option<Day>,
@@ -47,16 +47,25 @@ pub(super) struct Rest {
     pub(super) by: Effect,
 }
 
+/// What a movement cost, as far as is known by now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Worth {
+    pub(super) cost: Money,
+    /// Whether it was missing, and cost something else when it came.
+    pub(super) was_missing: bool,
+}
+
 /// What a movement cost after all.
 #[derive(Debug, Clone)]
 pub(super) struct Cost {
     fact: stock_facts::Model,
-    cost: Money,
+    worth: Worth,
 }
 
 impl From<Cost> for Standing {
-    fn from(Cost { fact, cost }: Cost) -> Self {
-        Self::Cost { business: fact.business_id, item: fact.item_id, date: fact.date, sequence: fact.place, cost }
+    fn from(Cost { fact, worth: Worth { cost, was_missing } }: Cost) -> Self {
+        let (business, item, date, sequence) = (fact.business_id, fact.item_id, fact.date, fact.place);
+        Self::Cost { business, item, date, sequence, cost, was_missing }
     }
 }
 
@@ -202,13 +211,16 @@ impl Writing<'_> {
         }
         let own: HashSet<RecordId> = new.iter().map(|fact| fact.line_id).collect();
         let named = self.named.iter().filter(|line| !own.contains(line)).copied().collect();
-        let (lines, read) = pools(self.cx, &self.terms, self.item.id, named, None).await?;
-        let start = Start { state: state.map_or_else(State::default, state_in), pools: lines };
+        let left = lines_left(self.cx, &self.terms, self.item.id, named, None).await?;
+        if left.missing_since.is_some() {
+            return Ok(None);
+        }
+        let start = Start { state: state.map_or_else(State::default, state_in), pools: left.pools };
         let facts: Vec<Fact> = new.iter().filter_map(|row| fact_of(row, None)).collect();
         match history(&self.terms, &start, &facts) {
             Ok(after) => {
                 self.judge(start.state.quantity, &[], &facts).await?;
-                let known = Known { start, read, ..Known::default() };
+                let known = Known { start, read: left.read, ..Known::default() };
                 Ok(Some(Both { known, before: History::default(), after, facts, at_the_end: true }))
             }
             Err(Failed::StartsTooLate(_)) => Ok(None),
@@ -321,14 +333,17 @@ impl Writing<'_> {
             let at = at.ok_or_else(|| Error::internal("what is taken out of the stock is not in it"))?;
             add(at, gone.day, booked(&gone.fact))?;
         }
-        let changed: HashSet<usize> = rest.iter().filter(|(_, by)| !by.is_nothing()).map(|((at, _), _)| *at).collect();
+        let mut changed: HashSet<usize> =
+            rest.iter().filter(|(_, by)| !by.is_nothing()).map(|((at, _), _)| *at).collect();
+        changed.extend(both.before.corrected.symmetric_difference(&both.after.corrected));
         let left_out: HashSet<RecordId> = gone.iter().map(|gone| gone.fact.id).collect();
-        let total = |at: usize| totals.sum_of(&at).stock;
+        let corrected = &both.after.corrected;
+        let worth = |at: usize| Worth { cost: totals.sum_of(&at).stock, was_missing: corrected.contains(&at) };
         let costs = changed.iter().filter(|at| **at < old && row(**at).is_listed());
         let costs =
             costs.filter(|at| !left_out.contains(&row(**at).id) && !both.known.cancelled.contains_key(&row(**at).id));
-        let costs = costs.map(|at| Cost { fact: row(*at).clone(), cost: total(*at) }).collect();
-        let costs_of_new = new.iter().enumerate().map(|(place, fact)| (fact.id, total(old + place))).collect();
+        let costs = costs.map(|at| Cost { fact: row(*at).clone(), worth: worth(*at) }).collect();
+        let costs_of_new = new.iter().enumerate().map(|(place, fact)| (fact.id, worth(old + place))).collect();
         let rest = rest.into_iter().filter(|(_, by)| !by.is_nothing());
         let rest = rest.map(|((at, day), by)| Rest { fact: row(at).clone(), day, by }).collect();
         let (dropped_from, snapshots) = self.snapshots(&both).await?;

@@ -5,12 +5,13 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, UnitPrice};
+use crate::money::{Money, UnitPrice};
 use rules::stock::{Fact, Failed, Kind, Method, Pools, Side, Start, State, Terms, pools_of};
 use schema::item::CostMethod;
 use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_lines, stock_snapshots};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{HashMap, HashSet};
+use words::sown::{Fault, sown};
 
 /// What a piece costs of which nobody ever said what it costs.
 const UNKNOWN_COST: UnitPrice = UnitPrice::ZERO;
@@ -151,9 +152,13 @@ pub(super) async fn since(
         let there: HashSet<RecordId> = rows.iter().map(|row| row.line_id).collect();
         let lines = rows.iter().filter_map(|row| row.of_line_id).chain(named.iter().copied());
         let lines: HashSet<RecordId> = lines.filter(|line| !there.contains(line)).collect();
-        let (pools, of_lines) = pools(cx, terms, item, lines, Some(day)).await?;
-        let read = rows.len() + cancelled.len() + of_lines;
-        return Ok(Known { rows, cancelled, start: Start { state, pools }, counted, read });
+        let left = lines_left(cx, terms, item, lines, Some(day)).await?;
+        if let Some(missing) = left.missing_since {
+            before = missing;
+            continue;
+        }
+        let read = rows.len() + cancelled.len() + left.read;
+        return Ok(Known { rows, cancelled, start: Start { state, pools: left.pools }, counted, read });
     }
 }
 
@@ -188,16 +193,27 @@ pub(super) async fn last_snapshot(
     Ok(snapshots.order_by_desc(stock_snapshots::Column::Date).one(&cx.db).await?)
 }
 
+/// What is left of lines.
+#[derive(Default)]
+pub(super) struct LinesLeft {
+    pub(super) pools: HashMap<RecordId, Pools>,
+    /// The first day of those of which their facts say too little, such as what was missing and cost something else when
+    /// it came: what is left of them is known by who values them from that day on.
+    pub(super) missing_since: Option<Day>,
+    /// How many rows were read for it.
+    pub(super) read: usize,
+}
+
 /// What is left of lines on an evening, or by now: from the facts that name them, and what each cost.
-pub(super) async fn pools(
+pub(super) async fn lines_left(
     cx: &Cx<'_>,
     terms: &Terms,
     item: RecordId,
     lines: HashSet<RecordId>,
     evening: Option<Day>,
-) -> Result<(HashMap<RecordId, Pools>, usize)> {
+) -> Result<LinesLeft> {
     if lines.is_empty() {
-        return Ok((HashMap::new(), 0));
+        return Ok(LinesLeft::default());
     }
     let mut found: Vec<stock_facts::Model> = Vec::new();
     // One question for each way: asked for both at once, an engine would walk them all.
@@ -223,23 +239,53 @@ pub(super) async fn pools(
     }
     let cancelled: HashMap<RecordId, Day> =
         cancellations.all(&cx.db).await?.into_iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
-    let issued: HashMap<RecordId, Money> = stock_lines::Entity::find()
-        .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(stock_lines::Column::ItemId.eq(item))
-        .filter(stock_lines::Column::LineId.is_in(lines.iter().copied()))
-        .filter(stock_lines::Column::Quantity.lt(Quantity::ZERO))
-        .all(&cx.db)
-        .await?
-        .into_iter()
-        .map(|line| Ok((line.line_id, super::back(line.cost)?)))
-        .collect::<Result<_>>()?;
+    let moved = found.iter().filter(|row| lines.contains(&row.line_id) && row.is_movement());
+    let worth = worth_of(cx, item, moved).await?;
+    let read = found.len() + cancelled.len() + worth.len();
+    // Nor is it known of what came in at standard cost and names nothing: its share stands in no account by itself.
+    let is_alone = |row: &&stock_facts::Model| {
+        terms.method == Method::Standard && row.kind == FactKind::CustomerReturn && row.of_line_id.is_none()
+    };
+    let alone = found.iter().filter(|row| lines.contains(&row.line_id)).filter(is_alone).map(|row| row.date);
+    let was_missing = |line: &&stock_lines::Model| line.was_missing && !sown(Fault::MissingTakenForThere);
+    let missing = worth.iter().filter(was_missing).map(|line| line.date).chain(alone).min();
+    if missing.is_some() {
+        return Ok(LinesLeft { missing_since: missing, read, ..LinesLeft::default() });
+    }
+    let costs: HashMap<RecordId, Money> =
+        worth.iter().map(|line| Ok((line.line_id, size(line)?))).collect::<Result<_>>()?;
     let facts: Vec<Fact> = found.iter().filter_map(|row| fact_of(row, cancelled.get(&row.id).copied())).collect();
     let mut pools = HashMap::new();
     for line in lines.into_iter().filter(|line| facts.iter().any(|fact| fact.line == *line)) {
-        let left = pools_of(terms, line, &facts, issued.get(&line).copied());
+        let left = pools_of(terms, line, &facts, costs.get(&line).copied());
         pools.insert(line, left.map_err(failed)?);
     }
-    Ok((pools, found.len() + cancelled.len() + issued.len()))
+    Ok(LinesLeft { pools, missing_since: None, read })
+}
+
+/// What movements cost after all, each found by its place in its day.
+async fn worth_of(
+    cx: &Cx<'_>,
+    item: RecordId,
+    moved: impl Iterator<Item = &stock_facts::Model>,
+) -> Result<Vec<stock_lines::Model>> {
+    let at = |row: &stock_facts::Model| {
+        Condition::all().add(stock_lines::Column::Date.eq(row.date)).add(stock_lines::Column::Sequence.eq(row.place))
+    };
+    let places: Vec<Condition> = moved.map(at).collect();
+    if places.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lines = stock_lines::Entity::find()
+        .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_lines::Column::ItemId.eq(item))
+        .filter(places.into_iter().fold(Condition::any(), Condition::add));
+    Ok(lines.all(&cx.db).await?)
+}
+
+/// What a movement cost, whether it came or went.
+fn size(line: &stock_lines::Model) -> Result<Money> {
+    if line.quantity.is_negative() { super::back(line.cost) } else { Ok(line.cost) }
 }
 
 pub(super) fn failed(failed: Failed) -> Error {

@@ -15,7 +15,6 @@ use crate::document::{
 };
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
-use crate::fiscal_year;
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
 use crate::wire_enum;
@@ -389,7 +388,7 @@ impl Document for Journals {
             judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose)?;
             taxes::judge(&mut Fault(&mut faults, index), (&chart, &taxes), asked, line);
         }
-        if asked.kind == JournalKind::Closing && !fiscal_year::ends_on(cx, head.date).await? {
+        if asked.kind == JournalKind::Closing && !crate::fiscal_year::ends_on(cx, head.date).await? {
             faults.add("date", "must be the last day of a fiscal year: what closes one lies between it and the next");
         }
         let rates = rates(business, asked, &mut faults);
@@ -429,6 +428,9 @@ impl Document for Journals {
     async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, on: Option<Day>) -> Result<()> {
         let content: Content<JournalAsked, JournalFigures> =
             serde_json::from_str(&row.content).map_err(Error::internal)?;
+        if let Some(year) = content.asked.fiscal_year {
+            crate::year_end::check_goes(cx, year).await?;
+        }
         let later = leaving == Leaving::ForGood && on.is_some_and(|on| on > row.date);
         if content.asked.kind == JournalKind::Closing && later && !sown(Sown::ClosingVoidLater) {
             // On another day it would lie between two other years, or in one.
@@ -439,10 +441,7 @@ impl Document for Journals {
                 errors: FieldErrors::one("date", format!("must be {own}, in an open period")),
             }));
         }
-        match content.asked.fiscal_year {
-            Some(year) => fiscal_year::check_goes(cx, year).await,
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn view(

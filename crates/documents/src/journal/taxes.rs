@@ -9,7 +9,7 @@ use crate::currency::Currency;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Rate};
-use crate::trade::country_of;
+use crate::parts::country_of;
 use books::access::Business;
 use books::chart::Chart;
 use books::tax_codes::{TaxCodes, kept_as};

@@ -11,6 +11,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod values;
+mod weak;
 
 pub use layers::Source;
 pub use report::check;

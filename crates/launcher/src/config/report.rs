@@ -1,12 +1,13 @@
 //! What `config check` and `config show` say.
 //!
-//! Owns: which working settings should still be looked at, and what of a value may be shown.
+//! Owns: where a secret stands in the open, and what of a value may be shown. What works and is weak, `weak` knows.
 
 use super::keys::{KEYS, Key, Shown};
 use super::layers::{Merged, Place, Source, Word, merge};
-use super::{Loaded, Settings, settings, without_password};
-use ledger_core::database::unverified_host;
+use super::weak::{self, Around};
+use super::{Loaded, settings, without_password};
 use serde_json::{Map, Value};
+use std::path::Path;
 
 /// The outcome of `config check`.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub fn check(source: &Source) -> Checked {
     errors.extend(merged.unknown.iter().cloned());
     let mut warnings = merged.warnings.clone();
     warnings.extend(exposed(&merged));
-    warnings.extend(settings.iter().flat_map(weaknesses));
+    warnings.extend(settings.iter().flat_map(|settings| weak::found(settings, &Around::here())));
     let mut lines: Vec<String> = errors.iter().map(|line| format!("error: {line}")).collect();
     lines.extend(warnings.iter().map(|line| format!("warning: {line}")));
     let mut checked = Checked { report: String::new(), errors: errors.len(), warnings: warnings.len() };
@@ -38,51 +39,32 @@ pub fn check(source: &Source) -> Checked {
     checked
 }
 
-/// Secrets that stand in the environment, where child processes and crash reports find them.
+/// Secrets that stand where others find them: in the environment, which child processes and crash reports have, or in a
+/// file of settings that everybody can read.
 fn exposed(merged: &Merged) -> Vec<String> {
     let mut found = Vec::new();
     for key in KEYS {
         let Some(said) = merged.last(key.name) else { continue };
-        let (Word::One(text), Place::Environment { variable }) = (&said.word, &said.place) else { continue };
+        let Word::One(text) = &said.word else { continue };
         let secret = match key.shown {
             Shown::All => false,
             Shown::WithoutPassword => without_password(text) != *text,
             Shown::Nothing => !text.is_empty(),
         };
-        if secret {
-            let name = key.name;
-            found.push(format!(
-                "{}: {name}: a secret in the environment; {variable}_FILE keeps it in a file",
-                said.place
-            ));
+        if !secret {
+            continue;
+        }
+        let (place, name) = (&said.place, key.name);
+        match place {
+            Place::Environment { variable } => {
+                found.push(format!("{place}: {name}: a secret in the environment; {variable}_FILE keeps it in a file"));
+            }
+            Place::File { path, .. } if weak::readable_by_all(Path::new(path)) => {
+                found.push(format!("{place}: {name}: a secret in a file that everybody can read; make it mode 0600"));
+            }
+            _ => {}
         }
     }
-    found
-}
-
-/// Settings that work and should still be looked at.
-fn weaknesses(settings: &Settings) -> Vec<String> {
-    let mut found = Vec::new();
-    if !settings.listen.ip().is_loopback() {
-        found
-            .push(format!("Urls: {} is public and speaks plain HTTP; put a proxy with TLS before it", settings.listen));
-    }
-    if settings.master_key.as_ref().is_some_and(|key| ledger_core::strength::is_guessable(key.expose())) {
-        found.push(
-            "Security:MasterKey: can be guessed; for books that are not made yet, leave it out to have one made".into(),
-        );
-    }
-    if settings.bootstrap_password.as_ref().is_some_and(|password| password.expose().chars().count() < 12) {
-        found.push("Bootstrap:Password: shorter than 12 characters".into());
-    }
-    if let Some(host) = unverified_host(settings.database.expose()) {
-        found.push(format!(
-            "ConnectionStrings:Default: {host} is elsewhere and its certificate is not verified, so others on the way may \
-             read and change what is said; add ?sslmode=verify-full"
-        ));
-    }
-    let unencrypted = settings.cors_origins.iter().filter(|origin| origin.starts_with("http://"));
-    found.extend(unencrypted.map(|origin| format!("Cors:Origins: {origin} is not encrypted")));
     found
 }
 

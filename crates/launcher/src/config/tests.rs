@@ -330,6 +330,19 @@ fn a_secret_file_that_everybody_can_read_is_a_warning() {
 }
 
 #[test]
+fn a_secret_in_settings_that_everybody_can_read_is_a_warning() {
+    use std::os::unix::fs::PermissionsExt;
+    let text = format!("{{ \"JwtSettings\": {{ \"Secret\": \"{SECRET}\", \"Issuer\": \"duet\" }} }}");
+    let folder = Folder::with(&[("appsettings.Custom.json", &text)]);
+    for (mode, expected) in [(0o644, 1), (0o600, 0)] {
+        std::fs::set_permissions(folder.path("appsettings.Custom.json"), std::fs::Permissions::from_mode(mode))
+            .unwrap();
+        let checked = check(&folder.source(&[], &[]));
+        assert_eq!((checked.errors, checked.warnings), (0, expected), "{}", checked.report);
+    }
+}
+
+#[test]
 fn what_is_shown_says_where_it_comes_from() {
     let text = "{\n\"Limits\": { \"Body\": \"2MB\" },\n\"Cors\": { \"Origins\": [\"https://a.example\", \"https://b.example\"] } }";
     let environment =

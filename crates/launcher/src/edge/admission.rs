@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use tokio::sync::Notify;
 
 /// How many connections there may be.
 #[derive(Debug, Clone, Copy)]
@@ -102,6 +103,7 @@ struct State {
 pub(crate) struct Admission {
     places: Places,
     state: Mutex<State>,
+    left: Notify,
 }
 
 /// A place among the connections, as long as this is held.
@@ -113,7 +115,7 @@ pub(super) struct Place {
 
 impl Admission {
     pub(crate) fn new(places: Places) -> Arc<Self> {
-        Arc::new(Self { places, state: Mutex::default() })
+        Arc::new(Self { places, state: Mutex::default(), left: Notify::new() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -166,6 +168,11 @@ impl Admission {
     /// Sends somebody away, where anybody can go at all: the process has run out of something.
     pub(super) fn shrink(&self) {
         self.state().send_away(self.places, |_| true);
+    }
+
+    /// Resolves when somebody has left since it was last asked.
+    pub(super) async fn is_left(&self) {
+        self.left.notified().await;
     }
 }
 
@@ -288,6 +295,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         if let Some(admission) = self.admission.upgrade() {
             admission.state().leave(self.id);
+            admission.left.notify_one();
         }
     }
 }
@@ -364,6 +372,25 @@ mod tests {
         held[1].guest.answered();
         held[1].guest.flushed();
         assert!(from(&admission, "10.0.0.3").is_some() && is_gone(&held[1]) && !is_gone(&held[0]));
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_for_room_hears_of_the_next_who_leaves() {
+        let admission = Admission::new(HALF);
+        let [one, other] = ["10.0.0.1", "10.0.0.2"].map(|address| from(&admission, address).unwrap());
+        let hears = admission.is_left();
+        let mut hears = std::pin::pin!(hears);
+        assert!(polled(hears.as_mut()).is_pending());
+        drop(one);
+        hears.await;
+        // However many left meanwhile, it is one word, and it waits for whoever asks.
+        drop(other);
+        admission.is_left().await;
+        assert!(polled(std::pin::pin!(admission.is_left())).is_pending());
+    }
+
+    fn polled<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> std::task::Poll<T> {
+        future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
     }
 
     #[test]

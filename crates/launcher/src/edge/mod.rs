@@ -62,6 +62,9 @@ const TOLD_WITHIN: Duration = Duration::from_secs(2);
 /// As long as a client is heard out that was answered before it had said all.
 const HEARD_OUT: Duration = Duration::from_secs(30);
 
+/// Where no connection could be accepted and nobody leaves, it is something else that holds what is missing.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
+
 /// As much as TLS holds of what a client does not take.
 const UNSENT_BY_TLS: usize = 16 << 10;
 
@@ -142,7 +145,7 @@ impl Edge {
         let Door { listener, certificate } = door;
         let connections = GracefulShutdown::new();
         let mut stop = std::pin::pin!(stop);
-        let mut refused = Refused::default();
+        let (mut refused, mut unaccepted) = (Refused::default(), Refused::default());
         loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,
@@ -151,10 +154,10 @@ impl Edge {
             let (tcp, peer) = match accepted {
                 Ok((tcp, peer)) => (tcp, peer.ip()),
                 Err(error) => {
-                    // Out of file handles, most likely: somebody has to make room.
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    // Out of file handles, most likely: somebody has to make room, and whoever leaves has made some.
+                    unaccepted.one_more(&error);
                     self.admission.shrink();
-                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    let _left = tokio::time::timeout(ACCEPT_AGAIN, self.admission.is_left()).await;
                     continue;
                 }
             };
@@ -178,7 +181,7 @@ impl Edge {
         if let Some(place) = self.admission.admit((!is_proxy).then_some(peer)) {
             return Some(Seat::Place(place));
         }
-        refused.one_more();
+        refused.one_more(&"there was no place");
         let permit = self.told.clone().try_acquire_owned().ok()?;
         Some(Seat::Told(Place::outside(), permit))
     }
@@ -302,7 +305,7 @@ enum Ended {
 /// Whoever came by TLS once is not to come without it.
 const TWO_YEARS: HeaderValue = HeaderValue::from_static("max-age=63072000");
 
-/// Those whom there was no place for, told to the log now and then.
+/// Those who could not be let in, told to the log now and then.
 #[derive(Default)]
 struct Refused {
     count: u64,
@@ -310,10 +313,10 @@ struct Refused {
 }
 
 impl Refused {
-    fn one_more(&mut self) {
+    fn one_more(&mut self, why: &dyn std::fmt::Display) {
         self.count += 1;
         if self.told.is_none_or(|told| told.elapsed() >= Duration::from_secs(10)) {
-            tracing::warn!(code = "connections_refused", count = self.count, "there was no place for connections");
+            tracing::warn!(code = "connections_refused", count = self.count, %why, "connections were refused");
             (self.count, self.told) = (0, Some(tokio::time::Instant::now()));
         }
     }

@@ -3,6 +3,7 @@
 //! Each check has two figures that must be equal, and says where they are not. The ledger is read once, in
 //! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
 
+mod counts;
 mod courses;
 mod goods;
 mod installation;

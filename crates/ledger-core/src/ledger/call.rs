@@ -58,10 +58,13 @@ impl Reply {
     }
 
     /// What may be kept of it.
-    pub(super) fn without_secrets(&self) -> Result<Self> {
+    pub(super) fn without(&self, secrets: &[&str]) -> Result<Self> {
+        if secrets.is_empty() {
+            return Ok(self.clone());
+        }
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
-        for name in ["secret", "authenticator", "recoveryCodes", "invitationCode"] {
-            if let Some(secret) = body.get_mut(name) {
+        for name in secrets {
+            if let Some(secret) = body.get_mut(*name) {
                 *secret = serde_json::Value::Null;
             }
         }

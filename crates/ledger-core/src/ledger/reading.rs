@@ -18,7 +18,6 @@ use kit::list::ListQuery;
 use kit::operation::ReplyKind;
 use kit::operation::Verb;
 use schema::business;
-use schema::key::ResourceKey;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -170,7 +169,7 @@ impl Ledger {
             Event::Exported { operation }.tell(principal.who(), company, &question.call.origin);
             return feed(question, media, begin()).await.map(Answer::Portions);
         }
-        if resource.key == ResourceKey::DialectUsage {
+        if resource.tells_of_calls {
             self.write_usage().await?;
         }
         let reply = match (resource.weight(verb), company, resource.is_asked_alike(verb)) {

@@ -228,7 +228,7 @@ pub(super) async fn sign_anew(
     if row.audit_sequence > 0 || row.entry_number > 0 {
         let stood = serde_json::json!({
             "auditSequence": row.audit_sequence,
-            "auditHash": row.audit_hash,
+            "auditHash": row.audit_hash.0,
             "entryNumber": row.entry_number,
         });
         let change = Change {
@@ -243,7 +243,7 @@ pub(super) async fn sign_anew(
         row.audit_sequence += 1;
         row.recorded_at = Ord::max(row.recorded_at, signing.now);
         let id = signing.records.get(&business).copied().ok_or_else(meanwhile)?;
-        let place = (row.audit_sequence, row.recorded_at, row.audit_hash.as_str());
+        let place = (row.audit_sequence, row.recorded_at, &*row.audit_hash);
         let record = audit::row(&signing.seals, business, id, place, &Origin::default(), change);
         row.audit_hash.clone_from(&record.hash);
         audit::append(transaction, record).await?;

@@ -53,6 +53,7 @@ impl Place {
             write_queue: 16,
             answer_bytes: 0,
             remembered_bytes: 1 << 20,
+            lane_bytes: 1 << 20,
             read_time: Duration::from_mins(1),
             clock,
             keys: Keys::of(b"master"),

@@ -18,12 +18,11 @@ use ::books::cx::{Asked, Cx, Expectation, Point};
 use ::books::database::lane::{Keep, Manner, Order, Work};
 use ::books::desk::{Desk, Rehearsed};
 use ::books::fair::Who as Asking;
-use documents::stock_adjustment::counting;
-use documents::{entry, revaluation};
+use documents::entry;
 use kit::list;
 use kit::operation::{Done, Prepared, ReplyKind};
+use kit::resource::Scope;
 use masters::user as user_records;
-use schema::key::ResourceKey;
 use std::sync::Arc;
 
 impl Ledger {
@@ -49,7 +48,7 @@ impl Ledger {
         let company = business.as_ref().map(|business| business.id);
         let key = call.idempotency_key.clone().filter(|_| !dry_run);
         let (resource, verb, body) = (call.resource, call.verb, std::mem::take(&mut call.body));
-        let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.key != ResourceKey::Businesses));
+        let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.scope == Scope::Business));
         let (record, is_claimed) = (call.id.clone(), key.is_some());
         let (prepared, command) = aside::read(body.len(), move || {
             let prepared = resource.prepare(verb, asked_of.as_deref(), &body)?;
@@ -105,10 +104,7 @@ impl Ledger {
             kind: call.resource.reply_kind(call.verb),
             leave,
             judged,
-            shows_secrets: matches!(
-                call.resource.key,
-                ResourceKey::ApiKeys | ResourceKey::Profile | ResourceKey::Users
-            ),
+            secrets: answering(resource, verb).secrets,
             expectation: call.expectation,
             origin: Origin {
                 user: Some(principal.user),
@@ -116,7 +112,7 @@ impl Ledger {
                 ..call.origin
             },
             watch: watch.clone(),
-            is_of_people: call.resource.key.is_of_people() || call.resource.key == ResourceKey::Permissions,
+            changes_people: call.resource.changes_people,
             id,
             prepared,
             claim,
@@ -171,8 +167,8 @@ struct Write {
     pub(super) leave: Leave,
     /// As it was when the request had arrived.
     judged: Judged,
-    /// Whether the answer may hold a secret, which is shown once and never kept.
-    shows_secrets: bool,
+    /// What of the answer is shown once and never kept.
+    secrets: &'static [&'static str],
     pub(super) expectation: Expectation,
     pub(super) origin: Origin,
     pub(super) id: Option<RecordId>,
@@ -182,7 +178,7 @@ struct Write {
     /// What the log of security is told of it.
     watch: Watch,
     /// Whether it may change people, which stands in the installation's log too.
-    is_of_people: bool,
+    changes_people: bool,
 }
 
 impl Write {
@@ -211,16 +207,14 @@ impl Write {
         if self.dry_run {
             desk.rehearse();
         }
-        if self.is_of_people {
+        if self.changes_people {
             desk.open_installation(transaction).await?;
         }
         let reply = match self.prepared.run(&cx, self.id).await? {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
         };
-        counting::recount(&cx).await?;
-        ::books::purses::keep(&cx).await?;
-        revaluation::renew(&cx).await?;
+        documents::follow_up(&cx).await?;
         if self.dry_run {
             // Nothing of it happened.
             drop(desk.take_told());
@@ -228,7 +222,7 @@ impl Write {
             self.watch.take(desk);
         }
         if let Some(claim) = &self.claim {
-            let kept = if self.shows_secrets { reply.without_secrets()? } else { reply.clone() };
+            let kept = reply.without(self.secrets)?;
             desk.keep_key(idempotency::kept(claim, &kept)?);
         }
         if self.dry_run {

@@ -6,7 +6,10 @@
 pub mod registry;
 pub mod verification;
 
-pub use documents::{contra_entry, item, journal, settlement, trade};
+pub use documents::{
+    contra_entry, credit_note, delivery_note, item, journal, payment, purchase_invoice, purchase_order, receipt,
+    receipt_note, sales_invoice, sales_order,
+};
 pub use kit::resource::{About, NoRecord, Record, Resource, Scope};
 pub use kit::{body, extra, list};
 pub use masters::{account, api_key, business, party, tax_code};

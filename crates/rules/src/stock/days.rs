@@ -27,6 +27,9 @@ pub struct History {
     pub states: BTreeMap<Day, State>,
     pub state: State,
     pub pools: HashMap<RecordId, Pools>,
+    /// The facts whose goods were missing when they went, and cost something else when they came. What is left of such a
+    /// line hangs on what was taken of it by then, and not on what it cost after all.
+    pub corrected: BTreeSet<usize>,
 }
 
 impl History {
@@ -51,13 +54,16 @@ impl From<TooLarge> for Failed {
     }
 }
 
-/// What is left of a line, from the facts that name it alone. What it cost, where it went out, is known.
+/// What is left of a line, from the facts that name it alone. What it cost is known, where it went out, or came in and
+/// names nothing that it comes back from. Of what was missing, and cost something else when it came, these facts say too
+/// little: it is to be valued from its own day on.
 pub fn pools_of(terms: &Terms, line: RecordId, facts: &[Fact], cost: Option<Money>) -> Result<Pools, Failed> {
     // What was replaced by a new version of the line left nothing.
     let live = |fact: &&Fact| fact.cancelled.is_none() && (fact.line == line || fact.of == Some(line));
     let mut own: Vec<Fact> = facts.iter().filter(live).copied().collect();
-    if let (Some(cost), Some(issue)) = (cost, own.iter().find(|fact| fact.line == line && fact.kind == Kind::Issue)) {
-        // So much is there, at that, and all of it goes.
+    let is_costed = |fact: &&Fact| fact.line == line && (fact.kind == Kind::Issue || fact.kind == Kind::CustomerReturn);
+    if let (Some(cost), Some(issue)) = (cost, own.iter().find(is_costed)) {
+        // So much is there, at that: all of it goes, or what comes in costs as much.
         let place = i64::MIN;
         let brought = Fact {
             line: RecordId::default(),
@@ -67,6 +73,9 @@ pub fn pools_of(terms: &Terms, line: RecordId, facts: &[Fact], cost: Option<Mone
             amount: cost,
             ..*issue
         };
+        // What came back before it went took nothing of it.
+        let begins = issue.order();
+        own.retain(|fact| fact.line == line || fact.kind != Kind::CustomerReturn || fact.order() > begins);
         own.push(brought);
     }
     let terms = Terms { method: Method::Average, ..*terms };
@@ -117,6 +126,7 @@ pub fn history(terms: &Terms, start: &Start, facts: &[Fact]) -> Result<History, 
     }
     found.state = replay.state;
     found.pools = replay.pools;
+    found.corrected = replay.corrected;
     Ok(found)
 }
 

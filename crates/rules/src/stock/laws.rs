@@ -4,7 +4,7 @@
 
 use super::cases::terms;
 use super::replay::Start;
-use super::{Effect, Fact, Kind, Method, Side, history};
+use super::{Effect, Fact, Kind, Method, Side, history, pools_of};
 use proptest::prelude::*;
 use words::day::Day;
 use words::ids::RecordId;
@@ -40,9 +40,13 @@ fn facts(asked: &[Asked]) -> Vec<Fact> {
             8 => (Kind::CustomerReturn, Side::Cost, named(Kind::Issue)),
             9 => (Kind::SupplierReturn, Side::Document, named(Kind::Receipt)),
             10 => (Kind::CostChange, Side::Document, named(Kind::Receipt)),
-            _ => (Kind::CustomerReturn, Side::Waits, named(Kind::Issue)),
+            11 => (Kind::CustomerReturn, Side::Waits, named(Kind::Issue)),
+            12 => (Kind::SupplierReturn, Side::Waits, named(Kind::Receipt)),
+            13 => (Kind::CustomerReturn, Side::Waits, None),
+            14 => (Kind::Credit, Side::Cost, named(if which % 2 == 0 { Kind::Issue } else { Kind::CustomerReturn })),
+            _ => (Kind::Credit, Side::Document, named(Kind::Receipt)),
         };
-        if of.is_none() && matches!(kind, Kind::Bill | Kind::Invoice | Kind::CostChange) {
+        if of.is_none() && matches!(kind, Kind::Bill | Kind::Invoice | Kind::CostChange | Kind::Credit) {
             continue;
         }
         facts.push(Fact {
@@ -56,7 +60,7 @@ fn facts(asked: &[Asked]) -> Vec<Fact> {
             } else {
                 Quantity::from_units(quantity * 1_000_000)
             },
-            amount: if matches!(kind, Kind::Issue | Kind::Invoice | Kind::CustomerReturn) {
+            amount: if matches!(kind, Kind::Issue | Kind::Invoice | Kind::CustomerReturn) || side == Side::Cost {
                 Money::ZERO
             } else {
                 Money::from_units(cents * 100)
@@ -70,7 +74,12 @@ fn facts(asked: &[Asked]) -> Vec<Fact> {
 }
 
 fn stream() -> impl Strategy<Value = Vec<Asked>> {
-    let one = (0_u8..12, 1_u32..28, 1_i64..9, 1_i64..9_000, any::<usize>(), prop::option::weighted(0.15, 1_u32..28));
+    stream_of(12)
+}
+
+/// Of the first so many kinds of steps.
+fn stream_of(kinds: u8) -> impl Strategy<Value = Vec<Asked>> {
+    let one = (0..kinds, 1_u32..28, 1_i64..9, 1_i64..9_000, any::<usize>(), prop::option::weighted(0.15, 1_u32..28));
     prop::collection::vec(one, 1..25)
 }
 
@@ -127,6 +136,28 @@ proptest! {
         let (one, other) =
             (history(&terms, &Start::default(), &facts).unwrap(), history(&terms, &Start::default(), &late).unwrap());
         prop_assert_eq!(one.states, other.states);
+    }
+
+    /// What is left of a line is the same from its own facts and from the whole story, but where it was missing and cost
+    /// something else when it came: that is said.
+    #[test]
+    fn what_is_left_of_a_line_is_what_its_facts_say_or_it_was_missing(asked in stream_of(16), which: u8) {
+        let (terms, facts) = (terms(method(which)), facts(&asked));
+        let found = history(&terms, &Start::default(), &facts).unwrap();
+        for (at, fact) in facts.iter().enumerate().filter(|(_, fact)| fact.cancelled.is_none()) {
+            let alone = fact.kind == Kind::CustomerReturn && fact.of.is_none() && terms.method == Method::Standard;
+            let Some(whole) = found.pools.get(&fact.line).filter(|_| !alone && !found.corrected.contains(&at)) else {
+                continue;
+            };
+            let moved = found.effect(at, day(28)).unwrap().stock;
+            let cost = if fact.kind == Kind::CustomerReturn { moved } else { moved.negated() };
+            let mut left = pools_of(&terms, fact.line, &facts, Some(cost)).unwrap();
+            if fact.kind == Kind::SupplierReturn {
+                // What is credited of it is what documents say.
+                left.owed.cost = whole.owed.cost;
+            }
+            prop_assert_eq!(&left, whole, "{:?}", fact);
+        }
     }
 
     #[test]

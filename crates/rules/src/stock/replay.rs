@@ -40,6 +40,8 @@ pub(super) struct Replay<'f> {
     early: HashMap<RecordId, Vec<usize>>,
     /// The facts that let goods out, by their lines.
     issues: HashMap<RecordId, usize>,
+    /// Those of them whose goods were missing, and cost something else when they came.
+    pub(super) corrected: BTreeSet<usize>,
 }
 
 impl<'f> Replay<'f> {
@@ -55,6 +57,7 @@ impl<'f> Replay<'f> {
             taken: HashMap::new(),
             early: HashMap::new(),
             issues: HashMap::new(),
+            corrected: BTreeSet::new(),
         }
     }
 
@@ -210,6 +213,7 @@ impl<'f> Replay<'f> {
             };
             // A replay starts where nothing is missing, so what was missing was let out by one of its facts.
             let Some(at) = self.issues.get(&one.line).copied() else { continue };
+            self.corrected.insert(at);
             let by = Effect { stock: neg(one.dearer)?, waits, cost: sub(one.dearer, waits)?, ..Effect::default() };
             // Goods that went back to a supplier cost no sale anything.
             let by = if self.facts[at].kind == Kind::SupplierReturn {

@@ -11,6 +11,9 @@ use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 /// Held as long as the file is served. The kernel gives it up when the process ends, however that is.
 #[derive(Debug)]
@@ -37,7 +40,34 @@ impl Claim {
         }
         let who = format!("process {}, since {}\n", std::process::id(), Clock::system().now());
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(who.as_bytes())).map_err(failed)?;
+        // A disk that confirms nothing is found here, where it is only this file that cannot be served: the first commit
+        // that is not confirmed would end the process, with all that it serves.
+        file.sync_all().map_err(|error| {
+            let place = place.display();
+            DbErr::Custom(format!("the disk does not confirm what is written beside the database, {place}: {error}"))
+        })?;
         Ok(Self(file))
+    }
+}
+
+/// Waits until nobody serves a file, so long; whether nobody does, is answered.
+pub(super) async fn let_go(path: &Path, patience: Duration) -> Result<bool, DbErr> {
+    let place = beside(path, "-server");
+    let failed = |error: std::io::Error| DbErr::Custom(format!("cannot lock {}: {error}", place.display()));
+    let file = match File::open(&place) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(failed(error)),
+    };
+    let (tell, told) = oneshot::channel();
+    // On a thread that nobody waits for: the lock may never come.
+    let waiting = supervise::thread("what waits for a file", move || {
+        let _nobody_waits = tell.send(file.lock());
+    });
+    drop(waiting.map_err(failed)?);
+    match timeout(patience, told).await {
+        Ok(Ok(locked)) => locked.map(|()| true).map_err(failed),
+        Ok(Err(_)) | Err(_) => Ok(false),
     }
 }
 

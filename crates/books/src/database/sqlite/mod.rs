@@ -214,6 +214,12 @@ impl Engine {
     }
 }
 
+/// Waits until no process serves a file, so long; whether none does, is answered.
+pub async fn let_go(path: &Path, patience: Duration) -> Result<bool, DbErr> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    claim::let_go(&path, patience).await
+}
+
 /// Changes what all databases of this process may hold, and tells the engine.
 fn share_memory(connection: &Connection, change: impl FnOnce(u64) -> u64) -> Result<(), Fault> {
     let mut all = MEMORY_KIB.lock().unwrap_or_else(PoisonError::into_inner);

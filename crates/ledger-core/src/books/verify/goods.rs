@@ -92,8 +92,8 @@ struct Goods {
 /// Quantity, value and layers of what is there.
 type Evening = (Wide, Wide, Vec<(Wide, Wide)>);
 
-/// What a movement cost, by the day and its place in it.
-type Costs = HashMap<(Day, i64), Money>;
+/// What a movement cost and whether it was missing, by the day and its place in it.
+type Costs = HashMap<(Day, i64), (Money, bool)>;
 
 /// The days on which the ledger is not what the facts come to, and the last day that is closed.
 pub(super) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
@@ -252,13 +252,18 @@ impl Goods {
             .filter(stock_lines::Column::ItemId.eq(item))
             .all(&cx.db)
             .await?;
-        let mut kept: Costs = lines.into_iter().map(|line| ((line.date, line.sequence), line.cost)).collect();
+        let mut kept: Costs =
+            lines.into_iter().map(|line| ((line.date, line.sequence), (line.cost, line.was_missing))).collect();
         for (at, fact) in facts.iter().enumerate() {
             let row = &fact.row;
             if fact.cancelled.is_some() || !row.is_listed() {
                 continue;
             }
-            if let Some(cost) = kept.remove(&(row.date, row.place)) {
+            if let Some((cost, was_missing)) = kept.remove(&(row.date, row.place)) {
+                if last.is_corrected(at) && !was_missing {
+                    let (line, day) = (row.line_id, row.date);
+                    self.costs.findings.add(format!("line {line} on {day}: it was missing, and nothing says so"));
+                }
                 let (cost, stock) = (Wide::from(cost.units()), last.moved(at).stock);
                 self.costs.against(cost, stock, || format!("line {} on {}: it cost", row.line_id, row.date));
             } else {

@@ -382,6 +382,9 @@ fn come(how: How, facts: &[Fact], (line, pieces): (RecordId, Wide), cost: Wide, 
         let moved = known.moved.entry(issue).or_default();
         moved.stock -= real - was;
         moved.waits += if back { 0 } else { waits };
+        if real != was {
+            known.corrected.insert(issue);
+        }
         known.touched.iter_mut().for_each(|touched| touched.push(issue));
     }
     if how.method == CostMethod::Fifo && left > 0 {

@@ -3,7 +3,7 @@
 use super::Wide;
 use crate::day::Day;
 use crate::ids::RecordId;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A debit is positive.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -52,6 +52,8 @@ pub(in crate::books::verify) struct Known {
     pub(super) touched: Option<Vec<usize>>,
     /// The least that was there after each movement of each day.
     pub(super) least: BTreeMap<Day, Wide>,
+    /// The facts whose goods were missing, and cost something else when they came.
+    pub(super) corrected: BTreeSet<usize>,
 }
 
 impl Known {
@@ -68,6 +70,11 @@ impl Known {
             Some(moved) => *moved,
             None => Moved::default(),
         }
+    }
+
+    /// Whether goods were missing when they went, and cost something else when they came.
+    pub(in crate::books::verify) fn is_corrected(&self, fact: usize) -> bool {
+        self.corrected.contains(&fact)
     }
 
     /// The facts of which the last day may have said something else, of so many up to it.

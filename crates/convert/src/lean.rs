@@ -1,0 +1,84 @@
+//! What rows of before say in other kinds of values than the first schema has: days as texts, packed texts as base64.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use chrono::{NaiveDate, TimeDelta};
+use migrations::first;
+use sea_orm::{DbErr, Value};
+use std::collections::BTreeMap;
+
+/// How a column of the first schema is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Day,
+    Packed,
+}
+
+/// The columns of a table that may have been kept otherwise.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lean(BTreeMap<&'static str, Kept>);
+
+impl Lean {
+    /// Those of a table; none where the first schema does not know it.
+    pub(crate) fn of(table: &str) -> Self {
+        let Some(table) = first::tables().into_iter().find(|known| known.name() == table) else {
+            return Self::default();
+        };
+        let days = table.days().map(|name| (name, Kept::Day));
+        Self(days.chain(table.packed().map(|name| (name, Kept::Packed))).collect())
+    }
+
+    /// A value of a column as the first schema has it.
+    pub(crate) fn value(&self, column: &str, value: Value) -> Result<Value, DbErr> {
+        Ok(match (self.0.get(column), value) {
+            (Some(Kept::Day), Value::String(None)) => Value::BigInt(None),
+            (Some(Kept::Day), Value::String(Some(text))) => day(&text)?.into(),
+            (Some(Kept::Packed), Value::String(None)) => Value::Bytes(None),
+            (Some(Kept::Packed), Value::String(Some(text))) => packed(&text)?.into(),
+            (_, value) => value,
+        })
+    }
+}
+
+/// How many days after the first of 1970 a day lies.
+fn day(text: &str) -> Result<i64, DbErr> {
+    let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| DbErr::Custom(format!("{text} is no day")))?;
+    Ok(day.signed_duration_since(NaiveDate::default()).num_days())
+}
+
+/// The day so many days after the first of 1970.
+pub(crate) fn said(day: i64) -> String {
+    let day = TimeDelta::try_days(day).and_then(|days| NaiveDate::default().checked_add_signed(days));
+    day.map_or_else(|| "no day".to_owned(), |day| day.to_string())
+}
+
+/// What stood before that which the first dictionary packed, and what stands there now.
+const MARK: &str = "~1";
+const PACKED: u8 = 1;
+
+fn packed(text: &str) -> Result<Vec<u8>, DbErr> {
+    let Some(digits) = text.strip_prefix(MARK) else { return Ok(text.as_bytes().to_vec()) };
+    let bytes = STANDARD_NO_PAD.decode(digits).map_err(|_| DbErr::Custom("what was packed is torn".into()))?;
+    Ok([&[PACKED][..], &bytes].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_before_are_said_as_the_first_schema_has_them() {
+        let lean = Lean::of("documents");
+        let said = |column, value: Value| lean.value(column, value).unwrap();
+        assert_eq!(said("date", "1970-03-01".into()), 59_i64.into());
+        assert_eq!(super::said(59), "1970-03-01");
+        assert_eq!(said("void_date", Value::String(None)), Value::BigInt(None));
+        assert_eq!(said("content", "{}".into()), b"{}".to_vec().into());
+        assert_eq!(said("content", "~1AQI".into()), vec![1_u8, 1, 2].into());
+        assert_eq!(said("narration", "1970-03-01".into()), "1970-03-01".into());
+        // What is of the first schema is as it was.
+        assert_eq!(said("date", 59_i64.into()), 59_i64.into());
+        assert!(lean.value("date", "yesterday".into()).is_err());
+        assert!(lean.value("content", "~1=".into()).is_err());
+    }
+}

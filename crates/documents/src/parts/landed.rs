@@ -1,0 +1,188 @@
+//! What is paid to have goods here, beside their price, and what a supplier lets off it later: both change what was
+//! received costs.
+
+use super::derivation::Sources;
+use super::line::TradeLineAsked;
+use super::{Direction, NoteKind, TradeAsked};
+use crate::error::{FieldErrors, Result};
+use crate::field::{Each, Faults, Maybe};
+use crate::ids::RecordId;
+use crate::money::{Money, Quantity};
+use crate::wire_enum;
+use books::cx::Cx;
+use books::stock::{Item, live_receipts};
+use rules::tax::exact::{Coin, Exact, spread};
+use rules::tax::figures::TooLarge;
+use schema::tables::document_lines;
+use schemars::JsonSchema;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use words::sown::{Fault, sown};
+
+wire_enum! {
+    /// By what landed cost is spread over goods.
+    pub enum LandedBy {
+        /// By what they cost.
+        #[default]
+        Value = "value",
+        /// By how many they are.
+        Quantity = "quantity",
+    }
+}
+
+/// Goods that a line of a bill is a part of the cost of, such as freight or duty.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct LandedCostInput {
+    /// The lines that received the goods: of receipt notes, of bills, of this bill too; at least one.
+    target_line_ids: Each<RecordId>,
+    /// By what it is spread over them; their value when absent.
+    by: Maybe<LandedBy>,
+}
+
+/// Goods that a line of a bill is a part of the cost of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "LandedCost")]
+pub struct Landed {
+    /// The lines that received the goods.
+    pub(crate) target_line_ids: Vec<RecordId>,
+    /// By what it is spread over them.
+    pub(crate) by: LandedBy,
+}
+
+pub(crate) fn check(faults: &mut Faults, field: Maybe<LandedCostInput>) -> Option<Landed> {
+    let input = faults.optional("landedCost", field)?;
+    faults.inside("landedCost", input, |faults, input| {
+        let target_line_ids = faults.each("targetLineIds", input.target_line_ids, |_, id| id);
+        if target_line_ids.is_empty() {
+            faults.add("targetLineIds", "must name at least one line that received goods");
+        }
+        let by = faults.optional("by", input.by).unwrap_or_default();
+        Some(Landed { target_line_ids, by })
+    })
+}
+
+/// A line that received goods.
+#[derive(Debug, Clone)]
+pub(crate) struct Receipt {
+    pub(crate) line: RecordId,
+    pub(crate) item: Item,
+    pub(crate) quantity: Quantity,
+    pub(crate) amount: Money,
+}
+
+/// The lines that received goods whose cost a document changes, by what it calls them.
+#[derive(Default)]
+pub(crate) struct Received(HashMap<RecordId, Receipt>);
+
+/// The line whose goods a supplier lets something off.
+fn let_off(direction: Direction, asked: &TradeAsked, sources: &Sources, line: &TradeLineAsked) -> Option<RecordId> {
+    let lets_off = direction == Direction::DebitNote && asked.note_kind == Some(NoteKind::PriceAdjustment);
+    line.source_line.filter(|_| lets_off && sources.line(line).is_none() && line.item.is_some())
+}
+
+impl Received {
+    pub(crate) async fn of(cx: &Cx<'_>, direction: Direction, asked: &TradeAsked, sources: &Sources) -> Result<Self> {
+        let landed = asked.lines.iter().filter_map(|line| line.landed.as_ref());
+        let named = landed.flat_map(|landed| landed.target_line_ids.iter().copied());
+        let off = asked.lines.iter().filter_map(|line| let_off(direction, asked, sources, line));
+        let named: HashSet<RecordId> = named.chain(off).collect();
+        if named.is_empty() {
+            return Ok(Self::default());
+        }
+        cx.flush().await?;
+        // A bill of goods of a note names the line of the note that received them.
+        let billed = document_lines::Entity::find()
+            .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
+            .filter(document_lines::Column::Id.is_in(named.iter().copied()))
+            .filter(document_lines::Column::SourceLineId.is_not_null());
+        let billed: HashMap<RecordId, RecordId> =
+            billed.all(&cx.db).await?.into_iter().filter_map(|line| Some((line.id, line.source_line_id?))).collect();
+        let lines: HashSet<RecordId> = named.iter().copied().chain(billed.values().copied()).collect();
+        let receipts = live_receipts(cx, lines).await?;
+        let items = cx.items(&receipts.iter().map(|fact| fact.item_id).collect()).await?;
+        let mut found = HashMap::new();
+        for id in named {
+            let receipt = |line: RecordId| receipts.iter().find(|fact| fact.line_id == line);
+            let Some(fact) = receipt(id).or_else(|| receipt(*billed.get(&id)?)) else { continue };
+            let Some(item) = items.get(&fact.item_id) else { continue };
+            let receipt =
+                Receipt { line: fact.line_id, item: item.clone(), quantity: fact.quantity, amount: fact.amount };
+            found.insert(id, receipt);
+        }
+        Ok(Self(found))
+    }
+
+    /// Whether a line changes what goods cost that were received earlier.
+    pub(crate) fn changes(
+        &self,
+        direction: Direction,
+        asked: &TradeAsked,
+        sources: &Sources,
+        line: &TradeLineAsked,
+    ) -> bool {
+        line.landed.is_some() || let_off(direction, asked, sources, line).is_some_and(|id| self.0.contains_key(&id))
+    }
+
+    /// Whether goods of a line were received, and lie in stock.
+    pub(crate) fn has(&self, line: Option<RecordId>) -> bool {
+        line.is_some_and(|line| self.0.contains_key(&line))
+    }
+
+    pub(crate) fn judge(&self, direction: Direction, asked: &TradeAsked, faults: &mut FieldErrors) {
+        for (index, line) in asked.lines.iter().enumerate() {
+            let Some(landed) = &line.landed else { continue };
+            let at = format!("lines[{index}].landedCost");
+            if direction != Direction::PurchaseInvoice || asked.is_opening {
+                faults.add(at, "is only for bills");
+                continue;
+            }
+            if line.source_line.is_some() {
+                faults.add(at, "cannot stand on a line that follows another");
+                continue;
+            }
+            let mut seen = HashSet::new();
+            for (place, target) in landed.target_line_ids.iter().enumerate() {
+                let at = format!("{at}.targetLineIds[{place}]");
+                if !seen.insert(target) {
+                    faults.add(at, "stands here already");
+                } else if !self.0.contains_key(target) {
+                    faults.add(at, "names no line that received goods of which stock is kept");
+                }
+            }
+        }
+    }
+
+    /// The receipts whose cost a line changes, each with its share of what is paid; a rebate takes off.
+    pub(crate) fn shares(
+        &self,
+        (direction, asked, sources): (Direction, &TradeAsked, &Sources),
+        line: &TradeLineAsked,
+        paid: Money,
+        coin: Coin,
+    ) -> Result<Vec<(&Receipt, Money)>, TooLarge> {
+        if let Some(landed) = &line.landed {
+            let receipts: Vec<&Receipt> = landed.target_line_ids.iter().filter_map(|id| self.0.get(id)).collect();
+            let weight = |receipt: &&Receipt| match landed.by {
+                LandedBy::Value if !sown(Fault::LandedByNumber) => Exact::from(receipt.amount),
+                LandedBy::Value | LandedBy::Quantity => Exact::from(receipt.quantity),
+            };
+            let mut weights: Vec<Exact> = receipts.iter().map(weight).collect();
+            let mut all = weights.iter().try_fold(Exact::from(Money::ZERO), |sum, weight| sum.plus(*weight))?;
+            if all.is_zero() {
+                // Goods that cost nothing share by their number.
+                weights = receipts.iter().map(|receipt| Exact::from(receipt.quantity)).collect();
+                all = weights.iter().try_fold(Exact::from(Money::ZERO), |sum, weight| sum.plus(*weight))?;
+            }
+            let raw: Result<Vec<Exact>, TooLarge> =
+                weights.into_iter().map(|weight| Exact::from(paid).times(weight.over(all)?)).collect();
+            return Ok(receipts.into_iter().zip(spread(paid, &raw?, coin)?).collect());
+        }
+        let receipt = let_off(direction, asked, sources, line).and_then(|id| self.0.get(&id));
+        let off = paid.checked_neg().ok_or(TooLarge)?;
+        Ok(receipt.map(|receipt| (receipt, off)).into_iter().collect())
+    }
+}

@@ -1,0 +1,286 @@
+//! What an allocation relieves and posts: rules without a database, tested by tables.
+//!
+//! Each side is relieved of its share of what it is carried at; the last share takes what is left, so that nothing stays
+//! behind. What the two sides were carried at differently is a gain or a loss.
+
+use crate::money::{Money, Rounding};
+use books::chart::Chart;
+use rules::postable::{Free, Postable, TaxAccount};
+use rules::posting::{About, Line, Unposted, Valued};
+use rules::tax::figures::{TooLarge, minus, plus};
+use schema::tables::open_items;
+use words::sown::{Fault, sown};
+
+/// How amounts in the company's currency are rounded.
+pub(crate) struct Coin<'c> {
+    pub(crate) currency: &'c str,
+    pub(crate) decimals: u32,
+    pub(crate) rounding: Rounding,
+}
+
+/// Where what is taken off goes.
+pub(crate) struct Accounts {
+    pub(crate) discount: Free,
+    pub(crate) write_off: Free,
+    pub(crate) withheld: TaxAccount,
+    pub(crate) exchange: Free,
+}
+
+/// What is taken of each side.
+pub(crate) struct Taken {
+    /// Of what settles, in its currency.
+    pub(crate) used: Money,
+    /// Of what is settled, in its currency, with all that is taken off beside the amount.
+    pub(crate) settled: Money,
+    pub(crate) discount: Money,
+    pub(crate) write_off: Money,
+    pub(crate) withheld: Money,
+}
+
+/// What comes of it, in the company's currency.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Relief {
+    pub(crate) source_base: Money,
+    pub(crate) target_base: Money,
+    /// A loss is negative.
+    pub(crate) gain: Money,
+    pub(crate) lines: Vec<Line>,
+    /// What is taken off.
+    pub(crate) discount: Option<OffLine>,
+    pub(crate) write_off: Option<OffLine>,
+    pub(crate) withheld: Option<OffLine>,
+}
+
+/// Something that is taken off: the place of its line, and what it is in the company's currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OffLine {
+    pub(crate) place: usize,
+    pub(crate) home: Money,
+}
+
+fn size(money: Money) -> Money {
+    money.size()
+}
+
+/// What a part of an open item is carried at. The last part takes what is left.
+fn relieved(item: &open_items::Model, part: Money, coin: &Coin<'_>) -> Result<Money, TooLarge> {
+    let (open, carried) = (size(item.open), size(item.base_open));
+    if part == open {
+        return Ok(carried);
+    }
+    let exact = carried.decimal().checked_mul(part.decimal()).and_then(|exact| exact.checked_div(open.decimal()));
+    coin.rounding.money(exact.ok_or(TooLarge)?, coin.decimals).map_err(|_| TooLarge)
+}
+
+/// What is kept back, at the rate of the money that is settled with.
+fn with_money(source_base: Money, taken: &Taken, coin: &Coin<'_>) -> Result<Money, TooLarge> {
+    if taken.withheld == Money::ZERO {
+        return Ok(Money::ZERO);
+    }
+    let off = plus(plus(taken.discount, taken.write_off)?, taken.withheld)?;
+    let money = minus(taken.settled, off)?;
+    let exact = source_base.decimal().checked_mul(taken.withheld.decimal());
+    let exact = exact.and_then(|exact| exact.checked_div(money.decimal())).ok_or(TooLarge)?;
+    coin.rounding.money(exact, coin.decimals).map_err(|_| TooLarge)
+}
+
+/// Relieves both sides, each larger than 0 on its own.
+pub(crate) fn relieve(
+    source: &open_items::Model,
+    target: &open_items::Model,
+    taken: &Taken,
+    (chart, accounts): (&Chart, &Accounts),
+    coin: &Coin<'_>,
+) -> Result<Relief, Unposted> {
+    // Written for a target that is a debit; turned round for one that is a credit.
+    let sign = if target.amount.is_negative() { -1 } else { 1 };
+    let turned = |money: Money| money.units().checked_mul(sign).map(Money::from_units).ok_or(TooLarge);
+    let back = |money: Money| minus(Money::ZERO, turned(money)?);
+    let side = |item: &open_items::Model, base: Money, own: Money| -> Result<Line, Unposted> {
+        let amount = Valued { base, currency: item.currency.clone(), own };
+        Ok(Line::on(chart.standing_debt(item.account_id, item.party_id.as_written())?, amount, About::default())?)
+    };
+    let in_base = |to: Postable, amount: Money| Line::on(to, Valued::in_base(amount, coin.currency), About::default());
+    let (source_base, mut target_base) = (relieved(source, taken.used, coin)?, relieved(target, taken.settled, coin)?);
+    if sown(Fault::RelievedAtTodaysRate) && taken.used == taken.settled {
+        target_base = source_base;
+    }
+    let of_target = (back(target_base)?, back(taken.settled)?);
+    let of_source = (turned(source_base)?, turned(taken.used)?);
+    let mut lines = if (target.account_id, &target.currency) == (source.account_id, &source.currency) {
+        vec![side(target, plus(of_target.0, of_source.0)?, plus(of_target.1, of_source.1)?)?]
+    } else {
+        vec![side(target, of_target.0, of_target.1)?, side(source, of_source.0, of_source.1)?]
+    };
+    // What is taken off is carried at its share of the target.
+    let mut left = target_base;
+    let mut taken_off = |amount: Money, home: Money, to: Postable, lines: &mut Vec<Line>| {
+        let place = lines.len();
+        if amount == Money::ZERO {
+            return Ok::<_, Unposted>(None);
+        }
+        left = minus(left, home)?;
+        lines.push(in_base(to, turned(home)?)?);
+        Ok(Some(OffLine { place, home }))
+    };
+    let (given, bad, kept) = (accounts.discount.clone(), accounts.write_off.clone(), accounts.withheld.clone());
+    let discount_home = relieved(target, taken.discount, coin)?;
+    let discount = taken_off(taken.discount, Ord::min(discount_home, target_base), given.into(), &mut lines)?;
+    let rest = match discount {
+        Some(off) => minus(target_base, off.home)?,
+        None => target_base,
+    };
+    let write_off_home = Ord::min(relieved(target, taken.write_off, coin)?, rest);
+    let write_off = taken_off(taken.write_off, write_off_home, bad.into(), &mut lines)?;
+    // What is kept back is worth what the money is that comes with it.
+    let withheld = taken_off(taken.withheld, with_money(source_base, taken, coin)?, kept.into(), &mut lines)?;
+    let difference = minus(left, source_base)?;
+    if difference != Money::ZERO {
+        lines.push(in_base(accounts.exchange.clone().into(), turned(difference)?)?);
+    }
+    Ok(Relief { source_base, target_base, gain: back(difference)?, lines, discount, write_off, withheld })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{BusinessId, RecordId};
+    use rules::posting::Posting;
+    use rules::purpose::Purpose;
+    use schema::aliases::Named;
+    use schema::tables::DocumentKind;
+    use std::collections::BTreeMap;
+
+    fn account(code: u128) -> RecordId {
+        RecordId(uuid::Uuid::from_u128(code))
+    }
+
+    fn money(text: &str) -> Money {
+        Money::parse(text).unwrap()
+    }
+
+    /// An open item on an account: what is open, and what that is carried at.
+    fn item(code: u128, currency: &str, open: &str, base: &str) -> open_items::Model {
+        open_items::Model {
+            business_id: BusinessId::default(),
+            id: RecordId::default(),
+            document_id: RecordId::default(),
+            kind: DocumentKind::default(),
+            party_id: Named::default(),
+            account_id: account(code),
+            currency: currency.into(),
+            date: "2026-03-10".parse().unwrap(),
+            due_date: None,
+            amount: money(open),
+            base: money(base),
+            open: money(open),
+            base_open: money(base),
+        }
+    }
+
+    /// What it posts, and the gain.
+    fn settled(source: &open_items::Model, target: &open_items::Model, amounts: [&str; 4]) -> String {
+        let [amount, discount, write_off, withheld] = amounts.map(money);
+        let sum = [amount, discount, write_off, withheld].into_iter().map(Money::units).sum();
+        let taken = Taken { used: amount, settled: Money::from_units(sum), discount, write_off, withheld };
+        let sides = if target.amount.is_negative() { (4800, 4800, 2210) } else { (6820, 6810, 1410) };
+        let chart = books::chart::sample();
+        let free = |code| chart.free(account(code), Purpose::WriteOff).unwrap();
+        let accounts = Accounts {
+            discount: free(sides.0),
+            write_off: free(sides.1),
+            withheld: chart.tax(account(sides.2)).unwrap(),
+            exchange: free(4900),
+        };
+        let coin = Coin { currency: "EUR", decimals: 2, rounding: Rounding::HalfUp };
+        let relief = relieve(source, target, &taken, (&chart, &accounts), &coin).unwrap();
+        let posting = Posting::balanced(relief.lines).unwrap();
+        let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
+        for line in posting.lines() {
+            *sums.entry(line.account().0.as_u128()).or_default() += line.amount().units();
+        }
+        let mut text: Vec<String> =
+            sums.into_iter().map(|(code, sum)| format!("{code} {}", Money::from_units(sum))).collect();
+        text.push(format!("gain {}", relief.gain));
+        text.join("; ")
+    }
+
+    #[test]
+    fn what_is_settled_is_relieved_as_the_worked_examples_say() {
+        let (eur, usd) = ("EUR", "USD");
+        for (name, source, target, amounts, expected) in [
+            ("E4a", item(1200, eur, "-150", "-150"), item(1200, eur, "120", "120"), ["120", "0", "0", "0"], "gain 0"),
+            (
+                "E4b",
+                item(2300, eur, "-150", "-150"),
+                item(1200, eur, "120", "120"),
+                ["120", "0", "0", "0"],
+                "1200 -120; 2300 120; gain 0",
+            ),
+            (
+                "E5",
+                item(1200, usd, "-1000", "-930"),
+                item(1200, usd, "1000", "900"),
+                ["1000", "0", "0", "0"],
+                "1200 30; 4900 -30; gain 30",
+            ),
+            (
+                "E6, the first part",
+                item(1200, usd, "-400", "-372"),
+                item(1200, usd, "1000", "900"),
+                ["400", "0", "0", "0"],
+                "1200 12; 4900 -12; gain 12",
+            ),
+            (
+                "E6, the last part",
+                item(1200, usd, "-600", "-528"),
+                item(1200, usd, "600", "540"),
+                ["600", "0", "0", "0"],
+                "1200 -12; 4900 12; gain -12",
+            ),
+            (
+                "E18",
+                item(2100, eur, "980", "980"),
+                item(2100, eur, "-1000", "-1000"),
+                ["980", "20", "0", "0"],
+                "2100 20; 4800 -20; gain 0",
+            ),
+            (
+                "T15, a payable that became cheaper",
+                item(2100, usd, "1000", "880"),
+                item(2100, usd, "-1000", "-900"),
+                ["1000", "0", "0", "0"],
+                "2100 20; 4900 -20; gain 20",
+            ),
+            (
+                "T15, a refund of a credit",
+                item(1200, usd, "100", "95"),
+                item(1200, usd, "-100", "-90"),
+                ["100", "0", "0", "0"],
+                "1200 -5; 4900 5; gain -5",
+            ),
+            (
+                "everything at once",
+                item(1200, usd, "-70", "-66.5"),
+                item(1200, usd, "100", "90"),
+                ["70", "10", "15", "5"],
+                "1200 -23.5; 1410 4.75; 4900 -3.75; 6810 13.5; 6820 9; gain 3.75",
+            ),
+        ] {
+            assert_eq!(settled(&source, &target, amounts), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_last_part_takes_what_is_left() {
+        let coin = Coin { currency: "EUR", decimals: 2, rounding: Rounding::HalfUp };
+        let mut open = item(1200, "USD", "100", "33.33");
+        for (part, expected) in [("33.33", "11.11"), ("33.33", "11.11"), ("33.34", "11.11")] {
+            let base = relieved(&open, money(part), &coin).unwrap();
+            assert_eq!(base, money(expected));
+            open.open = open.open.checked_sub(money(part)).unwrap();
+            open.base_open = open.base_open.checked_sub(base).unwrap();
+        }
+        assert_eq!((open.open, open.base_open), (Money::ZERO, Money::ZERO));
+    }
+}

@@ -1,0 +1,139 @@
+//! What a settlement does to tax: what is taken off may reduce that of the document, what is kept back is tax.
+
+use super::relief::{OffLine, Relief, Taken};
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use books::chart::Chart;
+use books::cx::Cx;
+use books::tax_facts::{left_of, shown_by, take_off};
+use rules::posting::Line;
+use rules::tax::exact::Coin;
+use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
+use rules::tax::settlement::{Off, Portion, Settling, bare, kept_back, reduced};
+use schema::tables::open_items;
+
+/// What is settled, and what is taken off beside the money.
+pub(crate) struct Told<'t> {
+    pub(crate) target: &'t open_items::Model,
+    pub(crate) date: Day,
+    pub(crate) taken: &'t Taken,
+    /// 1 when the target is a debit.
+    pub(crate) sign: i64,
+}
+
+impl Told<'_> {
+    /// The lines of the settlement with what they tell of tax.
+    pub(crate) async fn lines(&self, cx: &Cx<'_>, mut relief: Relief) -> Result<Relief> {
+        let settings = &cx.business()?.settings;
+        let reduces = [
+            (relief.discount, self.taken.discount, settings.discount_reduces_tax, TaxOrigin::Discount),
+            (relief.write_off, self.taken.write_off, settings.write_off_reduces_tax, TaxOrigin::WriteOff),
+        ];
+        if relief.withheld.is_none() && reduces.iter().all(|(off, _, reduces, _)| off.is_none() || !reduces) {
+            return Ok(relief);
+        }
+        cx.flush().await?;
+        let settling = self.settling(cx)?;
+        for (off, own, reduces, origin) in reduces {
+            if let Some(off) = off.filter(|_| reduces) {
+                let mut left = left_of(cx, self.target.document_id).await?;
+                for told in &relief.lines {
+                    take_off(&mut left, told.facts())?;
+                }
+                let off_amount = Off { own, home: off.home };
+                let facts = reduced(&left, off_amount, origin, &settling).map_err(too_large)?;
+                self.reduce(cx, &mut relief, off, facts).await?;
+            }
+        }
+        if let Some(off) = relief.withheld {
+            self.keep_back(cx, &mut relief, off, &settling).await?;
+        }
+        Ok(relief)
+    }
+
+    fn settling(&self, cx: &Cx<'_>) -> Result<Settling> {
+        let business = cx.business()?;
+        let rounding = business.settings.rounding_mode.rounding();
+        let of = format!("open item {}", self.target.id);
+        let decimals = crate::currency::Currency::known(&self.target.currency, of)?.decimals();
+        Ok(Settling {
+            document: self.target.document_id,
+            date: self.date,
+            coin: Coin { decimals, rounding },
+            home_coin: Coin { decimals: business.currency_decimals, rounding },
+        })
+    }
+
+    /// Puts the taxes off the accounts of tax: what is taken off is less by them.
+    async fn reduce(&self, cx: &Cx<'_>, relief: &mut Relief, off: OffLine, facts: Vec<TaxFact>) -> Result<()> {
+        let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
+        let roles = chart.roles();
+        let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
+        let mut lines: Vec<Line> = Vec::new();
+        for fact in facts {
+            let component = fact
+                .code
+                .zip(fact.component)
+                .and_then(|(code, component)| taxes.get(code)?.components.0.iter().find(|one| one.id == component));
+            let own = |payable: bool| {
+                component.and_then(|one| if payable { one.payable_account_id } else { one.receivable_account_id })
+            };
+            // As it was posted; what other books have told of has its account by its code.
+            let account = fact.account.or(match fact.duty {
+                TaxDuty::Owed => Some(own(true).unwrap_or_else(|| roles.output_tax.id())),
+                TaxDuty::Claimed => Some(own(false).unwrap_or_else(|| roles.input_tax.id())),
+                TaxDuty::WithheldFromUs | TaxDuty::WithheldByUs | TaxDuty::None => None,
+            });
+            let fact = TaxFact { account: account.filter(|_| fact.duty != TaxDuty::None), ..fact };
+            let Some(account) = fact.account else {
+                line.tell(fact);
+                continue;
+            };
+            let tax = posted(&chart, account, fact)?;
+            line.take_off(tax.amount()).map_err(too_large)?;
+            lines.push(tax);
+        }
+        relief.lines.extend(lines);
+        Ok(())
+    }
+
+    /// What is kept back is tax, of the components that the document shows.
+    async fn keep_back(&self, cx: &Cx<'_>, relief: &mut Relief, off: OffLine, settling: &Settling) -> Result<()> {
+        let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
+        let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
+        let from_us = self.sign > 0;
+        let bare = bare(from_us, &self.target.currency, self.target.party_id.as_written(), line.account());
+        let shown = shown_by(cx, self.target.document_id).await?;
+        let amount = Off { own: self.taken.withheld, home: off.home };
+        let whole = self.target.amount.size();
+        let before = whole.checked_sub(self.target.open.size()).ok_or_else(Error::too_large)?;
+        let portion = Portion { before, settled: self.taken.settled, whole };
+        let facts = kept_back(&shown, amount, &portion, &bare, settling).map_err(too_large)?;
+        let mut lines = Vec::new();
+        for fact in facts {
+            let code = fact.code.and_then(|id| taxes.get(id));
+            let component = code.and_then(|code| code.components.0.iter().find(|one| Some(one.id) == fact.component));
+            let own =
+                component.and_then(|one| if from_us { one.receivable_account_id } else { one.payable_account_id });
+            let account = own.filter(|id| chart.account(*id).is_some()).or(fact.account);
+            let account = account.ok_or_else(|| Error::internal("tax is kept back on no account"))?;
+            lines.push(posted(&chart, account, TaxFact { account: Some(account), ..fact })?);
+        }
+        // In its place stand the lines of the components.
+        line.take_off(line.amount()).map_err(too_large)?;
+        relief.lines.extend(lines);
+        Ok(())
+    }
+}
+
+/// The line of a tax, on its account.
+fn posted(chart: &Chart, account: RecordId, fact: TaxFact) -> Result<Line> {
+    let to = chart.tax(account).map_err(|why| Error::internal(format!("the tax of a settlement {why}")))?;
+    let line = fact.posted(to).map_err(|why| Error::internal(format!("the tax of a settlement {why}")))?;
+    Ok(line.telling(vec![fact]))
+}
+
+fn too_large(_: rules::tax::figures::TooLarge) -> Error {
+    Error::too_large()
+}

@@ -1,0 +1,241 @@
+//! What a receipt or payment comes to, and whether it may be so.
+
+use super::direct::{figures, for_party, tells, too_large};
+use super::direct_lines::traded;
+use super::posting::{self, Tells};
+use super::{MoneyAsked, MoneyFigures};
+use crate::currency::Currency;
+use crate::document::{Head, Purpose, Settled, SettledEntry, unbalanced};
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::money::{Money, Rate};
+use crate::parts::country_of;
+use books::access::Business;
+use books::chart::{Account, Chart, SystemRole};
+use books::cx::Cx;
+use books::open_items::{self, NewOpen};
+use books::tax_codes::kept_as;
+use kit::reference::References;
+use rules::account::AccountType;
+use rules::posting::Posting;
+use rules::purpose::{Purpose as For, Side};
+use rules::tax::TaxDirection;
+use rules::tax::facts::{Common, TaxOrigin};
+use rules::tax::home::{Exchange, Withholding};
+use schema::tables::EntryKind;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The currency that is left out is the account's; its rate is that of the day.
+pub(crate) async fn complete(cx: &Cx<'_>, comes_in: bool, head: &Head, mut asked: MoneyAsked) -> Result<MoneyAsked> {
+    let business = cx.business()?;
+    let chart = cx.chart().await?;
+    let of_account = chart.account(asked.account).and_then(|account| account.currency.clone());
+    let currency = asked.currency.take().or(of_account).unwrap_or_else(|| business.base_currency.clone());
+    if currency == business.base_currency {
+        asked.exchange_rate = asked.exchange_rate.filter(|rate| *rate != Rate::ONE);
+    } else if asked.exchange_rate.is_none() {
+        asked.exchange_rate = books::rates::on(cx, &currency, head.date).await?;
+    }
+    asked.currency = Some(currency);
+    if asked.control_account.is_none() && asked.party.is_some() {
+        asked.control_account = control_account(cx, &chart, comes_in, &asked).await?;
+    }
+    Ok(asked)
+}
+
+/// The account that money settles: where its first target stands, else the party's own.
+pub(crate) async fn control_account(
+    cx: &Cx<'_>,
+    chart: &Chart,
+    comes_in: bool,
+    asked: &MoneyAsked,
+) -> Result<Option<RecordId>> {
+    let separate = cx.business()?.settings.book_advances_separately;
+    let role = |receivable: bool| match (receivable, separate) {
+        (true, false) => SystemRole::Receivable,
+        (true, true) => SystemRole::CustomerAdvances,
+        (false, false) => SystemRole::Payable,
+        (false, true) => SystemRole::SupplierAdvances,
+    };
+    let in_role = |receivable| Ok(Some(chart.roles().id(role(receivable))));
+    if let Some(first) = asked.allocations.first()
+        && let Some(target) = open_items::find(cx, first.target).await?
+    {
+        if !separate {
+            return Ok(Some(target.account_id));
+        }
+        let is_receivable = |account: &Account| account.r#type == AccountType::Receivable;
+        let receivable = target.account_id == chart.roles().customer_advances.id()
+            || chart.account(target.account_id).is_none_or(is_receivable);
+        return in_role(receivable);
+    }
+    let Some(id) = asked.party else { return Ok(None) };
+    let Some(party) = cx.parties(&HashSet::from([id])).await?.remove(&id) else { return Ok(None) };
+    let receivable = if comes_in { party.is_customer } else { !party.is_supplier };
+    let own = if receivable { party.receivable_account_id } else { party.payable_account_id };
+    match own.filter(|_| !separate) {
+        Some(own) => Ok(Some(own)),
+        None => in_role(receivable),
+    }
+}
+
+async fn party_of(cx: &Cx<'_>, id: Option<RecordId>) -> Result<Option<Arc<schema::party::Model>>> {
+    let Some(id) = id else { return Ok(None) };
+    Ok(cx.parties(&HashSet::from([id])).await?.remove(&id))
+}
+
+fn judge(
+    business: &Business,
+    comes_in: bool,
+    asked: &MoneyAsked,
+    party_exists: bool,
+    for_party: Option<Money>,
+    references: &mut References,
+) -> Result<()> {
+    let base = &business.base_currency;
+    let currency = asked.currency.as_ref().unwrap_or(base);
+    let places = Currency::known(currency, "what is asked for")?.decimals();
+    // An account in the company's currency takes any other at its worth; one in another currency only its own.
+    let answer = references.chart.money(asked.account, currency);
+    references.note("accountId", answer);
+    if asked.party.is_some() && !party_exists {
+        references.faults.add("partyId", "names no party");
+    }
+    if currency == base && asked.exchange_rate.is_some_and(|rate| rate != Rate::ONE) {
+        references.faults.add("exchangeRate", format!("must be 1 or absent in {base}"));
+    }
+    if currency != base && asked.exchange_rate.is_none() {
+        let why = format!("is required, since there is no rate for the day: what is one {currency} worth in {base}?");
+        references.faults.add("exchangeRate", why);
+    }
+    for (field, amount) in [("amount", asked.amount), ("feeAmount", asked.fee)] {
+        if !amount.fits(places) {
+            references.faults.add(field, format!("must have at most {places} decimal places in {currency}"));
+        }
+    }
+    if comes_in && asked.fee > asked.amount {
+        references.faults.add("feeAmount", "must not be more than the amount");
+    }
+    references.account("feeAccountId", asked.fee_account, For::Fee);
+    for (index, line) in asked.lines.iter().enumerate() {
+        let at = |field: &str| format!("lines[{index}].{field}");
+        let answer = references.chart.line(line.account, For::DirectLine, None, currency);
+        references.note(&at("accountId"), answer);
+        // Money comes back for what was bought, and goes back for what was sold: a code may be for either.
+        let direction = line.tax.code().and_then(|id| references.taxes.get(id)).map(|code| code.direction);
+        references.tax_code(&at("taxCodeId"), line.tax.code(), direction.unwrap_or(TaxDirection::Both));
+        let on_tax = kept_as(&references.chart, line.account).is_some();
+        if on_tax && line.tax.code().is_some() {
+            references.faults.add(at("taxCodeId"), "cannot stand on a line that moves an account of tax");
+        }
+        if !line.amount.fits(places) {
+            references.faults.add(at("amount"), format!("must have at most {places} decimal places in {currency}"));
+        }
+    }
+    match for_party {
+        None => references.faults.add("lines", "come to more than the amount"),
+        Some(rest) if rest != Money::ZERO && asked.party.is_none() => {
+            references.faults.add("partyId", "is required for what is not in lines");
+        }
+        Some(_) => {}
+    }
+    if let Some(control) = asked.control_account {
+        let answer = references.chart.control(control, Side::Either, currency);
+        references.note("controlAccountId", answer);
+    }
+    Ok(())
+}
+
+pub(crate) async fn settle(
+    cx: &Cx<'_>,
+    comes_in: bool,
+    head: &Head,
+    asked: &MoneyAsked,
+    purpose: Purpose,
+) -> Result<Settled<MoneyFigures>> {
+    let business = cx.business()?;
+    let mut references = References::holding(cx, asked.held.clone()).await?;
+    let party = party_of(cx, asked.party).await?;
+    let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
+    let exchange = Exchange {
+        base: &business.base_currency,
+        currency: &currency,
+        rate: asked.exchange_rate.unwrap_or(Rate::OF_ITSELF),
+        decimals: business.currency_decimals,
+        rounding: business.settings.rounding_mode.rounding(),
+    };
+    let tax_date = asked.tax_date.unwrap_or(head.date);
+    let figures = figures(business, asked, &references.taxes, (&exchange, tax_date));
+    // What comes to more than can be kept comes to more than the amount.
+    let for_party = figures.as_ref().ok().and_then(|figures| for_party(asked, figures));
+    judge(business, comes_in, asked, party.is_some(), for_party, &mut references)?;
+    let (chart, taxes) = (references.chart.clone(), references.taxes.clone());
+    references.finish()?;
+    let (figures, for_party) = (figures?, for_party.ok_or_else(too_large)?);
+    let tells: Vec<Tells> = asked.lines.iter().map(|line| tells(&chart, &taxes, line)).collect();
+    let posting = posting::Posting {
+        comes_in,
+        control: asked.control_account,
+        for_party,
+        asked,
+        figures: &figures,
+        tells: &tells,
+        common: Common {
+            exchange: &exchange,
+            chart: &chart,
+            withholding: Withholding::Kept,
+            origin: TaxOrigin::Document,
+            date: tax_date,
+            party: asked.party,
+            party_tax_number: party.as_ref().and_then(|party| party.tax_number.as_deref()),
+            country: party.as_deref().and_then(country_of),
+        },
+        taxes: &taxes,
+    };
+    let posted = posting.lines().map_err(|why| why.at("lines"))?;
+    let mut settled = Settled {
+        subkind: Some(asked.method.to_string()),
+        party: asked.party,
+        currency: currency.clone(),
+        total: asked.amount,
+        base_total: posted.base_total,
+        entries: Vec::new(),
+        open: Vec::new(),
+        lines: Vec::new(),
+        stock: None,
+        progress: None,
+        figures: MoneyFigures {
+            party_name: party.map(|party| party.name.clone()),
+            currency: currency.clone(),
+            control_account: asked.control_account,
+            base_total: posted.base_total,
+            for_party,
+            lines: figures,
+        },
+    };
+    if purpose == Purpose::Draft {
+        return Ok(settled);
+    }
+    settled.open.extend(left_open(comes_in, head, asked, &settled.figures, posted.base_for_party));
+    settled.lines = traded(asked, &settled.figures, &posted.base_lines)?;
+    let posting = Posting::balanced(posted.lines).map_err(unbalanced)?;
+    settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
+    Ok(settled)
+}
+
+/// What is left to settle something with.
+fn left_open(comes_in: bool, head: &Head, asked: &MoneyAsked, figures: &MoneyFigures, base: Money) -> Option<NewOpen> {
+    let (party, account) = asked.party.zip(asked.control_account).filter(|_| figures.for_party != Money::ZERO)?;
+    let sign = if comes_in { -1 } else { 1 };
+    Some(NewOpen {
+        line: None,
+        party,
+        account,
+        currency: figures.currency.clone(),
+        date: head.date,
+        due_date: None,
+        amount: Money::from_units(figures.for_party.units() * sign),
+        base: Money::from_units(base.units() * sign),
+    })
+}

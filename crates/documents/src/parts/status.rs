@@ -1,0 +1,290 @@
+//! What moves without a document's doing: what is open of it, what was allocated, what its goods cost.
+
+mod found;
+mod named;
+
+use super::{Direction, origin};
+use crate::day::Day;
+use crate::document::invalid_state;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::{Money, Quantity};
+use crate::parts::settlement::allocating;
+use books::Leaving;
+use books::cx::Cx;
+use books::progress::{self, less};
+use books::stock;
+pub(crate) use found::{due_from, due_to, invoices_that_stand, notes_that_stand, overdue, that_got_so_far, trading};
+pub use named::{
+    DeliveryStatus, Extent, InvoiceStatus, LinkRelation, LinkView, NoteStatus, PurchaseOrderStatus, ReceiptStatus,
+    SalesOrderStatus,
+};
+use schema::tables::CLOSED;
+use schema::tables::documents::{self, Column};
+use schema::tables::{DocumentKind, DocumentStatus, StockKind, allocations, document_links, open_items, stock_lines};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use std::collections::HashMap;
+
+/// What is live of one document.
+#[derive(Debug, Clone, Default)]
+pub struct Standing {
+    pub(crate) open: Option<open_items::Model>,
+    pub(crate) allocations: Vec<allocations::Model>,
+    /// By line, what came in positive.
+    pub(crate) costs: HashMap<RecordId, Money>,
+    /// How far its lines have got.
+    pub(crate) chain: progress::Chain,
+    pub(crate) links: Vec<LinkView>,
+}
+
+fn size(money: Money) -> Money {
+    money.size()
+}
+
+impl Standing {
+    /// Of a document that is being made: nothing is allocated yet.
+    pub(crate) fn of_plan(plan: Option<&stock::Plan>, progress: Option<&progress::Plan>) -> Self {
+        let mut own = progress.map_or_else(Vec::new, |plan| plan.own(&[]));
+        for line in &mut own {
+            if let Some(plan) = plan {
+                line.value = plan.waits(line.line_id);
+            }
+        }
+        let links = progress.iter().flat_map(|plan| &plan.links).map(|(id, link)| LinkView {
+            r#type: link.kind,
+            id: *id,
+            number: link.number.clone(),
+            relation: LinkRelation::of(link.relation, true),
+        });
+        Self {
+            costs: plan.iter().flat_map(|plan| plan.costs()).map(|(line, cost)| (line, size(cost))).collect(),
+            chain: progress::Chain { lines: own, notes: Vec::new() },
+            links: links.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// How much of an order is delivered, and of an order or a note invoiced.
+    pub(crate) fn extents(&self) -> (Extent, Extent) {
+        let extent = |some: bool, all: bool| match (some, all) {
+            (_, true) => Extent::Full,
+            (true, false) => Extent::Partial,
+            (false, false) => Extent::None,
+        };
+        let (lines, none) = (&self.chain.lines, Quantity::ZERO);
+        let fulfilled = extent(
+            lines.iter().any(|line| line.fulfilled > none),
+            !lines.is_empty() && self.chain.deliverable().all(|line| less(line.quantity, line.fulfilled) <= none),
+        );
+        let some_invoiced = lines.iter().any(|line| line.invoiced > none);
+        // Nothing is left to be invoiced of an order that was given up, and nothing was.
+        let may_be_unsaid = lines.iter().all(|line| !line.is_order() && !line.is_return);
+        let all_invoiced = self.chain.is_all_done() && (some_invoiced || may_be_unsaid);
+        (fulfilled, extent(some_invoiced, all_invoiced))
+    }
+
+    pub(crate) fn progress(&self, line: Option<RecordId>) -> Option<&progress::Line> {
+        self.chain.lines.iter().find(|known| Some(known.line_id) == line)
+    }
+
+    /// What came back of a document's lines.
+    pub(crate) fn returned(&self) -> Result<Quantity> {
+        Quantity::sum(self.chain.lines.iter().map(|line| line.returned)).map_err(|_| progress::too_many())
+    }
+
+    /// Whether other documents need it as it is.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.chain.lines.iter().any(progress::Line::is_touched)
+    }
+
+    /// What is left of a document's total, in its currency and in the company's.
+    pub(crate) fn left(&self, row: &documents::Model) -> (Money, Money) {
+        match (&self.open, row.status) {
+            (Some(open), _) => (size(open.open), size(open.base_open)),
+            (None, DocumentStatus::Void) => (Money::ZERO, Money::ZERO),
+            (None, DocumentStatus::Draft | DocumentStatus::Posted) => (row.total, row.base_total),
+        }
+    }
+
+    pub(crate) fn is_allocated(&self) -> bool {
+        self.open.as_ref().is_some_and(open_items::Model::is_touched)
+    }
+
+    pub(crate) fn invoice_status(&self, row: &documents::Model) -> InvoiceStatus {
+        match row.status {
+            DocumentStatus::Draft => InvoiceStatus::Draft,
+            DocumentStatus::Void => InvoiceStatus::Void,
+            DocumentStatus::Posted if self.left(row).0 == Money::ZERO => InvoiceStatus::Paid,
+            DocumentStatus::Posted if self.is_allocated() => InvoiceStatus::PartiallyPaid,
+            DocumentStatus::Posted => InvoiceStatus::Open,
+        }
+    }
+
+    pub(crate) fn note_status(&self, row: &documents::Model) -> NoteStatus {
+        match row.status {
+            DocumentStatus::Draft => NoteStatus::Draft,
+            DocumentStatus::Void => NoteStatus::Void,
+            DocumentStatus::Posted if self.left(row).0 == Money::ZERO => NoteStatus::Closed,
+            DocumentStatus::Posted if self.is_allocated() => NoteStatus::PartiallyAllocated,
+            DocumentStatus::Posted => NoteStatus::Open,
+        }
+    }
+
+    /// The last day on which something was allocated, where nothing is left.
+    pub(crate) fn paid_on(&self, row: &documents::Model) -> Option<Day> {
+        let paid = row.status == DocumentStatus::Posted && self.left(row).0 == Money::ZERO;
+        self.allocations.iter().map(|one| one.date).max().filter(|_| paid)
+    }
+
+    /// How many days it is overdue.
+    pub(crate) fn days_overdue(&self, row: &documents::Model, due: Option<Day>, today: Day) -> i64 {
+        let waits = row.status == DocumentStatus::Posted && self.left(row).0 != Money::ZERO;
+        due.filter(|due| waits && *due < today).iter().map(|due| today.days_since(*due)).sum()
+    }
+}
+
+pub(crate) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<HashMap<RecordId, Standing>> {
+    let posted: Vec<RecordId> =
+        rows.iter().filter(|row| row.status == DocumentStatus::Posted).map(|row| row.id).collect();
+    let mut standings: HashMap<RecordId, Standing> = HashMap::new();
+    if posted.is_empty() {
+        return Ok(standings);
+    }
+    for open in books::open_items::of(cx, &posted).await? {
+        let id = open.document_id;
+        standings.entry(id).or_default().open = Some(open);
+    }
+    let touched: Vec<RecordId> =
+        standings.iter().filter(|(_, standing)| standing.is_allocated()).map(|(id, _)| *id).collect();
+    for allocation in allocating::of_documents(cx, &touched).await? {
+        for id in [allocation.source_document_id, allocation.target_document_id] {
+            if let Some(standing) = standings.get_mut(&id) {
+                standing.allocations.push(allocation.clone());
+            }
+        }
+    }
+    let moving: Vec<RecordId> =
+        rows.iter().filter(|row| row.content.contains(r#""moves_stock":true"#)).map(|row| row.id).collect();
+    if !moving.is_empty() {
+        let lines = stock_lines::Entity::find()
+            .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_lines::Column::DocumentId.is_in(moving))
+            .all(&cx.db)
+            .await?;
+        for line in lines.into_iter().filter(|line| line.kind != StockKind::Cost) {
+            standings.entry(line.document_id).or_default().costs.insert(line.line_id, size(line.cost));
+        }
+    }
+    let followable: Vec<RecordId> = rows.iter().filter(|row| row.stage.is_some()).map(|row| row.id).collect();
+    for (id, chain) in progress::chains(cx, &followable).await? {
+        standings.entry(id).or_default().chain = chain;
+    }
+    link(cx, &posted, &mut standings).await?;
+    Ok(standings)
+}
+
+/// Which documents stand on the other ends of these.
+async fn link(cx: &Cx<'_>, ids: &[RecordId], standings: &mut HashMap<RecordId, Standing>) -> Result<()> {
+    let ids = || ids.iter().copied();
+    let mut links = Vec::new();
+    // One question for each end: asked for both at once, the engine would walk all links.
+    for (end, is_follower) in
+        [(document_links::Column::DocumentId, true), (document_links::Column::SourceDocumentId, false)]
+    {
+        let found = document_links::Entity::find()
+            .filter(document_links::Column::BusinessId.eq(cx.business_id()?))
+            .filter(end.is_in(ids()));
+        for link in found.all(&cx.db).await? {
+            let (this, other) = if is_follower {
+                (link.document_id, link.source_document_id)
+            } else {
+                (link.source_document_id, link.document_id)
+            };
+            links.push((this, other, LinkRelation::of(link.relation, is_follower)));
+        }
+    }
+    if links.is_empty() {
+        return Ok(());
+    }
+    let others: Vec<(RecordId, DocumentKind, Option<String>)> = documents::Entity::find()
+        .select_only()
+        .columns([Column::Id, Column::Kind, Column::Number])
+        .filter(Column::BusinessId.eq(cx.business_id()?))
+        .filter(Column::Id.is_in(links.iter().map(|(_, other, _)| *other)))
+        // What ended on a later day is linked on, and stands there no more.
+        .filter(Column::Status.ne(DocumentStatus::Void))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let others: HashMap<RecordId, (DocumentKind, Option<String>)> =
+        others.into_iter().map(|(id, kind, number)| (id, (kind, number))).collect();
+    for (this, id, relation) in links {
+        let Some((kind, number)) = others.get(&id) else { continue };
+        let link = LinkView { r#type: *kind, id, number: number.clone(), relation };
+        standings.entry(this).or_default().links.push(link);
+    }
+    // Identifiers grow with time, so this is the order of the chain.
+    for standing in standings.values_mut() {
+        standing.links.sort_by_key(|link| link.id);
+    }
+    Ok(())
+}
+
+/// Closes an order or opens it again; its row is answered as it is to be.
+pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> Result<documents::Model> {
+    let was_closed = row.subkind.as_deref() == Some(CLOSED);
+    if closes == was_closed {
+        return Ok(row.clone());
+    }
+    let stage = Some(progress::close(cx, row, closes).await?);
+    Ok(documents::Model { subkind: closes.then(|| CLOSED.to_owned()), stage, ..row.clone() })
+}
+
+/// When a document is due may change at any time; its ledger entry says when it was due at first.
+pub(crate) async fn fall_due(cx: &Cx<'_>, row: &documents::Model, due: Option<Day>) -> Result<()> {
+    if due.is_some_and(|due| due < row.date) {
+        return Err(Error::field("dueDate", "must not be before the date"));
+    }
+    open_items::Entity::update_many()
+        .col_expr(open_items::Column::DueDate, due.into())
+        .filter(open_items::Column::BusinessId.eq(row.business_id))
+        .filter(open_items::Column::DocumentId.eq(row.id))
+        .exec(&cx.db)
+        .await?;
+    Ok(())
+}
+
+/// Refuses while something else needs the document as it is.
+pub(crate) async fn release(
+    cx: &Cx<'_>,
+    direction: Direction,
+    row: &documents::Model,
+    (leaving, on): (Leaving, Option<Day>),
+) -> Result<()> {
+    cx.flush().await?;
+    if !direction.bills() {
+        return release_followed(cx, direction, row, leaving).await;
+    }
+    if leaving == Leaving::ForGood {
+        origin::goes(cx, row, on.unwrap_or(row.date)).await?;
+    }
+    if leaving == Leaving::ForGood && !allocating::of_documents(cx, &[row.id]).await?.is_empty() {
+        return Err(Error::conflict("has_allocations", "It is allocated; remove its allocations first"));
+    }
+    Ok(())
+}
+
+/// An order or a note of goods of which something came stays; it changes as far as that allows.
+async fn release_followed(cx: &Cx<'_>, direction: Direction, row: &documents::Model, leaving: Leaving) -> Result<()> {
+    if direction.is_order() && row.subkind.as_deref() == Some(CLOSED) {
+        return Err(invalid_state("The order is closed; reopen it first"));
+    }
+    let touched = progress::of_documents(cx, &[row.id]).await?.iter().any(progress::Line::is_touched);
+    if touched && direction.is_order() && leaving == Leaving::ForGood {
+        return Err(Error::conflict("in_use", "Other documents follow it; close it, and the rest is given up"));
+    }
+    if touched && direction.is_goods() && leaving == Leaving::ForGood {
+        return Err(Error::conflict("in_use", "Goods of it are invoiced or came back; void what did that first"));
+    }
+    Ok(())
+}
