@@ -10,9 +10,10 @@ use crate::desk::{Desk, Standing};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
+use rules::course;
 use schema::aliases::Named;
 use schema::tables::{DocumentKind, allocations, open_item_moves, open_items};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
 
 /// What a document leaves open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,6 +119,59 @@ pub async fn settled_from(cx: &Cx<'_>, item: &open_items::Model) -> Result<Optio
         .filter(either);
     let rows = rows.all(&cx.db).await?.into_iter();
     Ok(rows.filter(|row| [row.source_id, row.target_id].contains(&item.id)).map(|row| row.date).min())
+}
+
+/// What moved open items after a day, whatever came of it since.
+async fn moved_after(cx: &Cx<'_>, items: &[RecordId], day: Day) -> Result<Vec<(RecordId, Day, Money)>> {
+    let moves = open_item_moves::Entity::find()
+        .select_only()
+        .columns([open_item_moves::Column::OpenItemId, open_item_moves::Column::Date, open_item_moves::Column::Amount])
+        .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_item_moves::Column::OpenItemId.is_in(items.iter().copied()))
+        .filter(open_item_moves::Column::Date.gt(day));
+    Ok(moves.into_tuple().all(&cx.db).await?)
+}
+
+/// How much of open items is left at the least from a day on, without its sign, and from when there is more.
+pub async fn least(cx: &Cx<'_>, items: [&open_items::Model; 2], day: Day) -> Result<[(Money, Option<Day>); 2]> {
+    let moves = moved_after(cx, &items.map(|item| item.id), day).await?;
+    let of = |item: &open_items::Model| {
+        let sign = if item.amount.is_negative() { -1 } else { 1 };
+        let later = moves.iter().filter(|(id, ..)| *id == item.id);
+        let later = later.map(|(_, day, amount)| (*day, i128::from(amount.units()) * sign));
+        let least = course::least(i128::from(item.open.units()) * sign, later);
+        let amount = i64::try_from(least.amount).map_err(|_| Error::too_large())?;
+        Ok::<_, Error>((Money::from_units(amount), least.until))
+    };
+    Ok([of(items[0])?, of(items[1])?])
+}
+
+/// Until when something settled what is gone now, though it is open no longer: on a day when it was gone already.
+pub async fn settled_until(cx: &Cx<'_>, gone: &[open_items::Model], day: impl Fn(Day) -> Day) -> Result<Option<Day>> {
+    let Some(first) = gone.iter().map(|item| day(item.date)).min() else { return Ok(None) };
+    let ids: Vec<RecordId> = gone.iter().map(|item| item.id).collect();
+    let moves = moved_after(cx, &ids, first).await?;
+    let mut until = None;
+    for item in gone {
+        let from = day(item.date);
+        let later = moves.iter().filter(|(id, at, _)| *id == item.id && *at > from);
+        let days = course::levels(later.map(|(_, day, amount)| (*day, i128::from(amount.units()))));
+        until = Ord::max(until, days.last().filter(|_| days.iter().any(|(_, level)| *level != 0)).map(|(day, _)| *day));
+    }
+    Ok(until)
+}
+
+/// What settled an item since it began, day by day, without its sign: it may be nothing by now.
+pub async fn settled_days(cx: &Cx<'_>, item: &open_items::Model) -> Result<Vec<(Day, i128)>> {
+    let moves = open_item_moves::Entity::find()
+        .select_only()
+        .columns([open_item_moves::Column::Date, open_item_moves::Column::Amount])
+        .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_item_moves::Column::OpenItemId.eq(item.id))
+        .filter(open_item_moves::Column::AllocationId.is_not_null());
+    let moves: Vec<(Day, Money)> = moves.into_tuple().all(&cx.db).await?;
+    let sign = if item.amount.is_negative() { 1 } else { -1 };
+    Ok(course::levels(moves.into_iter().map(|(day, amount)| (day, i128::from(amount.units()) * sign))))
 }
 
 /// Takes back what a document left open, each on a day that is chosen for it.

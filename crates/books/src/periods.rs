@@ -94,25 +94,25 @@ impl Periods {
         }
     }
 
-    /// The day itself if it is open, else the first open day after it.
-    pub fn first_open(&self, module: Module, day: Day, asker: Asker) -> Day {
+    /// The day itself if it is open, else the first open day after it. There is none where the books are closed for ever.
+    pub fn first_open(&self, module: Module, day: Day, asker: Asker) -> Result<Day> {
         let mut day = day;
         while let Some(until) = self.closed_until(module, day, asker) {
-            if until.next() <= day {
-                break;
+            if until.next() <= day || until == Day::LAST {
+                return self.check(module, "date", day, asker).map(|()| day);
             }
             day = until.next();
         }
-        day
+        Ok(day)
     }
 
     /// The day itself if it is open for all of these, else the first such day after it.
-    pub fn first_open_for_all(&self, modules: &[Module], day: Day, asker: Asker) -> Day {
+    pub fn first_open_for_all(&self, modules: &[Module], day: Day, asker: Asker) -> Result<Day> {
         let mut day = day;
         loop {
-            let open = modules.iter().fold(day, |day, module| self.first_open(*module, day, asker));
+            let open = modules.iter().try_fold(day, |day, module| self.first_open(*module, day, asker))?;
             if open == day {
-                return day;
+                return Ok(day);
             }
             day = open;
         }
@@ -143,8 +143,12 @@ mod tests {
         assert!(bank.check(Module::Bank, "date", day("2026-04-01"), ASKER).is_ok());
         assert!(bank.check(Module::Journal, "date", day("2026-03-31"), ASKER).is_ok());
         let all = periods(|lock| lock.lock_date = Some(day("2026-03-31")));
-        assert_eq!(all.first_open(Module::Journal, day("2026-01-15"), ASKER), day("2026-04-01"));
-        assert_eq!(all.first_open(Module::Journal, day("2026-05-15"), ASKER), day("2026-05-15"));
+        assert_eq!(all.first_open(Module::Journal, day("2026-01-15"), ASKER).unwrap(), day("2026-04-01"));
+        assert_eq!(all.first_open(Module::Journal, day("2026-05-15"), ASKER).unwrap(), day("2026-05-15"));
+        let forever = periods(|lock| lock.bank_lock_date = Some(day("9999-12-31")));
+        assert!(forever.first_open(Module::Bank, day("2026-01-15"), ASKER).is_err());
+        assert!(forever.first_open_for_all(&[Module::Sales, Module::Bank], day("9999-12-31"), ASKER).is_err());
+        assert_eq!(forever.first_open(Module::Sales, day("9999-12-31"), ASKER).unwrap(), day("9999-12-31"));
     }
 
     #[test]

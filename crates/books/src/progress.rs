@@ -9,10 +9,11 @@ use crate::balances::sum;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::desk::{Desk, Standing};
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 pub use chain::{Chain, chains, of_documents, of_lines};
+use rules::course;
 pub use schema::standing::{less, more, too_many};
 use schema::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
 use sea_orm::sea_query::{Expr, ExprTrait};
@@ -249,6 +250,44 @@ fn check_cover(line: &Line) -> Result<()> {
     Ok(())
 }
 
+/// What took of a line until a later day took it until then: on no day is more taken than there is.
+async fn check_days(cx: &Cx<'_>, day: Day, plan: &Plan) -> Result<()> {
+    let taking: Vec<RecordId> = plan
+        .steps
+        .iter()
+        .filter(|(_, (_, step))| [step.fulfilled, step.invoiced, step.returned].iter().any(|one| *one > Quantity::ZERO))
+        .map(|(line, _)| *line)
+        .collect();
+    if taking.is_empty() {
+        return Ok(());
+    }
+    let later = progress_moves::Entity::find()
+        .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress_moves::Column::LineId.is_in(taking))
+        .filter(progress_moves::Column::Date.gt(day))
+        .filter(progress_moves::Column::IsCorrection.eq(false));
+    let later = later.all(&cx.db).await?;
+    for (id, (line, _)) in &plan.steps {
+        let moves = later.iter().filter(|moved| moved.line_id == *id).map(|moved| {
+            let returned = if line.is_order() { Quantity::ZERO } else { moved.returned };
+            let invoiced = if line.is_order() { moved.fulfilled } else { moved.invoiced };
+            (moved.date, -i128::from(invoiced.units()) - i128::from(returned.units()))
+        });
+        let open = i128::from(line.open().units());
+        let least = course::least(open, moves);
+        let Some(until) = least.until.filter(|_| least.amount < Ord::min(open, 0)) else { continue };
+        return Err(Error::Conflict(Conflict {
+            code: "over_fulfilment",
+            title: format!("More than is left until {until} of a line that it follows"),
+            errors: FieldErrors::one(
+                "date",
+                format!("must be {until} or later: until then, what is void since took the rest"),
+            ),
+        }));
+    }
+    Ok(())
+}
+
 /// Writes what was planned. `before` are the document's own lines in its last version, which keep what came of them.
 /// How far the document has got is answered, where others may follow it.
 pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Line]) -> Result<Option<Stage>> {
@@ -272,6 +311,7 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Lin
         note(cx, row, row.date, &line, (line.quantity, step), false)?;
         cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
     }
+    check_days(cx, row.date, &plan).await?;
     for (line, step) in plan.steps.into_values() {
         check_cover(&line)?;
         note(cx, row, row.date, &line, (Quantity::ZERO, step), false)?;
@@ -407,11 +447,14 @@ pub async fn take_back(
     if sown(Fault::VoidKeepsItsShare) {
         return Ok((own, released));
     }
-    document_links::Entity::delete_many()
+    let mut gone = document_links::Entity::delete_many()
         .filter(document_links::Column::BusinessId.eq(row.business_id))
-        .filter(document_links::Column::DocumentId.eq(row.id))
-        .exec(&cx.db)
-        .await?;
+        .filter(document_links::Column::DocumentId.eq(row.id));
+    if leaving == Leaving::ForGood && date > row.date {
+        // What it credited it credited until then.
+        gone = gone.filter(document_links::Column::Relation.ne(Relation::Credits));
+    }
+    gone.exec(&cx.db).await?;
     Ok((own, released))
 }
 

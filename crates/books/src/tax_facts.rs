@@ -11,8 +11,9 @@ use rules::posting::{About, Line, Posting, Subject, TaxTag, Valued};
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use schema::aliases::Named;
-use schema::tables::{EntryRef, entry_lines, tax_facts};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use schema::tables::{DocumentStatus, EntryRef, Relation, document_links, documents, entry_lines, tax_facts};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use words::sown::{Fault, sown};
 
 /// The rows of what an entry tells of tax.
 pub(super) fn rows(
@@ -144,9 +145,35 @@ async fn of_document(cx: &Cx<'_>, document: RecordId) -> Result<Vec<tax_facts::M
     Ok(facts.into_iter().filter(|fact| Some(fact.document_version) == last).collect())
 }
 
-/// What is left of the tax of a document after what settlements took off it.
+/// What credits a document, and stands.
+async fn credits_of(cx: &Cx<'_>, document: RecordId) -> Result<Vec<RecordId>> {
+    let business = cx.business_id()?;
+    let links = document_links::Entity::find()
+        .select_only()
+        .column(document_links::Column::DocumentId)
+        .filter(document_links::Column::BusinessId.eq(business))
+        .filter(document_links::Column::SourceDocumentId.eq(document))
+        .filter(document_links::Column::Relation.eq(Relation::Credits));
+    let credits: Vec<RecordId> = links.into_tuple().all(&cx.db).await?;
+    if credits.is_empty() || sown(Fault::DiscountOfWhatWasCredited) {
+        return Ok(Vec::new());
+    }
+    let live = documents::Entity::find()
+        .select_only()
+        .column(documents::Column::Id)
+        .filter(documents::Column::BusinessId.eq(business))
+        .filter(documents::Column::Id.is_in(credits))
+        .filter(documents::Column::Status.eq(DocumentStatus::Posted))
+        .order_by_asc(documents::Column::Id);
+    Ok(live.into_tuple().all(&cx.db).await?)
+}
+
+/// What is left of the tax of a document after what was credited of it and what settlements took off it.
 pub async fn left_of(cx: &Cx<'_>, document: RecordId) -> Result<Vec<TaxFact>> {
-    let rows = of_document(cx, document).await?;
+    let mut rows = of_document(cx, document).await?;
+    for credit in credits_of(cx, document).await? {
+        rows.extend(of_document(cx, credit).await?);
+    }
     let of_tax = rows.iter().filter(|row| row.origin != TaxOrigin::Carry);
     let mut left: Vec<TaxFact> = of_tax.map(fact).collect();
     let taken: Vec<TaxFact> = tax_facts::Entity::find()

@@ -18,10 +18,11 @@ pub(super) use open_orders::OpenOrders;
 use rules::account::AccountType;
 use rust_decimal::Decimal;
 use schema::account as accounts;
-use schema::tables::{DocumentKind, EntryKind, documents, entries, entry_lines};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QuerySelect, Select};
+use schema::tables::{DocumentKind, EntryKind, WRITE_OFF, documents, entries, entry_lines};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
+use words::sown::{Fault, sown};
 use words::sums::{SummedUp as _, Sums as _};
 
 /// Which side is asked for, and by what it is told.
@@ -68,10 +69,22 @@ struct Group {
     amount: i64,
 }
 
-/// Lines of what was traded over some days. What books begin with was traded before them.
+/// Lines of what was traded over some days. What books begin with was traded before them, and what is written off was
+/// sold all the same.
 async fn lines_of<T: Told>(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
     let lines = without(cx, of_span(cx, span, asked).await?, &[EntryKind::Opening])?;
-    of_documents(cx, lines, kinds(T::SALES))
+    let lines = of_documents(cx, lines, kinds(T::SALES))?;
+    let written_off = documents::Entity::find()
+        .select_only()
+        .column(documents::Column::Id)
+        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::Kind.eq(DocumentKind::CreditNote))
+        .filter(documents::Column::Subkind.eq(WRITE_OFF));
+    Ok(if sown(Fault::WriteOffTakesOffIncome) {
+        lines
+    } else {
+        lines.filter(entries::Column::DocumentId.not_in_subquery(written_off.into_query()))
+    })
 }
 
 pub(super) struct Groups {

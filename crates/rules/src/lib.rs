@@ -4,6 +4,7 @@
 
 pub mod account;
 pub mod chart;
+pub mod course;
 pub mod keeper;
 pub mod left;
 pub mod postable;

@@ -399,3 +399,6 @@ table! {
 
 /// What the row of an order that was closed says.
 pub const CLOSED: &str = "closed";
+
+/// What the row of a credit note says that writes off.
+pub const WRITE_OFF: &str = "writeOff";

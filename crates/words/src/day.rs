@@ -32,8 +32,20 @@ impl Day {
         None => Self(NaiveDate::MIN),
     };
 
+    /// The last one that can be written. Whatever is counted on ends here: a day that nobody can read is in no books.
+    pub const LAST: Self = match NaiveDate::from_ymd_opt(9999, 12, 31) {
+        Some(day) => Self(day),
+        None => Self(NaiveDate::MAX),
+    };
+
+    /// The first one that can be written.
+    const FIRST: Self = match NaiveDate::from_ymd_opt(1, 1, 1) {
+        Some(day) => Self(day),
+        None => Self(NaiveDate::MIN),
+    };
+
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
-        NaiveDate::from_ymd_opt(year, month, day).map(Self)
+        NaiveDate::from_ymd_opt(year, month, day).map(Self).filter(|day| (Self::FIRST..=Self::LAST).contains(day))
     }
 
     pub const fn of(date: NaiveDate) -> Self {
@@ -82,7 +94,7 @@ impl Day {
         Self(self.0.with_day(1).unwrap_or(self.0))
     }
 
-    /// The day after; the calendar's last day has none and stays.
+    /// The day after; the last day has none and stays.
     #[must_use]
     pub fn next(self) -> Self {
         self.plus_days(1)
@@ -91,8 +103,11 @@ impl Day {
     #[must_use]
     pub fn plus_days(self, days: i64) -> Self {
         let span = Days::new(days.unsigned_abs());
-        let moved = if days < 0 { self.0.checked_sub_days(span) } else { self.0.checked_add_days(span) };
-        Self(moved.unwrap_or(self.0))
+        if days < 0 {
+            self.0.checked_sub_days(span).map_or(Self::FIRST, |moved| Ord::max(Self(moved), Self::FIRST))
+        } else {
+            self.0.checked_add_days(span).map_or(Self::LAST, |moved| Ord::min(Self(moved), Self::LAST))
+        }
     }
 
     /// The same day so many months later; the last of a month becomes the last of a month.
@@ -103,7 +118,7 @@ impl Day {
             .ok()
             .zip(u32::try_from(place.rem_euclid(12)).ok())
             .and_then(|(year, month)| Self::new(year, month + 1, 1));
-        let Some(first) = first else { return self };
+        let Some(first) = first else { return if months < 0 { Self::FIRST } else { Self::LAST } };
         let last = first.last_of_month();
         if self == self.last_of_month() {
             return last;
@@ -123,7 +138,7 @@ impl Day {
         } else {
             Self::new(self.year(), self.month() + 1, 1)
         };
-        next.map_or(self, Self::previous)
+        next.map_or(Self::LAST, Self::previous)
     }
 
     #[must_use]
@@ -276,6 +291,28 @@ mod tests {
             assert_eq!(day(from).plus_months(months), day(to), "{from} and {months}");
         }
         assert_eq!(day("2026-03-01").plus_days(-1), day("2026-02-28"));
+    }
+
+    #[test]
+    fn nothing_is_counted_beyond_what_can_be_written() {
+        let day = |text: &str| text.parse::<Day>().unwrap();
+        let last = day("9999-12-31");
+        for (told, expected) in [
+            (last.next(), last),
+            (last.plus_days(400), last),
+            (day("9999-12-20").plus_days(30), last),
+            (day("2026-01-01").plus_days(i64::MAX), last),
+            (day("2026-01-01").plus_days(-i64::MAX), day("0001-01-01")),
+            (day("9999-12-15").plus_months(1), last),
+            (day("0001-01-15").plus_months(-1), day("0001-01-01")),
+            (day("9999-12-15").last_of_month(), last),
+            (day("9998-12-15").last_of_month(), day("9998-12-31")),
+            (last.previous(), day("9999-12-30")),
+        ] {
+            assert_eq!(told, expected);
+            assert_eq!(told.to_string().parse(), Ok(told), "it can be read again");
+        }
+        assert_eq!((Day::new(10_000, 1, 1), Day::new(0, 12, 31)), (None, None));
     }
 
     #[test]

@@ -59,6 +59,8 @@ faults! {
     InclusiveTakenForExclusive,
     /// A discount for paying early leaves the tax as it was.
     DiscountKeepsItsTax,
+    /// It reduces the tax of what was credited as well.
+    DiscountOfWhatWasCredited,
     /// The base of a line counts once for each component.
     EveryComponentLeads,
     /// A reverse charge counts its base on both sides.
@@ -73,6 +75,10 @@ faults! {
     LapsedIsDue,
     /// A note that writes off takes off what was earned.
     WriteOffTakesOffIncome,
+    /// The base of what is kept back is rounded settlement by settlement.
+    KeptBackByItself,
+    /// A fact is taken back before it counts.
+    TakenBackTooSoon,
     /// A line that only moves tax says nothing of it.
     CarryForgotten,
     /// A receipt that costs more after all costs what it did.
@@ -115,10 +121,14 @@ faults! {
     ShareTakenTwice,
     /// What was void keeps its share.
     VoidKeepsItsShare,
+    /// What was void as of a later day took nothing until then.
+    EndedNeverTook,
     /// Invoices of an order take no discount of it.
     DiscountOfOrderForgotten,
     /// A credit has the exchange rate of its own day.
     CreditAtTodaysRate,
+    /// What was taken off is credited after what it was taken off.
+    CouponsComeLast,
     /// More than an invoice can be credited of it.
     CreditWithoutBound,
     /// Each line of a credit is bound by the whole invoice, whatever else was credited.
@@ -139,10 +149,14 @@ faults! {
     SoldAtWhatItBrings,
     /// What a year earned goes to the wrong side.
     YearEndTurned,
+    /// What closes a year is void on a day of the next.
+    ClosingVoidLater,
     /// A closed year takes entries.
     ClosedYearStaysOpen,
     /// A revaluation is not taken back.
     RevaluationStays,
+    /// A revaluation is void on a day on which nothing of it was left.
+    RevaluationVoidLater,
     /// What comes late changes no revaluation.
     RevaluationNotRenewed,
     /// What settles a bill is operating, whatever was bought.

@@ -53,7 +53,7 @@ pub(super) async fn post(cx: &Cx<'_>, row: &documents::Model, rest: Vec<Rest>, w
     let periods = cx.periods().await?;
     let mut by_day: BTreeMap<(RecordId, Day), Vec<Rest>> = BTreeMap::new();
     for one in rest {
-        let day = periods.first_open(Module::Stock, one.day, cx.asker());
+        let day = periods.first_open(Module::Stock, one.day, cx.asker())?;
         by_day.entry((one.fact.item_id, day)).or_default().push(one);
     }
     for ((item, day), rest) in by_day {

@@ -8,6 +8,7 @@
 //! of the lane's batch.
 
 mod actions;
+mod ended;
 pub(crate) mod head;
 mod judging;
 mod lines;

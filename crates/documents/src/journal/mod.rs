@@ -13,7 +13,7 @@ use crate::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
     document_rows,
 };
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
@@ -37,6 +37,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashSet;
+use words::sown::{Fault as Sown, sown};
 
 pub struct Journals;
 
@@ -424,13 +425,23 @@ impl Document for Journals {
         asked.tax_date
     }
 
-    async fn release(cx: &Cx<'_>, row: &documents::Model, _: Leaving, _: Option<Day>) -> Result<()> {
+    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, on: Option<Day>) -> Result<()> {
         let content: Content<JournalAsked, JournalFigures> =
             serde_json::from_str(&row.content).map_err(Error::internal)?;
-        match content.asked.fiscal_year {
-            Some(year) => crate::year_end::check_goes(cx, year).await,
-            None => Ok(()),
+        if let Some(year) = content.asked.fiscal_year {
+            crate::year_end::check_goes(cx, year).await?;
         }
+        let later = leaving == Leaving::ForGood && on.is_some_and(|on| on > row.date);
+        if content.asked.kind == JournalKind::Closing && later && !sown(Sown::ClosingVoidLater) {
+            // On another day it would lie between two other years, or in one.
+            let own = row.date;
+            return Err(Error::Conflict(Conflict {
+                code: "period_locked",
+                title: format!("What closes a year is void on its own day, {own}, where it lies between the years"),
+                errors: FieldErrors::one("date", format!("must be {own}, in an open period")),
+            }));
+        }
+        Ok(())
     }
 
     fn view(

@@ -28,7 +28,7 @@ pub(crate) async fn complete(
     mut asked: TradeAsked,
 ) -> Result<TradeAsked> {
     let business = cx.business()?;
-    let sources = Sources::of(cx, direction, &asked).await?;
+    let sources = Sources::of(cx, direction, (head.date, &asked)).await?;
     let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
     let said: Vec<bool> = asked.lines.iter().map(|line| line.account.is_some()).collect();
     derivation::take(direction, &mut asked, &sources, &taxes, business);

@@ -208,7 +208,8 @@ impl<S: Noting> Act for MakeNote<S> {
         if !faults.is_empty() {
             return Err(faults.into());
         }
-        let lefts = super::lefts::left_of(cx, old.row.id, said, &old.content.figures).await?;
+        let day = words.date.unwrap_or(Ord::max(cx.today()?, old.row.date));
+        let lefts = super::lefts::left_of(cx, (old.row.id, day), said, &old.content.figures).await?;
         let is_left = |line: &&TradeLineAsked| {
             !line.is_text() && line.id.and_then(|id| lefts.get(&id)).is_some_and(|left| left.quantity > Quantity::ZERO)
         };
@@ -243,7 +244,7 @@ impl<S: Noting> Act for MakeNote<S> {
             ..TradeAsked::default()
         };
         let head = Head {
-            date: words.date.unwrap_or(Ord::max(cx.today()?, old.row.date)),
+            date: day,
             reference: words.head.reference.clone().or_else(|| old.row.reference.clone()),
             tags: old.row.tags.0.clone(),
             ..words.head.clone()

@@ -5,6 +5,7 @@
 use super::derivation::{Source, Sources};
 use super::line::LineKept;
 use super::{Direction, TradeAsked, TradeFigures};
+use crate::day::Day;
 use crate::document::Content;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -57,6 +58,8 @@ pub(crate) struct Pool {
     /// The components as a line had them, and its net.
     pub(crate) taxes: Vec<LineTax>,
     pub(crate) net: Money,
+    /// The tax of what takes something off in the note itself, such as a coupon.
+    pub(crate) back: Money,
 }
 
 pub(crate) fn too_large(_: TooLarge) -> Error {
@@ -114,19 +117,25 @@ pub(crate) fn whole_lines(asked: &TradeAsked, figures: &TradeFigures) -> Result<
     lines.map(whole).filter_map(Result::transpose).collect()
 }
 
-/// The live documents with these identifiers, as they are kept.
-async fn kept(cx: &Cx<'_>, ids: HashSet<RecordId>) -> Result<Vec<Taker>> {
+/// The documents with these identifiers that are live on a day or later, as they are kept.
+async fn kept(cx: &Cx<'_>, ids: HashSet<RecordId>, day: Day) -> Result<Vec<Taker>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let status = documents::Column::Status;
-    let never = if sown(Fault::VoidKeepsItsShare) { DocumentStatus::Draft } else { DocumentStatus::Void };
     let rows = documents::Entity::find()
         .filter(documents::Column::BusinessId.eq(cx.business_id()?))
         .filter(documents::Column::Id.is_in(ids))
-        .filter(status.is_not_in([DocumentStatus::Draft, never]));
+        .filter(documents::Column::Status.ne(DocumentStatus::Draft));
+    // What was void as of a later day took its part until then.
+    let stood = |row: &documents::Model| match row.void_date {
+        None => true,
+        Some(end) => end > row.date && end > day && !sown(Fault::EndedNeverTook),
+    };
     let mut takers = Vec::new();
     for row in rows.all(&cx.db).await? {
+        if !stood(&row) && !sown(Fault::VoidKeepsItsShare) {
+            continue;
+        }
         let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
         takers.push(Taker { row, content });
     }
@@ -134,8 +143,8 @@ async fn kept(cx: &Cx<'_>, ids: HashSet<RecordId>) -> Result<Vec<Taker>> {
     Ok(takers)
 }
 
-/// What credits these invoices and is in the books.
-pub(crate) async fn credits_of(cx: &Cx<'_>, invoices: &[RecordId]) -> Result<Vec<Taker>> {
+/// What credits these invoices and is in the books, on a day or later.
+pub(crate) async fn credits_of(cx: &Cx<'_>, invoices: &[RecordId], day: Day) -> Result<Vec<Taker>> {
     if invoices.is_empty() {
         return Ok(Vec::new());
     }
@@ -145,40 +154,45 @@ pub(crate) async fn credits_of(cx: &Cx<'_>, invoices: &[RecordId]) -> Result<Vec
         .filter(document_links::Column::SourceDocumentId.is_in(invoices.iter().copied()))
         .filter(document_links::Column::Relation.eq(Relation::Credits));
     let ids = links.all(&cx.db).await?.into_iter().map(|link| link.document_id).collect();
-    kept(cx, ids).await
+    kept(cx, ids, day).await
 }
 
-/// What is left of the lines of an invoice.
+/// What is left of the lines of an invoice from a day on.
 pub(crate) async fn left_of(
     cx: &Cx<'_>,
-    invoice: RecordId,
+    (invoice, day): (RecordId, Day),
     asked: &TradeAsked,
     figures: &TradeFigures,
 ) -> Result<HashMap<RecordId, Left>> {
     let mut lefts = Lefts { lines: whole_lines(asked, figures)?, ..Lefts::default() };
-    for credit in credits_of(cx, &[invoice]).await? {
+    for credit in credits_of(cx, &[invoice], day).await? {
         lefts.lose(&credit.content).map_err(too_large)?;
     }
     Ok(lefts.lines)
 }
 
 impl Lefts {
-    /// What is left of what a document is made of. Its own last version takes nothing from it.
-    pub(crate) async fn of(cx: &Cx<'_>, direction: Direction, asked: &TradeAsked, sources: &Sources) -> Result<Self> {
+    /// What is left from its day on of what a document is made of. Its own last version takes nothing from it.
+    pub(crate) async fn of(
+        cx: &Cx<'_>,
+        direction: Direction,
+        (day, asked): (Day, &TradeAsked),
+        sources: &Sources,
+    ) -> Result<Self> {
         let own: HashSet<RecordId> = asked.lines.iter().filter_map(|line| line.id).collect();
         let is_own =
             |taker: &Taker| taker.content.asked.lines.iter().any(|line| line.id.is_some_and(|id| own.contains(&id)));
         if direction.credits() {
             let invoices: Vec<&Source> = sources.invoices().collect();
             let ids: Vec<RecordId> = invoices.iter().map(|source| source.row.id).collect();
-            let mut credits = credits_of(cx, &ids).await?;
+            let mut credits = credits_of(cx, &ids, day).await?;
             credits.retain(|credit| !is_own(credit));
             return Self::of_invoices(asked.source, &invoices, &credits);
         }
         if direction.is_order() {
             return Ok(Self::default());
         }
-        Self::of_discounts(cx, &own, sources).await
+        Self::of_discounts(cx, &own, sources, day).await
     }
 
     fn of_invoices(named: Option<RecordId>, invoices: &[&Source], credits: &[Taker]) -> Result<Self> {
@@ -214,7 +228,7 @@ impl Lefts {
     }
 
     /// What is left of the discounts of orders and notes.
-    async fn of_discounts(cx: &Cx<'_>, own: &HashSet<RecordId>, sources: &Sources) -> Result<Self> {
+    async fn of_discounts(cx: &Cx<'_>, own: &HashSet<RecordId>, sources: &Sources, day: Day) -> Result<Self> {
         let mut lefts = Self::default();
         for source in sources.with_discounts() {
             let mut lines = whole_lines(&source.content.asked, &source.content.figures)?;
@@ -245,7 +259,7 @@ impl Lefts {
             takers.insert(line.id, received.get(&source).copied().unwrap_or(source));
             ids.insert(line.document_id);
         }
-        for taker in kept(cx, ids).await? {
+        for taker in kept(cx, ids, day).await? {
             for (id, took) in whole_lines(&taker.content.asked, &taker.content.figures)? {
                 let Some(left) = takers.get(&id).and_then(|origin| lefts.lines.get_mut(origin)) else { continue };
                 // More than was ordered may have been delivered; it takes nothing from nobody.
@@ -273,6 +287,7 @@ impl Whole {
                 },
                 taxes: kept.figures.taxes.clone(),
                 net: kept.figures.net,
+                back: Money::ZERO,
             });
             pool.left.stated = pool.left.stated.plus(&share.stated)?;
             pool.left.base = pool.left.base.plus(&share.base)?;
@@ -324,6 +339,6 @@ impl Whole {
 
     /// What is left of the tax that a code comes to.
     pub(crate) fn tax_left(&self, code: Option<RecordId>) -> Result<Money, TooLarge> {
-        self.pools.get(&code).map_or(Ok(Money::ZERO), |pool| pool.left.stated.charged())
+        self.pools.get(&code).map_or(Ok(Money::ZERO), |pool| pool.left.stated.charged()?.plus(pool.back))
     }
 }

@@ -276,8 +276,8 @@ impl<K: TradeKind> Document for Trade<K> {
         Ok(row.clone())
     }
 
-    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, _: Option<Day>) -> Result<()> {
-        status::release(cx, K::DIRECTION, row, leaving).await
+    async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, on: Option<Day>) -> Result<()> {
+        status::release(cx, K::DIRECTION, row, (leaving, on)).await
     }
 
     async fn outlasts(cx: &Cx<'_>, old: Edition<'_, Self>, new: Edition<'_, Self>) -> Result<()> {

@@ -17,15 +17,27 @@ use words::portion::Portion;
 use words::sown::{Fault, sown};
 
 fn numbers(credits: &[Taker]) -> String {
-    let numbers: Vec<&str> = credits.iter().filter_map(|credit| credit.row.number.as_deref()).collect();
-    numbers.join(", ")
+    let number = |credit: &Taker| {
+        let number = credit.row.number.as_deref()?;
+        Some(credit.row.void_date.map_or_else(|| number.to_owned(), |until| format!("{number} until {until}")))
+    };
+    credits.iter().filter_map(number).collect::<Vec<_>>().join(", ")
 }
 
-/// Refuses to let go of what notes credit.
-pub(crate) async fn goes(cx: &Cx<'_>, row: &documents::Model) -> Result<()> {
-    let credits = credits_of(cx, &[row.id]).await?;
+/// Refuses to let go of what notes credit on that day or later.
+pub(crate) async fn goes(cx: &Cx<'_>, row: &documents::Model, day: Day) -> Result<()> {
+    let credits = credits_of(cx, &[row.id], day).await?;
     if credits.is_empty() {
         return Ok(());
+    }
+    if let Some(until) = credits.iter().map(|credit| credit.row.void_date).min().flatten() {
+        let until = credits.iter().filter_map(|credit| credit.row.void_date).fold(until, Ord::max);
+        let title = format!("It is credited by {}; void it on {until} or later", numbers(&credits));
+        return Err(Error::Conflict(Conflict {
+            code: "in_use",
+            title,
+            errors: FieldErrors::one("date", format!("must not be before {until}, until when it was credited")),
+        }));
     }
     Err(Error::conflict("in_use", format!("It is credited by {}; void what credits it first", numbers(&credits))))
 }
@@ -72,7 +84,7 @@ pub(crate) async fn outlasts<K: TradeKind>(
     if direction.credits() {
         return Ok(());
     }
-    let credits = credits_of(cx, &[new.id]).await?;
+    let credits = credits_of(cx, &[new.id], new.date).await?;
     if credits.is_empty() || sown(Fault::OriginFallsBelow) {
         return Ok(());
     }

@@ -97,11 +97,15 @@ pub(crate) fn work_out(working: &Working<'_>, priced: &[Priced<'_>]) -> Result<W
         faults: FieldErrors::default(),
         strange: FieldErrors::default(),
     };
-    for (index, line) in working.lines().filter(|(_, line)| line.is_share) {
-        sharing.share(index, line)?;
+    for (index, line) in taken_off_first(working.lines(), |_, line| line.is_share && sharing.takes_off(line)) {
+        if line.is_share {
+            sharing.share(index, line)?;
+        }
     }
     let (plain, _) = sharing.computed(without(priced, &sharing.given), header)?;
-    for (index, line) in working.lines() {
+    for (index, line) in
+        taken_off_first(working.lines(), |index, _| plain.get(index).is_some_and(|own| own.net.is_negative()))
+    {
         let Some(own) = plain.get(index).filter(|_| !sharing.given.contains_key(&index)) else { continue };
         if line.source_line.is_some() && !line.is_share {
             sharing.stated(index, line, own)?;
@@ -126,6 +130,18 @@ impl Working<'_> {
     fn is_bound(&self) -> bool {
         self.purpose == Purpose::Posting && !self.business.settings.allow_overcredit
     }
+}
+
+/// What takes something off, such as a coupon, comes before what it was taken off: without it more would be credited
+/// than the whole came to, in whatever order the lines stand.
+fn taken_off_first<'l>(
+    lines: impl Iterator<Item = (usize, &'l TradeLineAsked)>,
+    takes_off: impl Fn(usize, &TradeLineAsked) -> bool,
+) -> Vec<(usize, &'l TradeLineAsked)> {
+    let (mut first, rest): (Vec<_>, Vec<_>) =
+        lines.partition(|(index, line)| takes_off(*index, line) && !sown(Fault::CouponsComeLast));
+    first.extend(rest);
+    first
 }
 
 /// The lines as they are priced, without those that are given.
@@ -170,6 +186,13 @@ impl Sharing<'_> {
             }
         }
         Ok((figures, totals))
+    }
+
+    /// Whether a line is a share of something that takes off.
+    fn takes_off(&self, line: &TradeLineAsked) -> bool {
+        let origins = self.working.sources.origins(self.working.asked, line);
+        let first = origins.first().and_then(|id| self.lefts.lines.get(id));
+        first.and_then(|left| left.stated.amount().ok()).is_some_and(Money::is_negative)
     }
 
     fn refuse(&mut self, index: usize, field: &str, why: impl Into<String>) {
@@ -333,6 +356,9 @@ impl Sharing<'_> {
                 self.refuse(index, "taxCodeId", "comes to more tax than is left to credit of the invoice");
             }
             whole.net = whole.net.minus(own.net).map_err(too_large)?;
+            if let Some(pool) = whole.pools.get_mut(&code).filter(|_| own.tax.is_negative()) {
+                pool.back = pool.back.minus(own.tax).map_err(too_large)?;
+            }
         }
         whole.is_shared = true;
         self.lefts.wholes.insert(named, whole);

@@ -211,6 +211,8 @@ async fn link(cx: &Cx<'_>, ids: &[RecordId], standings: &mut HashMap<RecordId, S
         .columns([Column::Id, Column::Kind, Column::Number])
         .filter(Column::BusinessId.eq(cx.business_id()?))
         .filter(Column::Id.is_in(links.iter().map(|(_, other, _)| *other)))
+        // What ended on a later day is linked on, and stands there no more.
+        .filter(Column::Status.ne(DocumentStatus::Void))
         .into_tuple()
         .all(&cx.db)
         .await?;
@@ -253,13 +255,18 @@ pub(crate) async fn fall_due(cx: &Cx<'_>, row: &documents::Model, due: Option<Da
 }
 
 /// Refuses while something else needs the document as it is.
-pub(crate) async fn release(cx: &Cx<'_>, direction: Direction, row: &documents::Model, leaving: Leaving) -> Result<()> {
+pub(crate) async fn release(
+    cx: &Cx<'_>,
+    direction: Direction,
+    row: &documents::Model,
+    (leaving, on): (Leaving, Option<Day>),
+) -> Result<()> {
     cx.flush().await?;
     if !direction.bills() {
         return release_followed(cx, direction, row, leaving).await;
     }
     if leaving == Leaving::ForGood {
-        origin::goes(cx, row).await?;
+        origin::goes(cx, row, on.unwrap_or(row.date)).await?;
     }
     if leaving == Leaving::ForGood && !allocating::of_documents(cx, &[row.id]).await?.is_empty() {
         return Err(Error::conflict("has_allocations", "It is allocated; remove its allocations first"));

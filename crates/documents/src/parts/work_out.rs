@@ -60,7 +60,7 @@ pub(crate) async fn settle(
     let business = cx.business()?;
     let party = party_of(cx, asked.party).await?;
     let items = items_of(cx, &asked.lines).await?;
-    let sources = Sources::of(cx, direction, asked).await?;
+    let sources = Sources::of(cx, direction, (head.date, asked)).await?;
     let mut references = References::holding(cx, sources.held(asked)).await?;
     let received = Received::of(cx, direction, asked, &sources).await?;
     let rates_of = rates_of(direction, head, asked, &sources);

@@ -15,6 +15,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
+use books::Leaving;
 use books::access::Business;
 use books::cx::Cx;
 use books::periods::Module;
@@ -29,6 +30,7 @@ use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
+use words::sown::{Fault, sown};
 pub use worth::renew;
 use worth::{Revalued, open_in_other_currencies, revalued, to_post};
 
@@ -257,6 +259,9 @@ impl Document for Revaluations {
         cx.flush().await?;
         if purpose == Purpose::Posting {
             check_first(cx, head).await?;
+            if head.date == Day::LAST {
+                return Err(Error::field("date", "must have a day after it, on which it is taken back"));
+            }
         }
         let open = open_in_other_currencies(cx, &chart, business, head).await?;
         let mut rates: BTreeMap<&str, Rate> = asked.rates.iter().map(|one| (one.currency.as_str(), one.rate)).collect();
@@ -294,6 +299,19 @@ impl Document for Revaluations {
             progress: None,
             figures,
         })
+    }
+
+    /// On a later day nothing of it is left to be void, and its own days would go on without what makes them anew.
+    async fn release(_: &Cx<'_>, row: &documents::Model, leaving: Leaving, on: Option<Day>) -> Result<()> {
+        if leaving == Leaving::Replaced || on.is_none_or(|on| on <= row.date) || sown(Fault::RevaluationVoidLater) {
+            return Ok(());
+        }
+        let own = row.date;
+        Err(Error::Conflict(Conflict {
+            code: "period_locked",
+            title: format!("A revaluation is void on its own day, {own}: on the next it was taken back by itself"),
+            errors: FieldErrors::one("date", format!("must be {own}, in an open period")),
+        }))
     }
 
     fn view(

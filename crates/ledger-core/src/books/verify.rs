@@ -4,6 +4,7 @@
 //! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
 
 mod counts;
+mod courses;
 mod goods;
 mod installation;
 mod numbers;

@@ -112,11 +112,12 @@ pub struct TaxFact {
 }
 
 impl TaxFact {
-    /// The same, taken back. On the day of the original it counts for the day that the original counted for.
+    /// The same, taken back. On the day of the original it counts for the day that the original counted for, and never
+    /// before that.
     #[must_use]
     pub fn reversed(&self, of: Day, on: Day) -> Self {
         Self {
-            date: if of == on { self.date } else { on },
+            date: if of == on || (self.date > on && !sown(Fault::TakenBackTooSoon)) { self.date } else { on },
             base: negated(self.base),
             tax: negated(self.tax),
             home_base: negated(self.home_base),

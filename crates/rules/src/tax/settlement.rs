@@ -3,7 +3,7 @@
 use super::TaxKind;
 use super::exact::{Coin, Exact, hundredths, spread};
 use super::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
-use super::figures::{TooLarge, plus};
+use super::figures::{TooLarge, minus, plus};
 use super::home::negated;
 use words::day::Day;
 use words::ids::RecordId;
@@ -90,7 +90,8 @@ pub fn reduced(left: &[TaxFact], off: Off, origin: TaxOrigin, settling: &Settlin
         facts.push(TaxFact {
             settles: Some(settling.document),
             origin,
-            date: settling.date,
+            // What is not counted yet is not reduced yet.
+            date: if sown(Fault::TakenBackTooSoon) { settling.date } else { Ord::max(settling.date, fact.date) },
             base: negated(own_base),
             home_base: negated(home_base),
             tax: negated(own_tax),
@@ -102,22 +103,41 @@ pub fn reduced(left: &[TaxFact], off: Off, origin: TaxOrigin, settling: &Settlin
     Ok(facts)
 }
 
+/// How much of a document is settled, and how much was before.
+#[derive(Debug, Clone, Copy)]
+pub struct Portion {
+    pub before: Money,
+    pub settled: Money,
+    pub whole: Money,
+}
+
+impl Portion {
+    /// What a part of an amount comes to: the parts of all settlements together are the amount.
+    fn of(&self, amount: Money, coin: Coin) -> Result<Money, TooLarge> {
+        let whole = size(self.whole);
+        if whole == Money::ZERO {
+            return Ok(Money::ZERO);
+        }
+        let up_to = |settled: Money| {
+            Exact::from(size(amount)).times(Exact::from(settled))?.over(Exact::from(whole))?.round(coin)
+        };
+        let before = size(self.before);
+        if sown(Fault::KeptBackByItself) {
+            return up_to(size(self.settled));
+        }
+        minus(up_to(plus(before, size(self.settled))?)?, up_to(before)?)
+    }
+}
+
 /// What is kept back, by the components that the document shows, each with the share of its base that is settled. A
 /// document that shows none has it without a code.
 pub fn kept_back(
     shown: &[TaxFact],
     off: Off,
-    (settled, whole): (Money, Money),
+    portion: &Portion,
     bare: &TaxFact,
     settling: &Settling,
 ) -> Result<Vec<TaxFact>, TooLarge> {
-    let part = |money: Money, coin: Coin| {
-        if size(whole) == Money::ZERO {
-            return Ok(Money::ZERO);
-        }
-        let exact = Exact::from(size(money)).times(Exact::from(size(settled)))?;
-        exact.over(Exact::from(size(whole)))?.round(coin)
-    };
     let common = |from: &TaxFact| TaxFact {
         settles: Some(settling.document),
         line: None,
@@ -158,8 +178,8 @@ pub fn kept_back(
     let home = spread(off.home, &raw(off.home)?, settling.home_coin)?;
     let fact = |(group, (tax, home_tax)): (&TaxFact, (Money, Money))| {
         Ok(TaxFact {
-            base: part(group.base, settling.coin)?,
-            home_base: part(group.home_base, settling.home_coin)?,
+            base: portion.of(group.base, settling.coin)?,
+            home_base: portion.of(group.home_base, settling.home_coin)?,
             tax,
             home_tax,
             ..group.clone()
@@ -252,6 +272,25 @@ mod tests {
     }
 
     #[test]
+    fn bases_of_what_is_kept_back_add_up_to_the_base() {
+        for (whole, base, settled, expected) in [
+            ("1200", "1000", &["400", "400", "400"][..], "333.33 333.34 333.33"),
+            ("1200", "1000", &["500", "650", "50"], "416.67 541.66 41.67"),
+            ("0.03", "0.01", &["0.01", "0.01", "0.01"], "0 0.01 0"),
+            ("-1200", "-1000", &["-400", "-800"], "333.33 666.67"),
+        ] {
+            let mut before = Money::ZERO;
+            let mut told = Vec::new();
+            for settled in settled {
+                let portion = Portion { before, settled: money(settled), whole: money(whole) };
+                told.push(portion.of(money(base), settling().coin).unwrap().to_string());
+                before = plus(before, money(settled)).unwrap();
+            }
+            assert_eq!(told.join(" "), expected, "{base} of {whole}");
+        }
+    }
+
+    #[test]
     fn what_is_kept_back_has_the_share_of_the_base_that_is_settled() {
         let row = fact(TaxDuty::None, TaxKind::Withholding, ["500", "0", "0"]);
         let bare = bare(true, "EUR", RecordId::default(), RecordId::default());
@@ -262,7 +301,8 @@ mod tests {
             ("nothing is shown", Vec::new(), "500", "50", "0/50/0"),
         ] {
             let off = Off { own: money(kept), home: money(kept) };
-            let facts = kept_back(&rows, off, (money(settled), money("500")), &bare, &settling()).unwrap();
+            let portion = Portion { before: Money::ZERO, settled: money(settled), whole: money("500") };
+            let facts = kept_back(&rows, off, &portion, &bare, &settling()).unwrap();
             assert_eq!(shown(&facts), expected, "{name}");
             assert!(facts.iter().all(|fact| !fact.leads && fact.duty == TaxDuty::WithheldFromUs));
         }

@@ -9,7 +9,9 @@ use super::{Old, invalid_state, load};
 use crate::day::Day;
 use crate::document::judging::{check_tax_date, judge, judge_words, judged_anew};
 use crate::document::list::reach;
-use crate::document::{Before, Change as OwnChange, Document, Draft, Edition, Head, Purpose, Settled, meant, view};
+use crate::document::{
+    Before, Change as OwnChange, Document, Draft, Edition, Head, Purpose, Settled, ended, meant, view,
+};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::stored::AsJson;
@@ -157,6 +159,7 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     check_rate::<D>(&earlier.open, &old.content.asked, judged.asked())?;
     check_allocated(cx.aliases()?, &earlier.open, &judged.settled.open, row.id)?;
     check_settled(cx, &earlier.open, &judged.settled.open, row.id).await?;
+    ended::check_changed(cx, &earlier.open, &judged.settled.open, row.id).await?;
     let was = Edition { id: row.id, date: old.row.date, asked: &old.content.asked, figures: &old.content.figures };
     let is = Edition { id: row.id, date: row.date, asked: judged.asked(), figures: &judged.settled.figures };
     D::outlasts(cx, was, is).await?;

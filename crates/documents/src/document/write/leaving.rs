@@ -5,8 +5,8 @@ use super::changing::{reload, store};
 use super::noting::note;
 use super::{Old, invalid_state, load};
 use crate::day::Day;
-use crate::document::Document;
 use crate::document::list::reach;
+use crate::document::{Document, ended};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::stored::AsJson;
@@ -56,7 +56,7 @@ pub(super) async fn reverse_all<D: Document>(
             narration: old.row.narration.clone(),
             // What counts for a closed day is taken back on the day of the reversal.
             posting: posting.reversed(entry.date, day(entry)).counted(|counts| {
-                if periods.first_open(D::MODULE, counts, cx.asker()) == counts { counts } else { day(entry) }
+                if periods.check(D::MODULE, "taxDate", counts, cx.asker()).is_ok() { counts } else { day(entry) }
             }),
         };
         reversals.push(cx.post(new).await?);
@@ -94,16 +94,19 @@ pub(crate) async fn void<D: Document>(
             periods.check(*module, "date", date, cx.asker())?;
         }
     }
-    let day = |original: Day| match date {
-        Some(date) => Ord::max(date, original),
-        None if !D::POSTS => original,
+    let chosen = |original: Day| match date {
+        Some(date) => Ok(Ord::max(date, original)),
+        None if !D::POSTS => Ok(original),
         None => periods.first_open_for_all(&modules, original, cx.asker()),
     };
-    let void_date = day(old.row.date);
+    let void_date = chosen(old.row.date)?;
+    old.row.entries.0.iter().try_for_each(|entry| chosen(entry.date).map(drop))?;
+    // Each day that comes is one of these.
+    let day = |original: Day| chosen(original).unwrap_or(void_date);
     if old.row.status == DocumentStatus::Posted {
         limits::check_day(cx, void_date, "date")?;
     }
-    D::release(cx, &old.row, Leaving::ForGood, date).await?;
+    D::release(cx, &old.row, Leaving::ForGood, Some(void_date)).await?;
     // What was removed with it may have given it a new version.
     let old = reload(cx, old).await?;
     let mut entries = old.row.entries.0.clone();
@@ -112,6 +115,7 @@ pub(crate) async fn void<D: Document>(
     if earlier.open.iter().any(open_items::Model::is_touched) {
         return Err(Error::conflict("has_allocations", "It is allocated; remove its allocations first"));
     }
+    ended::check_gone(cx, &earlier.open, day).await?;
     get_on(cx, &old.row, earlier.followed).await?;
     let row = table::Model {
         status: DocumentStatus::Void,

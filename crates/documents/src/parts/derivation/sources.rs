@@ -55,7 +55,7 @@ pub(crate) fn named(asked: &TradeAsked) -> impl Iterator<Item = RecordId> + '_ {
 }
 
 impl Sources {
-    pub(crate) async fn of(cx: &Cx<'_>, direction: Direction, asked: &TradeAsked) -> Result<Self> {
+    pub(crate) async fn of(cx: &Cx<'_>, direction: Direction, (day, asked): (Day, &TradeAsked)) -> Result<Self> {
         let mut sources = Self { aliases: cx.aliases()?.clone(), ..Self::default() };
         let mut wanted: HashSet<RecordId> = asked.lines.iter().filter_map(|line| line.source_line).collect();
         if wanted.is_empty() && named(asked).next().is_none() {
@@ -89,7 +89,7 @@ impl Sources {
             let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
             sources.documents.insert(row.id, Source { row, content });
         }
-        sources.lefts = Lefts::of(cx, direction, asked, &sources).await?;
+        sources.lefts = Lefts::of(cx, direction, (day, asked), &sources).await?;
         Ok(sources)
     }
 

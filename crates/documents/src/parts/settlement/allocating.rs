@@ -22,7 +22,7 @@ use books::chart::Chart;
 use books::cx::Cx;
 use books::desk::NewEntry;
 use books::limits::Moves;
-use books::open_items::{find, shift};
+use books::open_items::{find, least, shift};
 use books::periods::Module;
 use books::tax_facts;
 pub use record::AllocationRecord;
@@ -207,6 +207,30 @@ async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAske
     Ok(Sides { source, target, used, settled, sign })
 }
 
+/// What was settled until a later day, and is open again, is not settled twice before it.
+async fn check_days(cx: &Cx<'_>, path: &str, sides: &Sides, day: Day) -> Result<()> {
+    let [target, source] = least(cx, [&sides.target, &sides.source], day).await?;
+    let own = if sides.source.currency == sides.target.currency { "amount" } else { "sourceAmount" };
+    for (field, wanted, (left, until), item) in
+        [("amount", sides.settled, target, &sides.target), (own, sides.used, source, &sides.source)]
+    {
+        let Some(until) = until.filter(|_| wanted > left) else { continue };
+        let shown = Ord::max(left, Money::ZERO).with_decimals(decimals(item)?);
+        return Err(Error::Conflict(Conflict {
+            code: "over_allocated",
+            title: format!("More would be settled than is open until {until}"),
+            errors: FieldErrors::one(
+                &format!("{path}{field}"),
+                format!(
+                    "must be at most {shown} {}, which is open from {day} until {until}; or date it then",
+                    item.currency
+                ),
+            ),
+        }));
+    }
+    Ok(())
+}
+
 /// Settles an open item with another.
 pub(crate) async fn allocate(
     cx: &Cx<'_>,
@@ -216,17 +240,19 @@ pub(crate) async fn allocate(
     touch: Touch,
 ) -> Result<allocations::Model> {
     cx.require(ResourceKey::Allocations, Action::Create)?;
-    let Sides { mut source, mut target, used, settled, sign } = judge(cx, path, source, asked).await?;
-    let module = module_of(source.kind);
+    let sides = judge(cx, path, source, asked).await?;
+    let module = module_of(sides.source.kind);
     let periods = cx.periods().await?;
-    let earliest = Ord::max(source.date, target.date);
+    let earliest = Ord::max(sides.source.date, sides.target.date);
     let date = match asked.date {
         Some(day) => {
             periods.check(module, &format!("{path}date"), day, cx.asker())?;
             day
         }
-        None => periods.first_open(module, earliest, cx.asker()),
+        None => periods.first_open(module, earliest, cx.asker())?,
     };
+    check_days(cx, path, &sides, date).await?;
+    let Sides { mut source, mut target, used, settled, sign } = sides;
     let business = cx.business()?;
     let coin = Coin {
         currency: &business.base_currency,
@@ -363,7 +389,7 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day
     let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
     let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;
     let day = on.map_or(row.date, |on| Ord::max(on, row.date));
-    let date = cx.periods().await?.first_open(module_of(row.source_kind), day, cx.asker());
+    let date = cx.periods().await?.first_open(module_of(row.source_kind), day, cx.asker())?;
     let document_of_source = document(cx, row.source_document_id).await?;
     if let Some(entry) = &row.entry {
         reverse(cx, &entry.0, date, &document_of_source).await?;

@@ -10,7 +10,7 @@ use books::tax_facts::{left_of, shown_by, take_off};
 use rules::posting::Line;
 use rules::tax::exact::Coin;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
-use rules::tax::settlement::{Off, Settling, bare, kept_back, reduced};
+use rules::tax::settlement::{Off, Portion, Settling, bare, kept_back, reduced};
 use schema::tables::open_items;
 
 /// What is settled, and what is taken off beside the money.
@@ -106,8 +106,10 @@ impl Told<'_> {
         let bare = bare(from_us, &self.target.currency, self.target.party_id.as_written(), line.account());
         let shown = shown_by(cx, self.target.document_id).await?;
         let amount = Off { own: self.taken.withheld, home: off.home };
-        let parts = (self.taken.settled, self.target.amount);
-        let facts = kept_back(&shown, amount, parts, &bare, settling).map_err(too_large)?;
+        let whole = self.target.amount.size();
+        let before = whole.checked_sub(self.target.open.size()).ok_or_else(Error::too_large)?;
+        let portion = Portion { before, settled: self.taken.settled, whole };
+        let facts = kept_back(&shown, amount, &portion, &bare, settling).map_err(too_large)?;
         let mut lines = Vec::new();
         for fact in facts {
             let code = fact.code.and_then(|id| taxes.get(id));

@@ -4,7 +4,7 @@ use super::installation::{accounts_are_our_own, audit_chain, kept_answers};
 use super::numbers::numbers;
 use super::standings::documents_stand;
 use super::walk::{Sums, Walk};
-use super::{Check, Findings, Verdict, Wide, counts, shares, shown, subledgers, taxes, wide, years};
+use super::{Check, Findings, Verdict, Wide, counts, courses, shares, shown, subledgers, taxes, wide, years};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -41,6 +41,7 @@ pub(super) async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
     checks.extend(subledgers::checks(cx, &mut walk).await?);
     checks.extend(taxes::checks(cx).await?);
     checks.push(shares::check(cx).await?);
+    checks.push(courses::check(cx).await?);
     checks.push(counts::check(cx).await?);
     checks.push(opened(cx, &walk).await?);
     let purses = std::mem::take(&mut walk.purses);

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use words::sums::Sums as _;
 
 /// What there is of a line, by what it is: pieces, money after discounts, and each tax.
-type Amounts = BTreeMap<String, Wide>;
+pub(super) type Amounts = BTreeMap<String, Wide>;
 
 /// A decimal in millionths.
 pub(super) fn number(value: &Value) -> Result<Wide> {
@@ -41,7 +41,7 @@ pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// What an invoice says of its lines, by their identifiers.
-fn invoiced(content: &Value) -> Result<HashMap<String, Amounts>> {
+pub(super) fn invoiced(content: &Value) -> Result<HashMap<String, Amounts>> {
     let mut lines = HashMap::new();
     for (asked, kept) in list(&content["asked"]["lines"]).zip(list(&content["figures"]["lines"])) {
         let (Some(id), figures) = (asked["id"].as_str(), &kept["figures"]) else { continue };
@@ -60,7 +60,7 @@ fn invoiced(content: &Value) -> Result<HashMap<String, Amounts>> {
 }
 
 /// Adds what a note took of lines, and answers where its own figures are not what it took.
-fn taken(content: &Value, sums: &mut HashMap<String, Amounts>) -> Result<Vec<usize>> {
+pub(super) fn taken(content: &Value, sums: &mut HashMap<String, Amounts>) -> Result<Vec<usize>> {
     let mut odd = Vec::new();
     for (place, kept) in list(&content["figures"]["lines"]).enumerate() {
         let (mut tax, mut any) = (0, false);
@@ -84,7 +84,7 @@ fn taken(content: &Value, sums: &mut HashMap<String, Amounts>) -> Result<Vec<usi
 }
 
 /// Whether a part lies within its whole, on the same side of nothing.
-const fn within(part: Wide, whole: Wide) -> bool {
+pub(super) const fn within(part: Wide, whole: Wide) -> bool {
     if whole < 0 { whole <= part && part <= 0 } else { 0 <= part && part <= whole }
 }
 

@@ -1,0 +1,241 @@
+//! What was void, or allocated no longer, as of a later day: on the days before, no more was taken than there was.
+//!
+//! Where nothing ended on a later day, what stands by now says so already. Read from rows and added up here, day by day.
+
+use super::shares::{Amounts, invoiced, taken, within};
+use super::{Check, Findings, Wide, shown};
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::Quantity;
+use books::cx::Cx;
+use schema::tables::{
+    DocumentStatus, Relation, allocations, document_links, documents, open_item_moves, progress, progress_moves,
+};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use words::sums::Sums as _;
+
+/// So many are looked up at once.
+const AT_ONCE: usize = 500;
+
+pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
+    let mut findings = Findings::default();
+    let open = of_open_items(cx, &mut findings).await?;
+    cx.pause().await?;
+    let notes = of_notes(cx, &mut findings).await?;
+    cx.pause().await?;
+    let credits = of_credits(cx, &mut findings).await?;
+    let (looked, wrong) = (open + notes + credits, findings.0.len());
+    Ok(Check::of("L2", "On no day more is taken than there is", looked, looked - wrong.min(looked), findings))
+}
+
+/// Moves of one thing: when, by how much, and whether they take of it.
+type Moves = Vec<(Day, Wide, bool)>;
+
+/// The first day on whose evening more is taken than there is.
+fn over(moves: &Moves) -> Option<Day> {
+    let mut days: BTreeMap<Day, (Wide, Wide)> = BTreeMap::new();
+    for (day, amount, takes) in moves {
+        let (began, took) = days.entry(*day).or_default();
+        *(if *takes { took } else { began }) += amount;
+    }
+    let (mut began, mut took) = (0, 0);
+    days.into_iter().find_map(|(day, (more, takes))| {
+        (began, took) = (began + more, took + takes);
+        let stands = if began < 0 { began <= -took && took >= 0 } else { began >= -took && took <= 0 };
+        (!stands).then_some(day)
+    })
+}
+
+async fn of_open_items(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
+    let business = cx.business_id()?;
+    let later = Expr::col(allocations::Column::RemovedOn).gt(Expr::col(allocations::Column::Date));
+    let ended: Vec<(RecordId, RecordId)> = allocations::Entity::find()
+        .select_only()
+        .columns([allocations::Column::SourceId, allocations::Column::TargetId])
+        .filter(allocations::Column::BusinessId.eq(business))
+        .filter(later)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let items: BTreeSet<RecordId> = ended.into_iter().flat_map(|(source, target)| [source, target]).collect();
+    let items: Vec<RecordId> = items.into_iter().collect();
+    for portion in items.chunks(AT_ONCE) {
+        let mut moves: HashMap<RecordId, Moves> = HashMap::new();
+        let rows = open_item_moves::Entity::find()
+            .filter(open_item_moves::Column::BusinessId.eq(business))
+            .filter(open_item_moves::Column::OpenItemId.is_in(portion.iter().copied()));
+        for row in rows.all(&cx.db).await? {
+            let moved = (row.date, Wide::from(row.amount.units()), row.allocation_id.is_some());
+            moves.entry(row.open_item_id).or_default().push(moved);
+        }
+        for (item, moves) in &moves {
+            if let Some(day) = over(moves) {
+                findings.add(format!("open item {item}: on {day} more is settled than there is"));
+            }
+        }
+    }
+    Ok(items.len())
+}
+
+/// Documents that were void as of a later day, with what they say.
+async fn ended(cx: &Cx<'_>) -> Result<Vec<RecordId>> {
+    let later = Expr::col(documents::Column::VoidDate).gt(Expr::col(documents::Column::Date));
+    let found = documents::Entity::find()
+        .select_only()
+        .column(documents::Column::Id)
+        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::Status.eq(DocumentStatus::Void))
+        .filter(later);
+    Ok(found.into_tuple().all(&cx.db).await?)
+}
+
+/// Lines of notes: what was invoiced and returned of them.
+async fn of_notes(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
+    let business = cx.business_id()?;
+    let mut lines: BTreeSet<RecordId> = BTreeSet::new();
+    for portion in ended(cx).await?.chunks(AT_ONCE) {
+        let moved = progress_moves::Entity::find()
+            .select_only()
+            .column(progress_moves::Column::LineId)
+            .filter(progress_moves::Column::BusinessId.eq(business))
+            .filter(progress_moves::Column::DocumentId.is_in(portion.iter().copied()))
+            .filter(progress_moves::Column::IsCorrection.eq(false))
+            .distinct();
+        lines.extend(moved.into_tuple::<RecordId>().all(&cx.db).await?);
+    }
+    let lines: Vec<RecordId> = lines.into_iter().collect();
+    for portion in lines.chunks(AT_ONCE) {
+        let rows = progress::Entity::find()
+            .filter(progress::Column::BusinessId.eq(business))
+            .filter(progress::Column::LineId.is_in(portion.iter().copied()));
+        let rows: Vec<progress::Model> = rows.all(&cx.db).await?.into_iter().filter(|line| !line.is_order()).collect();
+        let moves = progress_moves::Entity::find()
+            .filter(progress_moves::Column::BusinessId.eq(business))
+            .filter(progress_moves::Column::LineId.is_in(rows.iter().map(|line| line.line_id)))
+            .filter(progress_moves::Column::IsCorrection.eq(false));
+        let mut taken: HashMap<RecordId, BTreeMap<Day, Wide>> = HashMap::new();
+        for row in moves.all(&cx.db).await? {
+            let took = |quantity: Quantity| Wide::from(quantity.units());
+            let day = taken.entry(row.line_id).or_default().entry(row.date).or_default();
+            *day += took(row.invoiced) + took(row.returned);
+        }
+        for line in &rows {
+            let mut sum = 0;
+            // Goods may come back that were invoiced: by now that is more than there was, and no more than that.
+            let by_now = Wide::from(line.invoiced.units()) + Wide::from(line.returned.units());
+            let most = Ord::max(by_now, Wide::from(line.quantity.units()));
+            for (day, took) in taken.get(&line.line_id).into_iter().flatten() {
+                sum += took;
+                if sum > most {
+                    findings.add(format!("line {} of a note: on {day} more is taken than there is", line.line_id));
+                    break;
+                }
+            }
+        }
+    }
+    Ok(lines.len())
+}
+
+/// A note that credits, from its day on until it ends.
+struct Credit {
+    from: Day,
+    until: Option<Day>,
+    number: String,
+    took: HashMap<String, Amounts>,
+}
+
+async fn contents(cx: &Cx<'_>, ids: &BTreeSet<RecordId>) -> Result<Vec<(documents::Model, serde_json::Value)>> {
+    let rows = documents::Entity::find()
+        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::Id.is_in(ids.iter().copied()))
+        .filter(documents::Column::Status.ne(DocumentStatus::Draft));
+    let read = |row: documents::Model| {
+        let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
+        Ok((row, content))
+    };
+    rows.all(&cx.db).await?.into_iter().map(read).collect()
+}
+
+async fn of_credits(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
+    let business = cx.business_id()?;
+    let links = || {
+        document_links::Entity::find()
+            .filter(document_links::Column::BusinessId.eq(business))
+            .filter(document_links::Column::Relation.eq(Relation::Credits))
+    };
+    let mut invoices: BTreeSet<RecordId> = BTreeSet::new();
+    for portion in ended(cx).await?.chunks(AT_ONCE) {
+        let found = links().filter(document_links::Column::DocumentId.is_in(portion.iter().copied()));
+        invoices.extend(found.all(&cx.db).await?.into_iter().map(|link| link.source_document_id));
+    }
+    for invoice in &invoices {
+        let found = links().filter(document_links::Column::SourceDocumentId.eq(*invoice)).all(&cx.db).await?;
+        let mut credits = Vec::new();
+        for (row, content) in contents(cx, &found.iter().map(|link| link.document_id).collect()).await? {
+            let mut took = HashMap::new();
+            taken(&content, &mut took)?;
+            let number = row.number.as_deref().unwrap_or("").to_owned();
+            credits.push(Credit { from: row.date, until: row.void_date, number, took });
+        }
+        for (row, content) in contents(cx, &BTreeSet::from([*invoice])).await? {
+            let number = row.number.as_deref().unwrap_or("");
+            for credit in credits.iter().filter(|credit| credit.until.is_none_or(|until| until > credit.from)) {
+                if row.void_date.is_some_and(|end| credit.until.is_none_or(|until| until > end)) {
+                    findings.add(format!("{number} is void while {} credits it", credit.number));
+                }
+            }
+            over_credited(&credits, &invoiced(&content)?, number, findings);
+        }
+    }
+    Ok(invoices.len())
+}
+
+fn over_credited(credits: &[Credit], lines: &HashMap<String, Amounts>, number: &str, findings: &mut Findings) {
+    for day in credits.iter().map(|credit| credit.from).collect::<BTreeSet<Day>>() {
+        let mut sums: HashMap<&str, Amounts> = HashMap::new();
+        let stands = |credit: &&Credit| credit.from <= day && credit.until.is_none_or(|until| until > day);
+        for (line, amounts) in credits.iter().filter(stands).flat_map(|credit| &credit.took) {
+            for (what, amount) in amounts {
+                *sums.entry(line).or_default().entry(what.clone()).or_default() += amount;
+            }
+        }
+        for (line, sums) in sums {
+            let Some(whole) = lines.get(line) else { continue };
+            for (what, part) in sums.iter().filter(|(what, part)| !within(**part, whole.sum_of(*what))) {
+                let part = shown(*part / 100);
+                findings.add(format!("{number}, line {line}: on {day} {part} {what} are credited"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_is_settled_than_there_is_from_a_day_on() {
+        let day = |text: &str| -> Day { format!("2026-{text}").parse().unwrap() };
+        for (name, moves, expected) in [
+            ("all of it, until March", &[("01-10", 100, false), ("01-20", -100, true), ("03-01", 100, true)][..], None),
+            (
+                "twice",
+                &[("01-10", 100, false), ("01-20", -100, true), ("02-01", -100, true), ("03-01", 100, true)],
+                Some("02-01"),
+            ),
+            (
+                "gone while it was settled",
+                &[("01-10", -100, false), ("01-10", 100, false), ("01-20", 100, true), ("03-01", -100, true)],
+                Some("01-20"),
+            ),
+            ("before it was there", &[("01-05", 10, true), ("01-10", -100, false)], Some("01-05")),
+            ("money that is used", &[("01-10", -100, false), ("01-20", 60, true)], None),
+        ] {
+            let moves: Moves = moves.iter().map(|(at, amount, takes)| (day(at), *amount, *takes)).collect();
+            assert_eq!(over(&moves), expected.map(day), "{name}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What is left of something on each day, and not only when all that happened is added up.
+//!
+//! What is void as of a later day was there until then: what it took comes back on that day and not before. So whoever
+//! takes a part asks how much is left at the least from their own day on.
+
+use std::collections::BTreeMap;
+use words::day::Day;
+use words::sown::{Fault, sown};
+
+/// What is left at the least from a day on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Least {
+    pub amount: i128,
+    /// The day from which there is more.
+    pub until: Option<Day>,
+}
+
+fn by_day(moves: impl IntoIterator<Item = (Day, i128)>) -> BTreeMap<Day, i128> {
+    let mut days = BTreeMap::new();
+    for (day, moved) in moves {
+        *days.entry(day).or_insert(0) += moved;
+    }
+    days
+}
+
+/// The least from a day on, of `now` when all is added up and what moved on later days.
+pub fn least(now: i128, later: impl IntoIterator<Item = (Day, i128)>) -> Least {
+    let mut least = Least { amount: now, until: None };
+    if sown(Fault::EndedNeverTook) {
+        return least;
+    }
+    let mut left = now;
+    for (day, moved) in by_day(later).into_iter().rev() {
+        left -= moved;
+        if left < least.amount {
+            least = Least { amount: left, until: Some(day) };
+        }
+    }
+    least
+}
+
+/// The days between which moves come to something, each with what they come to from then on. On the last they come to
+/// nothing, or stay.
+pub fn levels(moves: impl IntoIterator<Item = (Day, i128)>) -> Vec<(Day, i128)> {
+    let mut level = 0;
+    let summed = by_day(moves).into_iter().map(|(day, moved)| {
+        level += moved;
+        (day, level)
+    });
+    if sown(Fault::EndedNeverTook) { Vec::new() } else { summed.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        format!("2026-{text}").parse().unwrap()
+    }
+
+    fn moves(of: &[(&str, i128)]) -> Vec<(Day, i128)> {
+        of.iter().map(|(at, moved)| (day(at), *moved)).collect()
+    }
+
+    #[test]
+    fn what_ended_later_was_taken_until_then() {
+        for (name, now, later, amount, until) in [
+            ("nothing moves later", 100, &[][..], 100, None),
+            ("all of it was taken until March", 100, &[("03-01", 100)], 0, Some("03-01")),
+            ("what is taken later is there before", 40, &[("03-01", -60)], 40, None),
+            ("two that ended, one after the other", 100, &[("02-01", 30), ("03-01", 50)], 20, Some("02-01")),
+            ("what comes and goes on a day is nothing", 100, &[("02-01", -60), ("02-01", 60)], 100, None),
+            ("a hole between", 100, &[("02-01", -80), ("03-01", 80)], 20, Some("03-01")),
+        ] {
+            assert_eq!(least(now, moves(later)), Least { amount, until: until.map(day) }, "{name}");
+        }
+    }
+
+    #[test]
+    fn levels_are_what_days_come_to() {
+        let told = levels(moves(&[("03-01", 100), ("01-20", -100), ("02-01", 10), ("02-01", -10)]));
+        assert_eq!(told, [(day("01-20"), -100), (day("02-01"), -100), (day("03-01"), 0)]);
+    }
+}
