@@ -156,7 +156,8 @@ fn unread<E: EntityTrait>(declared: &Declared, reads: Reads, walked: &mut BTreeS
     let wrong = E::Column::iter().filter_map(|column| {
         let name = column.as_str().to_owned();
         let wanted = match column.def().get_column_type() {
-            ColumnType::BigInteger => Kind::Number,
+            // A day is kept as a number.
+            ColumnType::BigInteger | ColumnType::Date => Kind::Number,
             ColumnType::Text | ColumnType::String(_) => Kind::Text,
             ColumnType::Boolean => Kind::Flag,
             ColumnType::Uuid => Kind::Identifier,
@@ -250,7 +251,7 @@ async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
     let place = Place::new("columns");
     let database = place.open(Purpose::Serving).await.unwrap();
     let sql = "SELECT m.name AS place, c.name AS name, c.type AS type FROM sqlite_master m, pragma_table_info(m.name) c \
-               WHERE m.type = 'table' AND m.name <> 'seaql_migrations'";
+               WHERE m.type = 'table' AND m.name <> 'seaql_migrations' AND m.name NOT LIKE 'sqlite_%'";
     all_are_read(&database, sql, |declared| sqlite_kit::kind_of(declared).ok()).await;
 }
 
@@ -264,7 +265,7 @@ async fn every_column_of_every_table_of_postgresql_is_read_as_what_its_entity_is
     let sql = "SELECT table_name AS place, column_name AS name, data_type AS type FROM information_schema.columns \
                WHERE table_schema = current_schema() AND table_name <> 'seaql_migrations'";
     all_are_read(&database, sql, |declared| match declared? {
-        "bigint" => Some(Kind::Number),
+        "bigint" | "integer" => Some(Kind::Number),
         "text" | "character varying" => Some(Kind::Text),
         "boolean" => Some(Kind::Flag),
         "uuid" => Some(Kind::Identifier),

@@ -37,9 +37,10 @@ pub(super) async fn check_changed(
         let terms = (cx.aliases()?.of(old.party_id), old.account_id, old.currency.as_str(), old.amount.is_negative());
         let stays =
             new.is_some_and(|new| (new.party, new.account, new.currency.as_str(), new.amount.is_negative()) == terms);
-        let size = new.map_or(0, |new| i128::from(new.amount.units()).abs());
+        let size = new.map(|new| i128::from(new.amount.units()).abs());
         let over = |(day, settled): &&(Day, i128)| {
-            *settled != 0 && (!stays || *settled > size || new.is_some_and(|new| *day < new.date))
+            *settled != 0
+                && (!stays || size.is_none_or(|size| *settled > size) || new.is_some_and(|new| *day < new.date))
         };
         let Some((first, _)) = days.iter().find(over) else { continue };
         let until = days.iter().find(|(day, settled)| day > first && *settled == 0).map_or(*first, |(day, _)| *day);

@@ -7,7 +7,6 @@ use super::{Check, Findings, Wide, shown};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::Quantity;
 use books::cx::Cx;
 use schema::tables::{
     DocumentStatus, Relation, allocations, document_links, documents, open_item_moves, progress, progress_moves,
@@ -116,27 +115,37 @@ async fn of_notes(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
             .filter(progress_moves::Column::BusinessId.eq(business))
             .filter(progress_moves::Column::LineId.is_in(rows.iter().map(|line| line.line_id)))
             .filter(progress_moves::Column::IsCorrection.eq(false));
-        let mut taken: HashMap<RecordId, BTreeMap<Day, Wide>> = HashMap::new();
+        let mut taken: HashMap<RecordId, BTreeMap<Day, (Wide, Wide)>> = HashMap::new();
         for row in moves.all(&cx.db).await? {
-            let took = |quantity: Quantity| Wide::from(quantity.units());
-            let day = taken.entry(row.line_id).or_default().entry(row.date).or_default();
-            *day += took(row.invoiced) + took(row.returned);
+            let (invoiced, returned) = taken.entry(row.line_id).or_default().entry(row.date).or_default();
+            *invoiced += Wide::from(row.invoiced.units());
+            *returned += Wide::from(row.returned.units());
         }
         for line in &rows {
-            let mut sum = 0;
-            // Goods may come back that were invoiced: by now that is more than there was, and no more than that.
-            let by_now = Wide::from(line.invoiced.units()) + Wide::from(line.returned.units());
-            let most = Ord::max(by_now, Wide::from(line.quantity.units()));
-            for (day, took) in taken.get(&line.line_id).into_iter().flatten() {
-                sum += took;
-                if sum > most {
-                    findings.add(format!("line {} of a note: on {day} more is taken than there is", line.line_id));
-                    break;
-                }
+            let days = taken.get(&line.line_id).into_iter().flatten().map(|(day, took)| (*day, *took));
+            if let Some(day) = over_note(Wide::from(line.quantity.units()), days) {
+                findings.add(format!("line {} of a note: on {day} more is taken than there is", line.line_id));
             }
         }
     }
     Ok(lines.len())
+}
+
+/// The first day on which more of a note's line is invoiced, or returned, than there is, or more is invoiced than had not
+/// gone back by then. What was invoiced may go back afterwards.
+fn over_note(whole: Wide, days: impl Iterator<Item = (Day, (Wide, Wide))>) -> Option<Day> {
+    let (mut invoiced, mut returned) = (0, 0);
+    for (day, (more, back)) in days {
+        invoiced += more;
+        if more > 0 && invoiced + returned > whole {
+            return Some(day);
+        }
+        returned += back;
+        if invoiced > whole || returned > whole {
+            return Some(day);
+        }
+    }
+    None
 }
 
 /// A note that credits, from its day on until it ends.
@@ -215,6 +224,25 @@ fn over_credited(credits: &[Credit], lines: &HashMap<String, Amounts>, number: &
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_note_no_more_is_invoiced_than_had_not_gone_back() {
+        let day = |text: &str| -> Day { format!("2026-{text}").parse().unwrap() };
+        for (name, moves, expected) in [
+            (
+                "what was invoiced goes back, and comes again",
+                &[("03-09", 4, 0), ("03-12", 0, 4), ("03-15", 0, -4)][..],
+                None,
+            ),
+            ("invoiced and gone back on a day", &[("03-09", 4, 4)], None),
+            ("invoiced while it was away", &[("03-09", 0, 4), ("03-12", 4, 0), ("03-15", 0, -4)], Some("03-12")),
+            ("invoiced twice until one was void", &[("03-09", 4, 0), ("03-10", 4, 0), ("03-15", -4, 0)], Some("03-10")),
+            ("gone back twice", &[("03-09", 0, 3), ("03-10", 0, 3)], Some("03-10")),
+        ] {
+            let moves = moves.iter().map(|(at, invoiced, returned)| (day(at), (*invoiced, *returned)));
+            assert_eq!(over_note(4, moves), expected.map(day), "{name}");
+        }
+    }
 
     #[test]
     fn more_is_settled_than_there_is_from_a_day_on() {
