@@ -46,8 +46,9 @@ pub async fn up(database: &DatabaseConnection, sign: Sign<'_>) -> Result<i64, Db
         return Ok(0);
     }
     let strange = running::all(database, sign).await?;
-    noting::make(database).await?;
+    // Before the triggers, which are what a process that ended in between is known by.
     statistics::make(database).await?;
+    noting::make(database).await?;
     Ok(strange)
 }
 

@@ -137,7 +137,8 @@ fn over_note(whole: Wide, days: impl Iterator<Item = (Day, (Wide, Wide))>) -> Op
     let (mut invoiced, mut returned) = (0, 0);
     for (day, (more, back)) in days {
         invoiced += more;
-        if more > 0 && invoiced + returned > whole {
+        // What came again on the very day is there to be invoiced.
+        if more > 0 && invoiced + Ord::min(returned, returned + back) > whole {
             return Some(day);
         }
         returned += back;
@@ -237,6 +238,7 @@ mod tests {
             ("invoiced and gone back on a day", &[("03-09", 4, 4)], None),
             ("invoiced while it was away", &[("03-09", 0, 4), ("03-12", 4, 0), ("03-15", 0, -4)], Some("03-12")),
             ("invoiced twice until one was void", &[("03-09", 4, 0), ("03-10", 4, 0), ("03-15", -4, 0)], Some("03-10")),
+            ("invoiced on the day that it came again", &[("03-09", 0, 4), ("03-15", 4, -4)], None),
             ("gone back twice", &[("03-09", 0, 3), ("03-10", 0, 3)], Some("03-10")),
         ] {
             let moves = moves.iter().map(|(at, invoiced, returned)| (day(at), (*invoiced, *returned)));
