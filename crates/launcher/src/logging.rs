@@ -32,6 +32,7 @@ fn filter(level: &str) -> EnvFilter {
         "launcher",
         "ledger_core",
         "masters",
+        "proof",
         "reports",
         "rules",
         "schema",

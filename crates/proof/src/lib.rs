@@ -26,12 +26,13 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::money::Money;
 use ::books::cx::Cx;
-pub(crate) use installation::installation;
+pub use installation::installation;
 use rollups::recompute;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Debug;
 use walk::{Sums, Walk};
+pub(crate) use words::{clock, currency, day, error, ids, money, packed, stored};
 
 /// What the proof came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -66,12 +67,12 @@ pub struct Check {
 
 impl Check {
     /// The engine's own check of its file.
-    pub(crate) fn of_engine(found: Vec<String>) -> Self {
+    pub fn of_engine(found: Vec<String>) -> Self {
         Self::none("V13", "The database file is whole", found)
     }
 
     /// What differs from the schema that the migrations make.
-    pub(crate) fn of_schema(found: Vec<String>) -> Self {
+    pub fn of_schema(found: Vec<String>) -> Self {
         Self::none("V16", "The schema is what the migrations made", found)
     }
 
@@ -145,17 +146,17 @@ fn shown(units: Wide) -> String {
 }
 
 /// The digest of the ledger of the company in scope.
-pub(crate) async fn digest(cx: &Cx<'_>) -> Result<String> {
+pub async fn digest(cx: &Cx<'_>) -> Result<String> {
     Ok(Walk::along(cx).await?.digest.finish())
 }
 
 /// Where its ledger is not what the facts of its stock come to, and the last day that is closed.
-pub(crate) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
+pub async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
     goods::off(cx).await
 }
 
 /// Runs every check on the company in scope.
-pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
+pub async fn run(cx: &Cx<'_>) -> Result<Verdict> {
     let rows = seals::of_company(cx).await?;
     match recompute(cx).await {
         Ok(verdict) => {

@@ -12,7 +12,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashSet;
 
 /// The checks of what belongs to no company.
-pub(crate) async fn installation(cx: &Cx<'_>) -> Result<Vec<Check>> {
+pub async fn installation(cx: &Cx<'_>) -> Result<Vec<Check>> {
     Ok(vec![audit_chain(cx, BusinessId::INSTALLATION).await?, seals::of_installation(cx).await?])
 }
 
