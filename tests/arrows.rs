@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("masters", &["books", "kit", "rules", "schema", "words"]),
     ("documents", &["books", "kit", "rules", "schema", "words"]),
     ("reports", &["books", "kit", "rules", "schema", "words"]),
-    ("proof", &["books", "reports", "rules", "schema", "words"]),
+    ("proof", &["schema", "words"]),
     (
         "ledger-core",
         &["books", "documents", "kit", "masters", "migrations", "proof", "reports", "rules", "schema", "words"],

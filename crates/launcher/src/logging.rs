@@ -32,7 +32,6 @@ fn filter(level: &str) -> EnvFilter {
         "launcher",
         "ledger_core",
         "masters",
-        "proof",
         "reports",
         "rules",
         "schema",

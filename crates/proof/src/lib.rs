@@ -5,14 +5,13 @@
 
 mod counts;
 mod courses;
+mod crossing;
 mod goods;
-mod installation;
 mod numbers;
 mod progress;
 mod purses;
 mod replay;
 mod rollups;
-mod seals;
 mod shares;
 mod standings;
 mod subledgers;
@@ -23,13 +22,15 @@ mod years;
 pub use self::goods::{Kept, Off};
 
 use crate::day::Day;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::ids::RecordId;
 use crate::money::Money;
-use ::books::cx::Cx;
-pub use installation::installation;
+use async_trait::async_trait;
 use rollups::recompute;
+use schema::reader::Reader;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::fmt::Debug;
 use walk::{Sums, Walk};
 pub(crate) use words::{clock, currency, day, error, ids, money, packed, stored};
@@ -104,8 +105,11 @@ impl Check {
 const MOST_FINDINGS: usize = 50;
 const PORTION: u64 = 2_000;
 
+/// Entries and records are numbered from 1: what comes after this is all of them.
+const BEFORE_THE_FIRST: i64 = 0;
+
 impl Check {
-    fn of(id: &str, name: &str, left: impl ToString, right: impl ToString, findings: Findings) -> Self {
+    pub fn of(id: &str, name: &str, left: impl ToString, right: impl ToString, findings: Findings) -> Self {
         let (left, right) = (left.to_string(), right.to_string());
         Self {
             ok: left == right && findings.0.is_empty(),
@@ -118,11 +122,12 @@ impl Check {
     }
 }
 
-#[derive(Default)]
-struct Findings(Vec<String>);
+/// Where two figures differ, as far as that is told.
+#[derive(Debug, Default)]
+pub struct Findings(Vec<String>);
 
 impl Findings {
-    fn add(&mut self, finding: String) {
+    pub fn add(&mut self, finding: String) {
         if self.0.len() < MOST_FINDINGS {
             self.0.push(finding);
         }
@@ -136,7 +141,7 @@ impl Findings {
 }
 
 /// A sum that may outgrow an amount.
-type Wide = i128;
+pub type Wide = i128;
 
 fn shown(units: Wide) -> String {
     match i64::try_from(units) {
@@ -145,33 +150,26 @@ fn shown(units: Wide) -> String {
     }
 }
 
-/// The digest of the ledger of the company in scope.
-pub async fn digest(cx: &Cx<'_>) -> Result<String> {
-    Ok(Walk::along(cx).await?.digest.finish())
+/// What others reckon of the books, and the proof holds against its own figures.
+#[async_trait]
+pub trait Told: Sync {
+    /// What of each of these documents is due on cash basis by the end of a day: base, tax and what cannot be claimed.
+    async fn due(&self, of: &[(RecordId, Day)]) -> Result<HashMap<(RecordId, Day), Wide>>;
 }
 
-/// Where its ledger is not what the facts of its stock come to, and the last day that is closed.
-pub async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
-    goods::off(cx).await
+/// The digest of a company's ledger.
+pub async fn digest(reader: &Reader<'_>) -> Result<String> {
+    Ok(Walk::along(reader).await?.digest.finish())
 }
 
-/// Runs every check on the company in scope.
-pub async fn run(cx: &Cx<'_>) -> Result<Verdict> {
-    let rows = seals::of_company(cx).await?;
-    match recompute(cx).await {
-        Ok(verdict) => {
-            let Verdict { ok, mut checks, digest } = verdict;
-            let ok = ok && rows.ok;
-            checks.push(rows);
-            Ok(Verdict { ok, checks, digest })
-        }
-        // What was spoilt cannot even be read: the rows say where.
-        Err(Error::Internal(why)) if !rows.ok => {
-            tracing::warn!(%why, "the books cannot be recomputed");
-            Ok(Verdict { ok: false, checks: vec![rows], digest: String::new() })
-        }
-        Err(other) => Err(other),
-    }
+/// Where a company's ledger is not what the facts of its stock come to, and the last day that is closed.
+pub async fn off(reader: &Reader<'_>) -> Result<(Vec<Off>, Option<Day>)> {
+    goods::off(reader).await
+}
+
+/// Runs every check on a company.
+pub async fn run(reader: &Reader<'_>, told: &dyn Told) -> Result<Verdict> {
+    recompute(reader, told).await
 }
 
 fn wide(debit: Money, credit: Money, own: Money) -> Sums {

@@ -1,5 +1,6 @@
 //! What of the books is seen from outside, and their proof.
 
+pub mod verify;
+
 pub use ::books::{audit, export, seal};
-pub use ::proof as verify;
 pub use schema::tables;

@@ -1,0 +1,88 @@
+//! The proof of the books: what crate `proof` makes of their rows, and what is proved with the key that sealed them.
+
+mod seals;
+
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::{BusinessId, RecordId};
+use ::books::cx::Cx;
+use ::books::{BEFORE_THE_FIRST, aside, audit};
+pub use proof::{Check, Kept, Off, Verdict};
+use proof::{Findings, Told, Wide};
+use reports::CashDue;
+use schema::tables::books;
+use sea_orm::EntityTrait;
+use std::collections::{BTreeSet, HashMap};
+use std::future::{Future, poll_fn};
+
+/// What the reports tell of a company.
+struct Reported<'c, 'a>(&'c Cx<'a>);
+
+#[async_trait::async_trait]
+impl Told for Reported<'_, '_> {
+    async fn due(&self, of: &[(RecordId, Day)]) -> Result<HashMap<(RecordId, Day), Wide>> {
+        let documents: BTreeSet<RecordId> = of.iter().map(|(document, _)| *document).collect();
+        let due = CashDue::of(self.0, &documents.into_iter().collect::<Vec<_>>()).await?;
+        let figures = |(document, day): &(RecordId, Day)| {
+            let figures = due.by(*document, *day)?;
+            Ok(((*document, *day), figures.into_iter().map(|figure| Wide::from(figure.units())).sum()))
+        };
+        of.iter().map(figures).collect()
+    }
+}
+
+/// Does something whose steps take longer than a moment, without holding up what else a thread would do.
+async fn beside<T>(work: impl Future<Output = T>) -> T {
+    let mut work = Box::pin(work);
+    poll_fn(|context| aside::computed(|| work.as_mut().poll(context))).await
+}
+
+/// The chain of a company, or of the installation.
+async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
+    let verdict = audit::verify(cx, business).await?;
+    let mut findings = Findings::default();
+    for problem in &verdict.problems {
+        findings.add(format!("record {} {}", problem.sequence, problem.problem));
+    }
+    let head = books::Entity::find_by_id(business).one(&cx.db).await?;
+    let head = head.map_or(BEFORE_THE_FIRST, |head| head.audit_sequence);
+    Ok(Check::of("V7", "The audit log is whole", verdict.records, head, findings))
+}
+
+/// The checks of what belongs to no company.
+pub(crate) async fn installation(cx: &Cx<'_>) -> Result<Vec<Check>> {
+    Ok(vec![audit_chain(cx, BusinessId::INSTALLATION).await?, seals::of_installation(cx).await?])
+}
+
+/// The digest of the ledger of the company in scope.
+pub(crate) async fn digest(cx: &Cx<'_>) -> Result<String> {
+    beside(proof::digest(&cx.reader().await?)).await
+}
+
+/// Where its ledger is not what the facts of its stock come to, and the last day that is closed.
+pub(crate) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
+    beside(proof::off(&cx.reader().await?)).await
+}
+
+/// Runs every check on the company in scope.
+pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
+    let rows = seals::of_company(cx).await?;
+    let proved = async {
+        let (reader, told) = (cx.reader().await?, Reported(cx));
+        let verdict = beside(proof::run(&reader, &told)).await?;
+        Ok((verdict, audit_chain(cx, cx.business_id()?).await?))
+    };
+    match proved.await {
+        Ok((Verdict { ok, mut checks, digest }, chain)) => {
+            let ok = ok && rows.ok && chain.ok;
+            checks.extend([chain, rows]);
+            Ok(Verdict { ok, checks, digest })
+        }
+        // What was spoilt cannot even be read: the rows say where.
+        Err(Error::Internal(why)) if !rows.ok => {
+            tracing::warn!(%why, "the books cannot be recomputed");
+            Ok(Verdict { ok: false, checks: vec![rows], digest: String::new() })
+        }
+        Err(other) => Err(other),
+    }
+}
