@@ -136,7 +136,9 @@ mod tests {
     /// Entries with their documents, what stands for them, and what is found.
     fn found(entries: &[(u128, u128)], standing: &[(u128, u128)]) -> Vec<String> {
         let go = |mut live: Live| {
-            entries.iter().for_each(|(entry, document)| live.begins(id(*entry), id(*document)));
+            for (entry, document) in entries {
+                live.begins(id(*entry), id(*document));
+            }
             for (entry, document) in standing {
                 live.stands(id(*entry), id(*document), || format!("{document} stands for {entry}"));
             }

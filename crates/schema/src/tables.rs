@@ -21,26 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use tax::{tax_beginnings, tax_facts};
 pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves};
 
-wire_enum! {
-    /// What kind of document it is.
-    pub enum DocumentKind {
-        #[default]
-        Journal = "journal",
-        ContraEntry = "contraEntry",
-        SalesInvoice = "salesInvoice",
-        CreditNote = "creditNote",
-        PurchaseInvoice = "purchaseInvoice",
-        DebitNote = "debitNote",
-        Receipt = "receipt",
-        Payment = "payment",
-        StockAdjustment = "stockAdjustment",
-        Revaluation = "revaluation",
-        SalesOrder = "salesOrder",
-        PurchaseOrder = "purchaseOrder",
-        DeliveryNote = "deliveryNote",
-        ReceiptNote = "receiptNote",
-    }
-}
+pub use crate::kind::DocumentKind;
 
 wire_enum! {
     /// Where a document stands.

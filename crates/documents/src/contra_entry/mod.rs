@@ -17,7 +17,6 @@ use books::access::Business;
 use books::balances::carried;
 use books::chart::{Account, Chart};
 use books::cx::Cx;
-use books::periods::Module;
 use kit::list::Reads;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::{About, Resource, Scope};
@@ -243,7 +242,6 @@ impl Rows for ContraEntries {
 
 impl Document for ContraEntries {
     const KIND: DocumentKind = DocumentKind::ContraEntry;
-    const MODULE: Module = Module::Bank;
     type Asked = ContraAsked;
     type Live = ();
     type Figures = ContraFigures;

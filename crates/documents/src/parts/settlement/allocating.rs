@@ -23,7 +23,6 @@ use books::cx::Cx;
 use books::desk::NewEntry;
 use books::limits::Moves;
 use books::open_items::{find, least, shift};
-use books::periods::Module;
 use books::tax_facts;
 pub use record::AllocationRecord;
 use rules::posting::Posting;
@@ -32,23 +31,13 @@ use rules::refusal::Refusal;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::settled::Settled;
-use schema::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
+use schema::tables::{EntryKind, EntryRef, allocations, documents, open_items};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::Serialize;
 use wire::decimals;
 pub use wire::{AllocationAsked, AllocationInput, AllocationView};
 pub(crate) use wire::{check, check_each, planned, view};
 use words::sown::{Fault, sown};
-
-const fn module_of(kind: DocumentKind) -> Module {
-    match kind {
-        DocumentKind::SalesInvoice | DocumentKind::CreditNote | DocumentKind::SalesOrder => Module::Sales,
-        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote | DocumentKind::PurchaseOrder => Module::Purchase,
-        DocumentKind::Receipt | DocumentKind::Payment | DocumentKind::ContraEntry => Module::Bank,
-        DocumentKind::StockAdjustment | DocumentKind::DeliveryNote | DocumentKind::ReceiptNote => Module::Stock,
-        DocumentKind::Journal | DocumentKind::Revaluation => Module::Journal,
-    }
-}
 
 /// The allocations in force that touch any of these documents.
 pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<allocations::Model>> {
@@ -241,7 +230,7 @@ pub(crate) async fn allocate(
 ) -> Result<allocations::Model> {
     cx.require(ResourceKey::Allocations, Action::Create)?;
     let sides = judge(cx, path, source, asked).await?;
-    let module = module_of(sides.source.kind);
+    let module = sides.source.kind.module();
     let periods = cx.periods().await?;
     let earliest = Ord::max(sides.source.date, sides.target.date);
     let date = match asked.date {
@@ -389,7 +378,7 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day
     let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
     let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;
     let day = on.map_or(row.date, |on| Ord::max(on, row.date));
-    let date = cx.periods().await?.first_open(module_of(row.source_kind), day, cx.asker())?;
+    let date = cx.periods().await?.first_open(row.source_kind.module(), day, cx.asker())?;
     let document_of_source = document(cx, row.source_document_id).await?;
     if let Some(entry) = &row.entry {
         reverse(cx, &entry.0, date, &document_of_source).await?;
