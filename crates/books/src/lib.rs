@@ -7,7 +7,7 @@
 //! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
 //! - [`seal`]: how every row is known to have been written by the server.
 //! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
-//! - [`balances`]: figures from the rollups. [`audit`]: who changed what.
+//! - [`balances`], [`ends`]: figures from the rollups. [`audit`]: who changed what.
 
 pub mod abroad;
 pub mod access;
@@ -23,6 +23,7 @@ pub mod client;
 pub mod cx;
 pub mod database;
 pub mod desk;
+pub mod ends;
 pub mod export;
 pub mod fair;
 pub mod gaps;
