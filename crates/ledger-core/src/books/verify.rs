@@ -16,7 +16,9 @@ mod seals;
 mod shares;
 mod standings;
 mod subledgers;
+mod tax_months;
 mod taxes;
+mod trade_months;
 mod walk;
 mod years;
 

@@ -4,7 +4,10 @@ use super::installation::{accounts_are_our_own, audit_chain, kept_answers};
 use super::numbers::numbers;
 use super::standings::documents_stand;
 use super::walk::{Sums, Walk};
-use super::{Check, Findings, Verdict, Wide, counts, courses, shares, shown, subledgers, taxes, wide, years};
+use super::{
+    Check, Findings, Verdict, Wide, counts, courses, shares, shown, subledgers, tax_months, taxes, trade_months, wide,
+    years,
+};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -32,6 +35,8 @@ pub(super) async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
         control_accounts(cx, &walk).await?,
     ];
     checks.extend(rollups(cx, &walk).await?);
+    checks.push(tax_months::check(cx).await?);
+    checks.push(trade_months::check(cx).await?);
     cx.pause().await?;
     checks.push(numbers(cx).await?);
     checks.push(audit_chain(cx, cx.business_id()?).await?);
@@ -129,7 +134,7 @@ async fn control_accounts(cx: &Cx<'_>, lines: &Walk) -> Result<Check> {
 }
 
 /// Compares what is kept with what the lines come to, key by key.
-fn compare<K: Ord + Clone + Debug, V: PartialEq + Default + Debug>(
+pub(super) fn compare<K: Ord + Clone + Debug, V: PartialEq + Default + Debug>(
     kept: BTreeMap<K, V>,
     right: &BTreeMap<K, V>,
     name: impl Fn(&K) -> String,
