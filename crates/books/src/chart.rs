@@ -6,11 +6,11 @@ use crate::ids::{BusinessId, RecordId};
 use crate::stored::AsJson;
 use rules::account::{AccountStatus, AccountType};
 pub use rules::chart::*;
-use rules::keeper::Keeper;
-use schema::account as accounts;
+use schema::account::{self as accounts, Keeper};
 use schema::business as businesses;
 use sea_orm::{ColumnTrait, ConnectionTrait, DerivePartialModel, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::BTreeMap;
+use words::sown::{Fault, sown};
 
 /// All accounts of a company, and what each is used for.
 pub async fn load(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Chart> {
@@ -40,7 +40,7 @@ pub async fn load_with(
         code: row.code,
         name: row.name,
         r#type: row.r#type,
-        keeper: row.keeper,
+        keeper: if sown(Fault::KeeperOfTaxForgotten) && row.keeper == Keeper::Tax { Keeper::None } else { row.keeper },
         is_group: row.is_group,
         currency: row.currency,
         allow_manual_posting: row.allow_manual_posting,

@@ -23,7 +23,6 @@ pub mod client;
 pub mod cx;
 pub mod database;
 pub mod desk;
-pub mod digest;
 pub mod ends;
 pub mod export;
 pub mod fair;
@@ -56,7 +55,7 @@ pub mod tax_facts;
 pub mod terms;
 
 pub(crate) use words::{
-    clock, currency, day, error, fault, field, ids, money, packed, quoting, stored, texts, wire_enum,
+    clock, currency, day, digest, error, fault, field, ids, money, packed, quoting, stored, texts, wire_enum,
 };
 
 /// Entries, records and facts are numbered from 1: what comes after this is all of them.

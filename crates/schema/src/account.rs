@@ -4,8 +4,8 @@ use crate::bank::BankDetails;
 use crate::clock::Instant;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::stored::AsJson;
-use rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection};
-use rules::keeper::Keeper;
+pub use rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection};
+pub use rules::keeper::Keeper;
 use sea_orm::entity::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]

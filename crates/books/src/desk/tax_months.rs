@@ -15,7 +15,7 @@ const NOTHING: Sums = [Money::ZERO; 5];
 
 /// What a fact says, as the key of its sums.
 fn said(fact: &tax_facts::Model) -> tax_months::Model {
-    let text = |said: &Option<String>| said.clone().unwrap_or_else(String::new);
+    let text = |said: &Option<String>| said.as_ref().map_or_else(String::new, Clone::clone);
     tax_months::Model {
         business_id: fact.business_id,
         month: fact.date.year_and_month(),

@@ -5,7 +5,7 @@ use super::{Check, Wide, shown};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use books::cx::Cx;
+use schema::reader::Reader;
 use schema::tables::{tax_facts, tax_months};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Statement};
 use std::collections::BTreeMap;
@@ -47,28 +47,28 @@ const OF_DAYS: &str = "SELECT f.date, f.tax_code_id, f.component_id, f.component
      GROUP BY f.date, f.tax_code_id, f.component_id, f.component, f.side, f.duty, f.origin, f.kind, f.leads, \
      f.base_box, f.tax_box";
 
-pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
-    let business = cx.business_id()?;
+pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
+    let business = reader.id();
     let of_company = tax_facts::Entity::find().filter(tax_facts::Column::BusinessId.eq(business));
     let days: Option<(Option<Day>, Option<Day>)> = of_company
         .select_only()
         .column_as(tax_facts::Column::Date.min(), "first")
         .column_as(tax_facts::Column::Date.max(), "last")
         .into_tuple()
-        .one(&cx.db)
+        .one(&reader.db)
         .await?;
     let mut right: BTreeMap<Key, Figures> = BTreeMap::new();
     if let Some((Some(first), Some(last))) = days {
         for year in first.year()..=last.year() {
-            cx.pause().await?;
+            reader.pause().await?;
             let (begins, ends) = (Day::new(year, 1, 1), Day::new(year, 12, 31));
             let (begins, ends) = begins.zip(ends).ok_or_else(|| Error::internal("a year without its days"))?;
             let asked = Statement::from_sql_and_values(
-                cx.db.get_database_backend(),
+                reader.db.get_database_backend(),
                 OF_DAYS,
                 [business.into(), begins.into(), ends.into()],
             );
-            for said in Said::find_by_statement(asked).all(&cx.db).await? {
+            for said in Said::find_by_statement(asked).all(&reader.db).await? {
                 let base = if said.leads { [said.base, 0] } else { [0, said.base] };
                 let figures = [base[0], base[1], said.tax, said.lost, said.posted].map(Wide::from);
                 let known = right.entry(said.key()).or_default();
@@ -76,7 +76,7 @@ pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
             }
         }
     }
-    let kept = tax_months::Entity::find().filter(tax_months::Column::BusinessId.eq(business)).all(&cx.db).await?;
+    let kept = tax_months::Entity::find().filter(tax_months::Column::BusinessId.eq(business)).all(&reader.db).await?;
     let kept: BTreeMap<Key, Figures> = kept.into_iter().map(of_row).collect();
     let tax = |sums: &BTreeMap<Key, Figures>| -> Wide { sums.values().map(|[_, _, tax, ..]| tax).sum() };
     let (left, told) = (shown(tax(&kept)), shown(tax(&right)));
@@ -88,7 +88,7 @@ pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
 
 impl Said {
     fn key(&self) -> Key {
-        let text = |said: &Option<String>| said.clone().unwrap_or_else(String::new);
+        let text = |said: &Option<String>| said.as_ref().map_or_else(String::new, Clone::clone);
         let words = [
             text(&self.component),
             self.side.clone(),

@@ -4,7 +4,7 @@ use super::rollups::compare;
 use super::{Check, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
-use books::cx::Cx;
+use schema::reader::Reader;
 use schema::tables::{EntryKind, trade_months};
 use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, FromQueryResult, QueryFilter, Statement};
 use std::collections::BTreeMap;
@@ -48,18 +48,19 @@ fn asked(backend: DbBackend, column: &str, is_net: bool) -> String {
     )
 }
 
-pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
-    let (business, backend) = (cx.business_id()?, cx.db.get_database_backend());
+pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
+    let (business, backend) = (reader.id(), reader.db.get_database_backend());
     let mut right: BTreeMap<Key, Wide> = BTreeMap::new();
     for (told, column, is_net) in TOLD {
-        cx.pause().await?;
+        reader.pause().await?;
         let asked = Statement::from_sql_and_values(backend, asked(backend, column, is_net), [business.into()]);
-        for moved in Moved::find_by_statement(asked).all(&cx.db).await? {
+        for moved in Moved::find_by_statement(asked).all(&reader.db).await? {
             let of = moved.of_id.unwrap_or(RecordId::NONE);
             *right.entry((moved.side, told.to_owned(), moved.month, of)).or_default() += Wide::from(moved.amount);
         }
     }
-    let kept = trade_months::Entity::find().filter(trade_months::Column::BusinessId.eq(business)).all(&cx.db).await?;
+    let kept =
+        trade_months::Entity::find().filter(trade_months::Column::BusinessId.eq(business)).all(&reader.db).await?;
     let kept: BTreeMap<Key, Wide> = kept
         .into_iter()
         .map(|row| ((row.side, row.grouping, row.month, row.of_id), Wide::from(row.amount.units())))
