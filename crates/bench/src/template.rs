@@ -184,12 +184,13 @@ impl Template {
 impl Rows {
     async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
         let sums = sums(&self.lines);
-        let of_tax = desk::tax_months(&self.taxes, &self.lines)?;
+        let of_tax = desk::tax_months(&self.taxes, &self.lines).map_err(failed)?;
         let mut traded = Vec::new();
         let entries = self.lines.chunk_by(|line, next| line.entry_number == next.entry_number);
         for (document, lines) in self.documents.iter().zip(entries) {
             if let (Some(side), Some(line)) = (desk::side_of(document.kind), lines.first()) {
-                traded.extend(desk::of_lines(line.business_id, (side, document.party_id), line.date, lines)?);
+                let more = desk::of_lines(line.business_id, (side, document.party_id), line.date, lines);
+                traded.extend(more.map_err(failed)?);
             }
         }
         insert::<documents::Entity>(connection, self.documents).await?;
@@ -197,13 +198,18 @@ impl Rows {
         insert::<entries::Entity>(connection, self.entries).await?;
         insert::<tax_facts::Entity>(connection, self.taxes).await?;
         sums.write(connection).await?;
-        desk::add_tax_months(connection, of_tax).await?;
-        desk::add_trade_months(connection, desk::trade_months(traded)?).await?;
+        desk::add_tax_months(connection, of_tax).await.map_err(failed)?;
+        let traded = desk::trade_months(traded).map_err(failed)?;
+        desk::add_trade_months(connection, traded).await.map_err(failed)?;
         insert::<document_lines::Entity>(connection, self.traded).await?;
         insert::<open_items::Entity>(connection, self.open).await?;
         insert::<open_item_moves::Entity>(connection, self.moves).await?;
         insert::<audit_log::Entity>(connection, self.audits).await
     }
+}
+
+fn failed(error: ledger_core::error::Error) -> String {
+    format!("{error:?}")
 }
 
 struct Sums {
