@@ -45,6 +45,8 @@ const OTHERWISE: &[(&str, &[&str])] = &[
     ("account_months", &["V4b"]),
     ("party_balances", &["V4c", "V3"]),
     ("document_counts", &["V4f"]),
+    ("tax_months", &["V4h"]),
+    ("trade_months", &["V4i"]),
     ("audit_log", &["V7", "V15"]),
     ("books", &["V7", "V15"]),
     ("installation", &["V15"]),

@@ -10,7 +10,8 @@ use crate::resource::Resource;
 use ::books::cx::Cx;
 use sea_orm::sea_query::{LikeExpr, NullOrdering};
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ColumnTrait, Condition, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
+    Select,
 };
 
 pub type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
@@ -97,7 +98,7 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 }
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
-    let mut rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
+    let rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
     let all = query.search.is_none() && query.updated_since.is_none() && query.filters.is_empty();
     let known = if all { M::known_total(cx).await? } else { None };
     let total = match known {
@@ -112,23 +113,45 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     let offset = (query.page - 1) * query.page_size;
     let backwards = known.is_some() && offset > total / 2 && offset < total;
     let last = order.first().map_or(Direction::Ascending, |(_, direction)| *direction);
+    let mut sorted_by = Vec::new();
     for (name, direction) in order {
         let column = M::ABOUT.sorts.iter().zip(M::SORTS).find(|(known, _)| **known == name).map(|(_, column)| *column);
-        let column = column.ok_or_else(|| Error::internal(format!("no column sorts by {name}")))?;
-        rows = ordered(rows, column, direction, backwards);
+        sorted_by.push((column.ok_or_else(|| Error::internal(format!("no column sorts by {name}")))?, direction));
     }
     // The identifier breaks ties, so that pages never overlap.
-    rows = ordered(rows, M::ID, last, backwards);
+    sorted_by.push((M::ID, last));
+    let sorted = |rows: Select<M::Entity>| {
+        sorted_by.iter().fold(rows, |rows, (column, direction)| ordered(rows, *column, *direction, backwards))
+    };
     let rows = if backwards {
         let after = total.saturating_sub(offset + query.page_size);
         let size = query.page_size.min(total - offset);
-        let mut rows = rows.limit(size).offset(after).all(&cx.db).await?;
+        let mut rows = page::<M>(cx, rows, sorted, (size, after)).await?;
         rows.reverse();
         rows
     } else {
-        rows.limit(query.page_size).offset(offset).all(&cx.db).await?
+        page::<M>(cx, rows, sorted, (query.page_size, offset)).await?
     };
     Ok(Page { items: M::views(cx, rows).await?, total })
+}
+
+/// As many rows as are sooner read than their keys alone.
+const NEAR: u64 = 500;
+
+/// So many rows of a sorted list, after so many others. Far inside of a list the keys are counted off, which an index has,
+/// and only the rows of the page are read.
+async fn page<M: Rows>(
+    cx: &Cx<'_>,
+    rows: Select<M::Entity>,
+    sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
+    (size, after): (u64, u64),
+) -> Result<Vec<Row<M>>> {
+    if after < NEAR {
+        return Ok(sorted(rows).limit(size).offset(after).all(&cx.db).await?);
+    }
+    let keys = sorted(rows).select_only().column(M::ID).limit(size).offset(after);
+    let of_page = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.in_subquery(keys.into_query()));
+    Ok(sorted(of_page).all(&cx.db).await?)
 }
 
 /// Rows without a value come last; where every row has one, an index serves the order as it stands.

@@ -17,7 +17,9 @@ mod settled;
 mod shares;
 mod standings;
 mod subledgers;
+mod tax_months;
 mod taxes;
+mod trade_months;
 mod walk;
 mod years;
 

@@ -18,10 +18,30 @@ pub use open::{allocations, open_item_moves, open_items};
 pub use rules::tax::TaxKind;
 pub use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use serde::{Deserialize, Serialize};
-pub use tax::{tax_beginnings, tax_facts};
-pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves};
+pub use tax::{tax_beginnings, tax_facts, tax_months};
+pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves, trade_months};
 
 pub use crate::kind::DocumentKind;
+
+wire_enum! {
+    /// Whether something was sold or bought.
+    pub enum TradeSide {
+        #[default]
+        Sales = "sales",
+        Purchases = "purchases",
+    }
+}
+
+wire_enum! {
+    /// By what trade is summed up.
+    pub enum TradeGrouping {
+        #[default]
+        Party = "party",
+        Item = "item",
+        /// What parties owe for it, less the tax.
+        OtherSide = "otherSide",
+    }
+}
 
 wire_enum! {
     /// Where a document stands.

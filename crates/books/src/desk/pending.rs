@@ -3,6 +3,8 @@
 use super::inserting::{add_mentions, insert_all, insert_entries, insert_plain};
 use super::rollups::{add_days, add_months, add_parties, rollups};
 use super::standing::Standing;
+use super::tax_months::{add_tax_months, tax_months};
+use super::trade_months::{add_trade_months, trade_months};
 use crate::error::Result;
 use crate::ids::BusinessId;
 use crate::seal::Seals;
@@ -10,7 +12,7 @@ use crate::seal::sums::Moved;
 use crate::seal::writing::{self, There};
 use schema::tables::{
     allocations, audit_log, document_lines, document_links, documents, entries, entry_lines, mentions, open_item_moves,
-    open_items, progress_moves, stock_facts, stock_lines, stock_moves, tax_facts,
+    open_items, progress_moves, stock_facts, stock_lines, stock_moves, tax_facts, trade_months as traded,
 };
 use sea_orm::{ConnectionTrait, Value};
 use std::collections::HashMap;
@@ -34,11 +36,12 @@ pub(super) struct Pending {
     pub(super) progress_moves: Vec<progress_moves::Model>,
     pub(super) links: Vec<document_links::Model>,
     pub(super) mentions: Vec<mentions::Model>,
+    pub(super) traded: Vec<traded::Model>,
     pub(super) standings: Vec<Standing>,
 }
 
 impl Pending {
-    pub(super) fn lengths(&self) -> [usize; 17] {
+    pub(super) fn lengths(&self) -> [usize; 18] {
         [
             self.documents.len(),
             self.entries.len(),
@@ -56,11 +59,12 @@ impl Pending {
             self.progress_moves.len(),
             self.links.len(),
             self.mentions.len(),
+            self.traded.len(),
             self.standings.len(),
         ]
     }
 
-    pub(super) fn truncate(&mut self, lengths: [usize; 17]) {
+    pub(super) fn truncate(&mut self, lengths: [usize; 18]) {
         let [
             documents,
             entries,
@@ -78,6 +82,7 @@ impl Pending {
             progress,
             links,
             mentions,
+            in_months,
             standings,
         ] = lengths;
         self.documents.truncate(documents);
@@ -96,6 +101,7 @@ impl Pending {
         self.progress_moves.truncate(progress);
         self.links.truncate(links);
         self.mentions.truncate(mentions);
+        self.traded.truncate(in_months);
         self.standings.truncate(standings);
     }
 
@@ -107,6 +113,7 @@ impl Pending {
         use There::Refuse;
         insert_all::<documents::Entity>(connection, (seals, moved), self.documents, Refuse).await?;
         let (days, months, parties) = rollups(&self.lines)?;
+        let of_tax = tax_months(&self.tax_facts, &self.lines)?;
         // Lines first; the row in `entries` seals them.
         let mut of_entries: HashMap<(BusinessId, i64), Vec<Vec<Value>>> = HashMap::new();
         for line in &self.lines {
@@ -118,6 +125,8 @@ impl Pending {
         add_days(connection, days).await?;
         add_months(connection, months).await?;
         add_parties(connection, parties).await?;
+        add_tax_months(connection, of_tax).await?;
+        add_trade_months(connection, trade_months(self.traded)?).await?;
         insert_all::<document_lines::Entity>(connection, (seals, moved), self.document_lines, Refuse).await?;
         insert_all::<open_items::Entity>(connection, (seals, moved), self.open_items, Refuse).await?;
         insert_all::<open_item_moves::Entity>(connection, (seals, moved), self.open_item_moves, Refuse).await?;

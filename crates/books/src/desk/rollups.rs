@@ -78,7 +78,7 @@ pub(super) fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
 }
 
 /// Adds to the sums of rows that may be there already.
-async fn add_all<E>(
+pub(super) async fn add_all<E>(
     connection: &impl ConnectionTrait,
     rows: Vec<E::Model>,
     same: &[E::Column],

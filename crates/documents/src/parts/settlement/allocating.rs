@@ -300,6 +300,7 @@ pub(crate) async fn allocate(
                 document_version: document_of_source.version,
                 document_number: document_of_source.number.clone(),
                 reverses: None,
+                trade: None,
                 narration: document_of_source.narration.clone(),
                 posting,
             })
@@ -418,6 +419,7 @@ async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model
         document_version: of.version,
         document_number: of.number.clone(),
         reverses: Some(entry.id),
+        trade: None,
         narration: of.narration.clone(),
         posting: posting.reversed(entry.date, date),
     })
