@@ -103,9 +103,15 @@ impl Walk {
             for line in own {
                 self.add(line, base_decimals);
             }
-            // What goods and money cost after all is posted for itself, and never taken back.
-            if !matches!(header.kind, EntryKind::Reversal | EntryKind::StockAdjustment | EntryKind::ExchangeAdjustment)
-            {
+            // What goods, money and tax come to after all is posted for itself, and never taken back.
+            let follows = matches!(
+                header.kind,
+                EntryKind::Reversal
+                    | EntryKind::StockAdjustment
+                    | EntryKind::ExchangeAdjustment
+                    | EntryKind::TaxAdjustment
+            );
+            if !follows {
                 self.live.insert(header.id, header.document_id);
             }
         }
