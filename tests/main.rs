@@ -41,6 +41,7 @@ mod late_bodies;
 mod limits;
 mod lists;
 mod log_readers;
+mod longest;
 mod memory;
 mod model;
 mod narrow_rights;

@@ -186,7 +186,7 @@ fn json(status: StatusCode, body: impl Into<Body>) -> Response {
     response
 }
 
-/// Runs to its end even when the client hangs up; only the wait for it is bounded. Whose patience is over is told that
+/// Runs to its end even when the client hangs up, within the time that anybody waits. Whose patience is over is told that
 /// nothing was written, where that is so, and else what `late` says.
 async fn unhurried<T: Send + 'static>(
     patience: Duration,
@@ -195,7 +195,18 @@ async fn unhurried<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let client = Client::default();
     let served = client.clone();
-    match tokio::time::timeout(patience, tokio::spawn(async move { served.served(work).await })).await {
+    let whole = async move {
+        let mut work = std::pin::pin!(served.served(work));
+        match tokio::time::timeout(patience, &mut work).await {
+            Ok(done) => done,
+            // Whoever hung up waits no longer than others would.
+            Err(_) => {
+                served.leave();
+                work.await
+            }
+        }
+    };
+    match tokio::time::timeout(patience, tokio::spawn(whole)).await {
         Ok(Ok(done)) => Ok(done?),
         Ok(Err(panic)) => Err(Error::internal(panic).into()),
         Err(_) => Err(Error::Unavailable(match client.leave() {

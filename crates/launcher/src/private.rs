@@ -86,7 +86,7 @@ pub(crate) fn narrow_secrets(data: &Path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             // Somebody else's, who may have meant it so.
             Err(error) => {
-                warn(&format!("{} is readable by others, and that cannot be changed: {error}", path.display()));
+                warn(&format!("{} cannot be kept from others: {error}", path.display()));
             }
         }
     }

@@ -106,7 +106,12 @@ impl std::fmt::Display for Fault {
         if self.code == 0 {
             return f.write_str(&self.text);
         }
-        write!(f, "{} (SQLite {})", self.text, self.code)
+        write!(f, "{} (SQLite {})", self.text, self.code)?;
+        if matches!(self.code, ffi::SQLITE_READONLY_DIRECTORY | ffi::SQLITE_READONLY_CANTINIT) {
+            // Whoever only reads is told that they write.
+            f.write_str("; who reads a database shares files beside it with who writes: do this as the server's user")?;
+        }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::standing::{Ill, Part, Standing};
 use super::{Committing, DatabaseOptions, ROWS_READ};
+use crate::client::Client;
 use migrations::Sign;
 use migrations::schema::{self, Parts};
 use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Server, Target};
@@ -41,6 +42,15 @@ pub struct Writer(Pool, Noting);
 struct Noting(Part, Arc<Standing>);
 
 impl Noting {
+    /// What a command of a lane asks begins only while somebody waits for that command: it would keep everybody else
+    /// waiting. Who reads takes the question along.
+    fn goes_on(&self) -> Result<(), DbErr> {
+        if self.0 == Part::Writing && Client::of_this_task().has_left() {
+            return Err(Fault::given_up().into());
+        }
+        Ok(())
+    }
+
     /// Notes what a statement came to.
     fn of<T>(&self, done: Result<T, DbErr>) -> Result<T, DbErr> {
         done.inspect_err(|error| {
@@ -183,18 +193,22 @@ macro_rules! statements_go_to {
             }
 
             async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
+                self.noting.goes_on()?;
                 self.noting.of(by(self.until, self.$inner.execute_raw(statement)).await)
             }
 
             async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
+                self.noting.goes_on()?;
                 self.noting.of(by(self.until, self.$inner.execute_unprepared(sql)).await)
             }
 
             async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
+                self.noting.goes_on()?;
                 self.noting.of(by(self.until, self.$inner.query_one_raw(statement)).await)
             }
 
             async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
+                self.noting.goes_on()?;
                 let rows = async { Ok(self.$inner.query_some(statement, ROWS_READ).await?) };
                 let rows = self.noting.of(by(self.until, rows).await)?;
                 Ok(rows.into_iter().map(QueryResult::from).collect())

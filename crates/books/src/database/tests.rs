@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 #[allow(dead_code, reason = "other suites use more of it")]
 #[path = "../../../../tests/harness/postgres.rs"]
 mod cluster;
+mod left;
 mod log;
 #[allow(dead_code, reason = "other suites use more of it")]
 #[path = "../../../../tests/harness/process.rs"]

@@ -36,14 +36,20 @@ pub(crate) async fn first_after(cx: &Cx<'_>, item: RecordId, day: Day) -> Result
         .filter(document_lines::Column::Kind.eq(DocumentKind::StockAdjustment))
         .filter(document_lines::Column::ItemId.eq(item))
         .filter(document_lines::Column::Date.gt(day));
-    let rows = documents::Entity::find()
+    let found: Vec<RecordId> = documents::Entity::find()
+        .select_only()
+        .column(documents::Column::Id)
         .filter(documents::Column::BusinessId.eq(business))
         .filter(documents::Column::Status.eq(DocumentStatus::Posted))
         .filter(documents::Column::Id.in_subquery(lines.into_query()))
         .order_by_asc(documents::Column::Date)
+        .into_tuple()
         .all(&cx.db)
         .await?;
-    for row in rows {
+    // One by one: there is no end of them, and the first is mostly the one.
+    for id in found {
+        let row = documents::Entity::find_by_id((business, id)).one(&cx.db).await?;
+        let row = row.ok_or_else(|| Error::internal("an adjustment is gone while it is read"))?;
         let kept: Kept = serde_json::from_str(&row.content).map_err(Error::internal)?;
         if kept.asked.lines.iter().any(|line| line.item == item && line.counted.is_some()) {
             return Ok(Some(row.date));

@@ -6,6 +6,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, UnitPrice};
+use crate::portions::by_parameters;
 use rules::stock::{Fact, Failed, Kind, Method, Pools, Side, Start, State, Terms, pools_of};
 use schema::item::CostMethod;
 use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_lines, stock_snapshots};
@@ -273,14 +274,15 @@ async fn worth_of(
         Condition::all().add(stock_lines::Column::Date.eq(row.date)).add(stock_lines::Column::Sequence.eq(row.place))
     };
     let places: Vec<Condition> = moved.map(at).collect();
-    if places.is_empty() {
-        return Ok(Vec::new());
+    let mut found = Vec::with_capacity(places.len());
+    for portion in by_parameters(&places) {
+        let lines = stock_lines::Entity::find()
+            .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_lines::Column::ItemId.eq(item))
+            .filter(portion.iter().cloned().fold(Condition::any(), Condition::add));
+        found.extend(lines.all(&cx.db).await?);
     }
-    let lines = stock_lines::Entity::find()
-        .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(stock_lines::Column::ItemId.eq(item))
-        .filter(places.into_iter().fold(Condition::any(), Condition::add));
-    Ok(lines.all(&cx.db).await?)
+    Ok(found)
 }
 
 /// What a movement cost, whether it came or went.

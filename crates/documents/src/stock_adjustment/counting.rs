@@ -10,13 +10,12 @@ use crate::document::{self, Old};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
+use books::among::among;
 use books::balances::sum;
 use books::cx::Cx;
 use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, stock_moves};
 use sea_orm::sea_query::Expr;
-use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
-};
+use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap};
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;
@@ -77,34 +76,42 @@ fn moved(cx: &Cx<'_>, items: &[RecordId], but: Option<RecordId>) -> Result<Selec
     Ok(moves)
 }
 
-/// The stock adjustments in the books that have a line of these, oldest first.
-async fn of_lines(cx: &Cx<'_>, which: Condition) -> Result<Vec<Old<StockAdjustments>>> {
+/// The stock adjustments in the books that have a line of something that moved, and come behind the first of it: oldest
+/// first. What they say is read one by one, for there is no end of them.
+async fn behind(cx: &Cx<'_>, shifted: &Shifted) -> Result<Vec<RecordId>> {
+    let Some(first) = shifted.values().min() else { return Ok(Vec::new()) };
     let business = cx.business_id()?;
     let lines = document_lines::Entity::find()
         .select_only()
         .column(document_lines::Column::DocumentId)
         .filter(document_lines::Column::BusinessId.eq(business))
         .filter(document_lines::Column::Kind.eq(DocumentKind::StockAdjustment))
-        .filter(which);
-    let rows = documents::Entity::find()
+        .filter(document_lines::Column::Date.gte(first.0))
+        .filter(among(cx, document_lines::Column::ItemId, shifted.keys().copied()));
+    let found: Vec<(RecordId, Day, Option<Instant>)> = documents::Entity::find()
+        .select_only()
+        .columns([documents::Column::Id, documents::Column::Date, documents::Column::PostedAt])
         .filter(documents::Column::BusinessId.eq(business))
         .filter(documents::Column::Status.eq(DocumentStatus::Posted))
         .filter(documents::Column::Id.in_subquery(lines.into_query()))
         .order_by_asc(documents::Column::Date)
         .order_by_asc(documents::Column::PostedAt)
         .order_by_asc(documents::Column::Id)
+        .into_tuple()
         .all(&cx.db)
         .await?;
-    let mut found = Vec::with_capacity(rows.len());
-    for row in rows {
-        found.push(document::found::<StockAdjustments>(cx, row).await?);
-    }
-    Ok(found)
+    // A count of the day itself comes before what is posted now.
+    let behind = found.into_iter().filter(|(_, date, posted_at)| (*date, *posted_at) > *first);
+    Ok(behind.map(|(id, _, _)| id).collect())
 }
 
-fn counts(old: &Old<StockAdjustments>, item: RecordId) -> bool {
-    old.content.asked.lines.iter().any(|line| line.item == item && line.counted.is_some())
+async fn read(cx: &Cx<'_>, id: RecordId) -> Result<Old<StockAdjustments>> {
+    let row = documents::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
+    document::found(cx, row.ok_or_else(|| Error::internal("a count is gone while it is made anew"))?).await
 }
+
+/// What moved, and from when on.
+type Shifted = BTreeMap<RecordId, (Day, Option<Instant>)>;
 
 /// Makes anew the counts of what moved by a command for a time before them. It comes after a command, and with it.
 pub async fn recount(cx: &Cx<'_>) -> Result<()> {
@@ -112,23 +119,17 @@ pub async fn recount(cx: &Cx<'_>) -> Result<()> {
     if shifted.is_empty() || sown(Fault::CountStandsStill) { Ok(()) } else { Box::pin(anew(cx, shifted)).await }
 }
 
-async fn anew(cx: &Cx<'_>, shifted: BTreeMap<RecordId, (Day, Option<Instant>)>) -> Result<()> {
-    let mut later = Condition::any();
-    for (item, (day, posted_at)) in &shifted {
-        let of_item = Condition::all().add(document_lines::Column::ItemId.eq(*item));
-        // A count of the day itself comes before what is posted now.
-        let is_new = *posted_at == Some(cx.now);
-        let date = document_lines::Column::Date;
-        later = later.add(of_item.add(if is_new { date.gt(*day) } else { date.gte(*day) }));
-    }
-    if !cx.awaits(DocumentKind::StockAdjustment)? && of_lines(cx, later.clone()).await?.is_empty() {
+async fn anew(cx: &Cx<'_>, shifted: Shifted) -> Result<()> {
+    if !cx.awaits(DocumentKind::StockAdjustment)? && behind(cx, &shifted).await?.is_empty() {
         return Ok(());
     }
     cx.check_undoable()?;
     cx.flush().await?;
-    for old in of_lines(cx, later).await? {
+    for id in behind(cx, &shifted).await? {
+        let old = read(cx, id).await?;
         let at: (Day, Option<Instant>) = (old.row.date, old.row.posted_at);
-        if !shifted.iter().any(|(item, first)| at > *first && counts(&old, *item)) {
+        let mut counted = old.content.asked.lines.iter().filter(|line| line.counted.is_some());
+        if !counted.any(|line| shifted.get(&line.item).is_some_and(|first| at > *first)) {
             continue;
         }
         let asked = AdjustmentAsked {

@@ -77,7 +77,7 @@ pub(super) async fn attempt_batch<T>(
     };
     match run_all(&transaction, desk, company, (batch, source, grows), together).await {
         Ok(Ran { outcomes, kept: true }) => {
-            let Some(sending) = Sending::all(batch) else {
+            let Some(sending) = Sending::all(batch, &outcomes) else {
                 if let Err(lost) = writer.roll_back(transaction).await {
                     tracing::debug!(error = %lost, "a transaction was lost");
                 }
@@ -107,7 +107,8 @@ pub(super) async fn attempt_batch<T>(
             if let Err(lost) = writer.roll_back(transaction).await {
                 tracing::debug!(error = %lost, "a transaction was lost");
             }
-            Attempt::ended_by(error, together)
+            let left = |command: &Command<T>| command.order.keep == Keep::Effects && command.client.has_left();
+            if batch.iter().any(left) { Attempt::Left } else { Attempt::ended_by(error, together) }
         }
     }
 }
@@ -116,10 +117,12 @@ pub(super) async fn attempt_batch<T>(
 pub(super) struct Sending(Vec<Client>);
 
 impl Sending {
-    /// All commands of a batch are about to be committed; nothing where the caller of one has left.
-    fn all<T>(batch: &[Command<T>]) -> Option<Self> {
+    /// All commands of a batch that came to something are about to be committed; nothing where the caller of one has left.
+    fn all<T>(batch: &[Command<T>], outcomes: &[Result<T>]) -> Option<Self> {
         let mut sending = Self(Vec::new());
-        for command in batch.iter().filter(|command| command.order.keep == Keep::Effects) {
+        let stay =
+            |(command, outcome): &(&Command<T>, &Result<T>)| command.order.keep == Keep::Effects && outcome.is_ok();
+        for (command, _) in batch.iter().zip(outcomes).filter(stay) {
             match command.client.send() {
                 Sent::First => sending.0.push(command.client.clone()),
                 Sent::Again => {}
@@ -189,10 +192,10 @@ async fn run_all<T>(
             batch.push(next);
         }
         let Some(command) = batch.get_mut(place) else { break };
-        let (order, since) = (&command.order, Instant::now());
-        let outcome = match (order.manner, together) {
-            (Manner::Planned, Together::Planned) => plan(transaction, desk, order).await,
-            (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, order, together).await,
+        let (asked, since) = ((&command.order, &command.client), Instant::now());
+        let outcome = match (command.order.manner, together) {
+            (Manner::Planned, Together::Planned) => plan(transaction, desk, asked).await,
+            (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, asked, together).await,
         };
         source.note(&command.order, since.elapsed());
         source.is_over(command);
@@ -214,13 +217,13 @@ fn is_fatal(error: &Error) -> bool {
 }
 
 /// A command that only plans. The outer result is the transaction's, the inner one the command's own.
-async fn plan<T>(transaction: &Session, desk: &Desk, order: &Order<T>) -> Result<Result<T>> {
+async fn plan<T>(transaction: &Session, desk: &Desk, (order, client): (&Order<T>, &Client)) -> Result<Result<T>> {
     if let Some(company) = order.company {
         desk.open(transaction, company).await?;
     }
     let mark = desk.mark(order.company);
     desk.set_planning(true);
-    let outcome = caught((order.work)(transaction, desk)).await;
+    let outcome = caught(client, (order.work)(transaction, desk)).await;
     desk.set_planning(false);
     match &outcome {
         // What went wrong may have spoilt the transaction for those who come after.
@@ -234,7 +237,12 @@ async fn plan<T>(transaction: &Session, desk: &Desk, order: &Order<T>) -> Result
 }
 
 /// A command behind a savepoint, so that what it did before it failed is undone without its neighbours.
-async fn run_apart<T>(transaction: &Session, desk: &Desk, order: &Order<T>, together: Together) -> Result<Result<T>> {
+async fn run_apart<T>(
+    transaction: &Session,
+    desk: &Desk,
+    (order, client): (&Order<T>, &Client),
+    together: Together,
+) -> Result<Result<T>> {
     // What was planned before must be there for this one to see.
     desk.flush(transaction).await?;
     transaction.set_savepoint().await?;
@@ -243,7 +251,7 @@ async fn run_apart<T>(transaction: &Session, desk: &Desk, order: &Order<T>, toge
             desk.open(transaction, company).await?;
         }
         let mark = desk.mark(order.company);
-        let outcome = caught((order.work)(transaction, desk)).await?;
+        let outcome = caught(client, (order.work)(transaction, desk)).await?;
         if order.keep == Keep::Nothing {
             desk.return_to(mark);
         } else if together == Together::Apart {
@@ -255,6 +263,7 @@ async fn run_apart<T>(transaction: &Session, desk: &Desk, order: &Order<T>, toge
     desk.forget_access();
     if let Err(error) = &outcome
         && is_fatal(error)
+        && !client.has_left()
     {
         return Err(error.clone());
     }
@@ -268,12 +277,14 @@ async fn run_apart<T>(transaction: &Session, desk: &Desk, order: &Order<T>, toge
     Ok(outcome)
 }
 
-/// A panic in a command is that command's failure, not the lane's end.
-async fn caught<T>(work: BoxFuture<'_, Result<T>>) -> Result<T> {
-    let mut work = pin!(work);
-    std::future::poll_fn(|context| {
+/// A panic in a command is that command's failure, not the lane's end. What it asks ends where its client leaves, and then it
+/// came to nothing, whatever it says of itself.
+async fn caught<T>(client: &Client, work: BoxFuture<'_, Result<T>>) -> Result<T> {
+    let mut work = pin!(client.served(work));
+    let outcome = std::future::poll_fn(|context| {
         std::panic::catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))
             .unwrap_or_else(|_| std::task::Poll::Ready(Err(Error::internal("a command panicked"))))
     })
-    .await
+    .await;
+    if client.has_left() { Err(Error::Unavailable(Unavailable::Overloaded)) } else { outcome }
 }

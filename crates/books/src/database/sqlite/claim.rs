@@ -23,8 +23,7 @@ impl Claim {
     pub(super) fn on(path: &Path) -> Result<Self, DbErr> {
         let place = beside(path, "-server");
         let failed = |error: std::io::Error| DbErr::Custom(format!("cannot lock {}: {error}", place.display()));
-        let mut options = OpenOptions::new();
-        let mut file = options.read(true).write(true).create(true).mode(0o600).open(&place).map_err(failed)?;
+        let mut file = own().open(&place).map_err(failed)?;
         // One that was left by somebody with other habits.
         file.set_permissions(Permissions::from_mode(0o600)).map_err(failed)?;
         match file.try_lock() {
@@ -82,7 +81,8 @@ pub(super) fn which(path: &Path) -> Option<Which> {
 /// hold it.
 pub(super) fn narrow(path: &Path) -> Result<(), DbErr> {
     for place in ["-turn", "-next"].map(|name| beside(path, name)) {
-        match std::fs::set_permissions(&place, Permissions::from_mode(0o600)) {
+        let found = own().create(false).open(&place);
+        match found.and_then(|file| file.set_permissions(Permissions::from_mode(0o600))) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(DbErr::Custom(format!("cannot narrow {}: {error}", place.display())));
             }
@@ -92,14 +92,47 @@ pub(super) fn narrow(path: &Path) -> Result<(), DbErr> {
     Ok(())
 }
 
+/// How what stands beside the database is opened: it is the owner's alone. A link there would be somebody else's, who has us
+/// write, and narrow, what we may and they may not.
+pub(super) fn own() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    options
+}
+
 /// A turn at what one process does after the other with a file. It is given up when this is dropped, or the process ends.
 pub(super) async fn turn(path: &Path) -> Result<File, DbErr> {
     let place = beside(path, "-turn");
     let waited = tokio::task::spawn_blocking(move || {
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&place);
+        let file = own().open(&place);
         let file = file.and_then(|file| file.lock().map(|()| file));
         file.map_err(|error| DbErr::Custom(format!("cannot lock {}: {error}", place.display())))
     });
     waited.await.map_err(|error| DbErr::Custom(format!("nobody waited for a turn: {error}")))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::turnstile::Turnstile;
+    use super::*;
+
+    #[tokio::test]
+    async fn what_stands_beside_a_database_is_no_way_to_another_file() {
+        let folder = std::env::temp_dir().join(format!("duet-links-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let (path, other) = (folder.join("books.db"), folder.join("other"));
+        std::fs::write(&other, "not ours").unwrap();
+        std::fs::set_permissions(&other, Permissions::from_mode(0o644)).unwrap();
+        for name in ["-server", "-turn", "-next"] {
+            std::os::unix::fs::symlink(&other, beside(&path, name)).unwrap();
+        }
+        assert!(Claim::on(&path).unwrap_err().to_string().contains("books.db-server"));
+        assert!(turn(&path).await.is_err() && narrow(&path).is_err());
+        // Nothing rests on the turnstile.
+        drop(Turnstile::of(&path).pass());
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "not ours");
+        assert_eq!(std::fs::metadata(&other).unwrap().permissions().mode() & 0o777, 0o644);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

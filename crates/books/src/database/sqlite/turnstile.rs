@@ -7,9 +7,9 @@
 //! The turnstile is a courtesy, and nothing rests on it: where it cannot be had, the engine's own locks decide. Somebody
 //! who holds it and does not move is waited for once, and not again until it was free.
 
+use super::claim;
 use sqlite_kit::beside;
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -39,9 +39,7 @@ impl Drop for Through<'_> {
 
 impl Turnstile {
     pub(super) fn of(database: &Path) -> Self {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        Self { file: options.open(beside(database, "-next")).ok(), is_stuck: false }
+        Self { file: claim::own().open(beside(database, "-next")).ok(), is_stuck: false }
     }
 
     pub(super) fn pass(&mut self) -> Through<'_> {

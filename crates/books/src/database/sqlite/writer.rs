@@ -13,6 +13,7 @@
 
 use super::turnstile::Turnstile;
 use super::{Ending, Engine, end_process};
+use crate::client::Client;
 use crate::database::standing::{Ill, Part, Standing, UnderWay};
 use crate::database::{Committing, ROWS_READ};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
@@ -268,6 +269,14 @@ impl Transaction {
     pub fn intact(&self) -> Result<(), DbErr> {
         self.held.spoilt().map_or(Ok(()), |fault| Err(fault.into()))
     }
+
+    /// Runs a statement of a command, unless nobody waits for that any more: it would keep everybody else waiting.
+    fn run<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, DbErr> {
+        if Client::of_this_task().has_left() {
+            return Err(Fault::given_up().into());
+        }
+        Ok(self.held.run(work)?)
+    }
 }
 
 #[async_trait::async_trait]
@@ -277,20 +286,20 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-        Ok(self.held.run(|connection| connection.execute(&statement))?.into())
+        Ok(self.run(|connection| connection.execute(&statement))?.into())
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
-        self.held.run(|connection| connection.batch(sql))?;
+        self.run(|connection| connection.batch(sql))?;
         Ok(ExecResult::from(sea_orm::ProxyExecResult::default()))
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        Ok(self.held.run(|connection| connection.query_one(&statement))?.map(QueryResult::from))
+        Ok(self.run(|connection| connection.query_one(&statement))?.map(QueryResult::from))
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        let rows = self.held.run(|connection| connection.query_some(&statement, ROWS_READ))?;
+        let rows = self.run(|connection| connection.query_some(&statement, ROWS_READ))?;
         Ok(rows.into_iter().map(QueryResult::from).collect())
     }
 }

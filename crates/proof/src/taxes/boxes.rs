@@ -2,8 +2,7 @@
 
 use super::super::{Findings, Wide, shown};
 use crate::ids::RecordId;
-use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
-use schema::tables::{DocumentKind, tax_facts};
+use schema::tables::{DocumentKind, TaxDuty, TaxOrigin, TaxSide, tax_facts};
 use schema::tax_code as codes;
 use std::collections::{HashMap, HashSet};
 

@@ -1,0 +1,95 @@
+//! Documents as long as they may be, each line of another item, or all of one: none is too long for an engine.
+
+use crate::harness::server::DIALECTS;
+use crate::harness::shop::{Shop, id};
+use crate::harness::{Engine, Options, Server};
+use serde_json::{Value, json};
+use std::sync::Mutex;
+
+const MOST: usize = 1_000;
+
+fn patient(engine: Engine) -> Option<Server> {
+    let custom = Some(r#"{"Limits": {"Request": "10m"}, "Database": {"WriteTimeout": "2m"}}"#.to_owned());
+    Server::start(engine, Options { custom, ..Options::default() })
+}
+
+/// As many items as a document may name.
+fn items(shop: &Shop<'_>) -> Vec<String> {
+    let made = Mutex::new(Vec::with_capacity(MOST));
+    std::thread::scope(|scope| {
+        for part in 0..8 {
+            let made = &made;
+            scope.spawn(move || {
+                for number in (part..MOST).step_by(8) {
+                    let item = shop.item(json!({"code": format!("I{number}"), "purchasePrice": 1, "salePrice": 2}));
+                    made.lock().unwrap().push(item);
+                }
+            });
+        }
+    });
+    made.into_inner().unwrap()
+}
+
+fn of_many_items(engine: Engine) {
+    let Some(server) = patient(engine) else { return };
+    let shop = Shop::open(&server, DIALECTS[0]);
+    let items = items(&shop);
+    let lines = |line: &dyn Fn(&str) -> Value| json!(items.iter().map(|item| line(item)).collect::<Vec<Value>>());
+    let adjusted = |date: &str, line: &dyn Fn(&str) -> Value| {
+        shop.make("stockAdjustments", &json!({"date": date, "lines": lines(line)}))
+    };
+    adjusted("2026-01-10", &|item| json!({"itemId": item, "quantityDelta": 5, "unitCost": 1}));
+    let count = adjusted("2026-03-01", &|item| json!({"itemId": item, "countedQuantity": 4}));
+    assert_eq!(count["lines"][0]["adjustedQuantity"].to_string(), "-1");
+    // What comes late changes each line of the count.
+    adjusted("2026-01-11", &|item| json!({"itemId": item, "quantityDelta": 2, "unitCost": 1}));
+    let count = shop.get("stockAdjustments", &count);
+    let changed = count["lines"].as_array().unwrap().iter().filter(|line| line["adjustedQuantity"].to_string() == "-3");
+    assert_eq!(changed.count(), MOST);
+    let sold = lines(&|item| json!({"itemId": item, "quantity": 1, "unitPrice": 2}));
+    let order =
+        shop.make("salesOrders", &json!({"date": "2026-03-02", "partyId": shop.customer, "lines": sold.clone()}));
+    let next = |resource: &str, record: &Value, action: &str, date: &str| {
+        shop.act("POST", resource, record, action, Some(&json!({"date": date}))).expect(201).data
+    };
+    let note = next("salesOrders", &order, "delivery-notes", "2026-03-03");
+    let invoice = next("deliveryNotes", &note, "invoices", "2026-03-04");
+    next("salesInvoices", &invoice, "credit-notes", "2026-03-05");
+    shop.sale("2026-03-06", sold);
+    shop.proves();
+}
+
+/// Each line of what goes back names a line of what went.
+fn of_one_item(engine: Engine) {
+    let Some(server) = patient(engine) else { return };
+    let shop = Shop::open(&server, DIALECTS[1]);
+    let item = shop.item(json!({"code": "ONE", "purchasePrice": 1, "salePrice": 2}));
+    let lines = json!(vec![json!({"itemId": item, "quantity": 1, "unitPrice": 1}); MOST]);
+    let bill = shop.purchase("2026-03-01", lines);
+    let credit = json!({"date": "2026-03-02"});
+    let note = shop.act("POST", "purchaseInvoices", &bill, "debit-notes", Some(&credit)).expect(201).data;
+    assert_eq!(shop.stock(&item).0, "0");
+    shop.ask("POST", "debitNotes", &format!("/{}/void", id(&note)), None).expect(200);
+    assert_eq!(shop.stock(&item).0, MOST.to_string());
+    shop.proves();
+}
+
+#[test]
+fn a_document_has_a_thousand_items_on_sqlite() {
+    of_many_items(Engine::Sqlite);
+}
+
+#[test]
+fn a_document_has_a_thousand_items_on_postgresql() {
+    of_many_items(Engine::Postgres);
+}
+
+#[test]
+fn a_document_has_a_thousand_lines_of_one_item_on_sqlite() {
+    of_one_item(Engine::Sqlite);
+}
+
+#[test]
+fn a_document_has_a_thousand_lines_of_one_item_on_postgresql() {
+    of_one_item(Engine::Postgres);
+}
