@@ -119,6 +119,8 @@ faults! {
     BilledAtItsOwnPrice,
     /// Whether goods are there is judged on the last day alone.
     ShortageJudgedAtTheEnd,
+    /// What posts nothing is changed on a closed day.
+    NothingIsOfNoDay,
     /// Freight is spread by number where it is by value.
     LandedByNumber,
     /// Freight that is billed before its goods waits with nobody.
