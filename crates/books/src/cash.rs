@@ -38,6 +38,9 @@ pub struct Row {
     pub part: Part,
 }
 
+/// What tells rows of a document apart: whether it was given back, its line, its component, its duty and whether it leads.
+type Apart = (bool, Option<RecordId>, Option<RecordId>, TaxDuty, bool);
+
 /// Only these documents, where they are few.
 pub type Only<'d> = Option<&'d [RecordId]>;
 
@@ -93,7 +96,7 @@ impl Known {
     /// The rows of a document, as they stand at the end of a day.
     pub fn rows(&self, document: RecordId, day: Day) -> Result<Vec<Row>> {
         let facts = self.facts.get(&document).map_or(&[][..], Vec::as_slice);
-        let mut rows: BTreeMap<(bool, Option<RecordId>, Option<RecordId>, TaxDuty, bool), Row> = BTreeMap::new();
+        let mut rows: BTreeMap<Apart, Row> = BTreeMap::new();
         for fact in facts.iter().filter(|fact| fact.date <= day) {
             // What a note gives back of a discount counts in the shares in which the note does, and is no part of what it pays.
             let own = fact.origin != TaxOrigin::Credited;
