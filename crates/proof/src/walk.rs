@@ -253,7 +253,13 @@ impl Walk {
 /// Whether a document or an allocation stands for an entry of a kind. What goods and money cost after all is posted for
 /// itself, and never taken back.
 const fn is_stood_for(kind: EntryKind) -> bool {
-    !matches!(kind, EntryKind::Reversal | EntryKind::StockAdjustment | EntryKind::ExchangeAdjustment)
+    !matches!(
+        kind,
+        EntryKind::Reversal
+            | EntryKind::StockAdjustment
+            | EntryKind::ExchangeAdjustment
+            | EntryKind::TaxAdjustment
+    )
 }
 
 /// What is read of an entry that is taken back.

@@ -79,6 +79,8 @@ wire_enum! {
         /// What money in another currency is carried at after all: the gain or loss of what left, and what something
         /// earlier changed of it.
         ExchangeAdjustment = "fxAdjustment",
+        /// What tax comes to after all, when what settles or credits its document changed.
+        TaxAdjustment = "taxAdjustment",
     }
 }
 

@@ -28,6 +28,7 @@ use schema::tables::{DocumentStatus, documents as table};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::BTreeSet;
+use words::sown::{Fault, sown};
 
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
@@ -138,9 +139,11 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     }
     let periods = cx.periods().await?;
     let modules = modules::<D>(cx, &old.row).await?;
-    for entry in &old.row.entries.0 {
+    // What posts nothing, such as goods that cost nothing and are given away, is of its day all the same.
+    let own = Some(old.row.date).filter(|_| !sown(Fault::NothingIsOfNoDay));
+    for day in old.row.entries.0.iter().map(|entry| entry.date).chain(own) {
         for module in &modules {
-            periods.check(*module, "date", entry.date, cx.asker())?;
+            periods.check(*module, "date", day, cx.asker())?;
         }
     }
     check_tax_date::<D>(cx, &old.content.asked).await?;

@@ -250,7 +250,7 @@ pub(crate) async fn allocate(
     };
     let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
     let chart = cx.chart().await?;
-    let accounts = accounts(&chart, asked.write_off_account, sign)
+    let accounts = accounts(&chart, asked.write_off_account, (target.kind, sign))
         .map_err(|refusal| refusal.at(&format!("{path}writeOffAccountId")))?;
     let relief = relieve(&source, &target, &taken, (&chart, &accounts), &coin)
         .map_err(|why| why.at(&format!("{path}amount")))?;
@@ -321,16 +321,33 @@ pub(crate) async fn allocate(
     Ok(row)
 }
 
+/// Whether what is kept back is kept from us: of a sale, and of what credits one. What is neither says so by its side.
+pub(super) fn is_from_us(of: DocumentKind, sign: i64) -> bool {
+    if sown(Fault::KeptBackOnTheOtherSide) {
+        return sign > 0;
+    }
+    match of {
+        DocumentKind::SalesInvoice | DocumentKind::CreditNote => true,
+        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote => false,
+        _ => sign > 0,
+    }
+}
+
 /// The accounts of what is taken off, by the side of what is settled.
-fn accounts(chart: &Chart, write_off: Option<RecordId>, sign: i64) -> Result<Accounts, Refusal> {
+pub(super) fn accounts(
+    chart: &Chart,
+    write_off: Option<RecordId>,
+    (of, sign): (DocumentKind, i64),
+) -> Result<Accounts, Refusal> {
     let roles = chart.roles();
     let is_debit = (sign > 0) != sown(Fault::DiscountOnTheOtherSide);
     let own = write_off.map(|account| chart.free(account, Purpose::WriteOff)).transpose()?;
-    let (discount, bad, withheld) = if is_debit {
-        (&roles.discount_given, &roles.bad_debt, &roles.withholding_receivable)
+    let (discount, bad) = if is_debit {
+        (&roles.discount_given, &roles.bad_debt)
     } else {
-        (&roles.discount_received, &roles.discount_received, &roles.withholding_payable)
+        (&roles.discount_received, &roles.discount_received)
     };
+    let withheld = if is_from_us(of, sign) { &roles.withholding_receivable } else { &roles.withholding_payable };
     Ok(Accounts {
         discount: discount.clone(),
         write_off: own.unwrap_or_else(|| bad.clone()),

@@ -6,6 +6,7 @@
 pub(crate) mod actions;
 pub(crate) mod allocating;
 pub mod allocation;
+pub(crate) mod credited;
 pub(crate) mod direct;
 pub(crate) mod direct_lines;
 pub(crate) mod method;
