@@ -21,7 +21,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("masters", &["books", "kit", "rules", "schema", "words"]),
     ("documents", &["books", "kit", "rules", "schema", "words"]),
     ("reports", &["books", "kit", "rules", "schema", "words"]),
-    ("ledger-core", &["books", "documents", "kit", "masters", "migrations", "reports", "rules", "schema", "words"]),
+    ("proof", &["schema", "words"]),
+    (
+        "ledger-core",
+        &["books", "documents", "kit", "masters", "migrations", "proof", "reports", "rules", "schema", "words"],
+    ),
     // Books of earlier schemas, which are older than everything above.
     ("convert", &["migrations", "postgres-kit", "sqlite-kit"]),
     // What speaks with the world knows the books by one name.
@@ -35,7 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// What the books are made of. Nobody else names it.
-const WITHIN: &[&str] = &["rules", "schema", "books", "kit", "masters", "documents", "reports"];
+const WITHIN: &[&str] = &["rules", "schema", "books", "kit", "masters", "documents", "reports", "proof"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

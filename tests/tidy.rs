@@ -46,6 +46,7 @@ const CORE: &[&str] = &[
     "crates/masters/src",
     "crates/documents/src",
     "crates/reports/src",
+    "crates/proof/src",
     "crates/ledger-core/src",
 ];
 
@@ -118,7 +119,7 @@ fn who_a_party_is_aliases_say() {
     );
     // What proves what was written, takes it back, or goes on with the very item.
     let of_the_item =
-        ["books/verify", "books/src/tax_facts.rs", "document/write", "settlement/relief.rs", "settlement/taxes.rs"];
+        ["proof/src", "books/src/tax_facts.rs", "document/write", "settlement/relief.rs", "settlement/taxes.rs"];
     absent_in_core(&[".as_written(", "::as_written"], &[&["schema/src/aliases.rs"], &of_the_item[..]].concat());
 }
 
@@ -196,7 +197,7 @@ fn the_audit_log_is_read_through_its_own_door() {
         "books/src/audit.rs",
         "books/src/desk/",
         "schema/src/tables.rs",
-        "books/verify/",
+        "crates/proof/src/crossing.rs",
         "kit/src/changes.rs",
         "masters/src/audit_log.rs",
     ];

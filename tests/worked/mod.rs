@@ -31,6 +31,7 @@ on_both_engines! {
     fn the_examples_of_shares_hold(server) { part(server, "4."); }
     fn the_examples_of_money_hold(server) { part(server, "5."); }
     fn the_examples_of_time_hold(server) { part(server, "6."); }
+    fn what_the_proof_alone_says_holds(server) { part(server, "7."); }
 }
 
 /// The designs number them, and none is left out.

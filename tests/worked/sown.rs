@@ -81,6 +81,11 @@ const fn example(fault: Fault) -> &'static str {
         Fault::OpeningIsFlow => "6.8",
         Fault::AliasForgotten => "6.5",
         Fault::StatementInBase => "6.6",
+        Fault::StageWithoutItsNotes | Fault::FollowersForgotten => "7.1",
+        Fault::LineOfChainForgotten => "7.2",
+        Fault::BeginsAtPurchasePrice => "7.3",
+        Fault::ItemsAreAveraged => "7.4",
+        Fault::KeeperOfTaxForgotten => "7.5",
     }
 }
 

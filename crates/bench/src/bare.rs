@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-const SECRET: &[u8] = b"a secret of the benchmark, as long as a real one is";
+pub(crate) const SECRET: &[u8] = b"a secret of the benchmark, as long as a real one is";
 
 pub(crate) fn token() -> Result<String> {
     ledger_core::auth::install_signing();

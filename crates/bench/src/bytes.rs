@@ -5,6 +5,7 @@
 
 use crate::Result;
 use crate::client::{Connection, request};
+use crate::figures::{Figure, Target};
 use crate::place::{Place, Raw, Server, say};
 use clap::Args;
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
@@ -173,7 +174,22 @@ pub(crate) struct Asked {
     duet: Option<PathBuf>,
 }
 
-pub(crate) async fn run(place: &Place, asked: &Asked) -> Result<()> {
+impl Asked {
+    /// The shape that the other figures are of.
+    pub(crate) fn of_three_lines() -> Self {
+        Self { invoices: 20_000, parties: 2_000, lines: Some(3), duet: None }
+    }
+}
+
+/// What was found, by table.
+struct Found {
+    tenths: usize,
+    each: i64,
+    spent: u64,
+    tables: Vec<(String, Vec<(String, i64)>)>,
+}
+
+async fn find(place: &Place, asked: &Asked) -> Result<Found> {
     let Asked { invoices, parties, lines, duet } = asked;
     let (invoices, parties, lines) = (*invoices, *parties, *lines);
     let database = place.fresh("bytes").await?;
@@ -197,38 +213,67 @@ pub(crate) async fn run(place: &Place, asked: &Asked) -> Result<()> {
     send(&server, asked).await?;
     let spent = server.spent()? - spent;
     let after = sizes(&raw).await?;
-    let each = |bytes: i64| bytes / i64::try_from(invoices.max(1)).unwrap_or(i64::MAX);
-    let mut tables: BTreeMap<&str, Vec<(&str, i64)>> = BTreeMap::new();
+    let many = i64::try_from(invoices.max(1))?;
+    let mut tables: BTreeMap<String, Vec<(String, i64)>> = BTreeMap::new();
     for ((table, part), now) in &after {
         let was = before.get(&(table.clone(), part.clone())).copied().unwrap_or(0);
-        tables.entry(table).or_default().push((part, now - was));
+        tables.entry(table.clone()).or_default().push((part.clone(), now - was));
     }
-    let total = |parts: &[(&str, i64)]| parts.iter().map(|(_, bytes)| bytes).sum::<i64>();
-    let all: i64 = tables.values().map(|parts| total(parts)).sum();
-    let tenths = all_lines * 10 / invoices.max(1);
-    say(&format!(
-        "{}: {invoices} posted invoices of {}.{} lines, {parties} customers: {} bytes each, {} us of the server's time each",
-        place.engine(),
-        tenths / 10,
-        tenths % 10,
-        each(all),
-        spent * 1_000_000 / u64::try_from(invoices.max(1))? / TICKS,
-    ));
-    let mut sorted: Vec<_> = tables.into_iter().collect();
-    sorted.sort_by_key(|(_, parts)| std::cmp::Reverse(total(parts)));
-    for (table, mut parts) in sorted {
-        if each(total(&parts)) < 1 {
-            continue;
+    let mut tables: Vec<_> = tables.into_iter().collect();
+    tables.sort_by_key(|(_, parts)| std::cmp::Reverse(total(parts)));
+    let each = tables.iter().map(|(_, parts)| total(parts)).sum::<i64>() / many;
+    for (_, parts) in &mut tables {
+        for (_, bytes) in parts.iter_mut() {
+            *bytes /= many;
         }
-        say(&format!("{:>7}  {table}", each(total(&parts))));
         parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-        for (part, bytes) in parts.iter().filter(|(_, bytes)| each(*bytes) > 0) {
-            say(&format!("{:>16}  {part}", each(*bytes)));
+    }
+    if !server.stop_and_verify_one(&shop.id)? {
+        return Err("the books are not whole".into());
+    }
+    let spent = spent * 1_000_000 / u64::try_from(invoices.max(1))? / TICKS;
+    Ok(Found { tenths: all_lines * 10 / invoices.max(1), each, spent, tables })
+}
+
+fn total(parts: &[(String, i64)]) -> i64 {
+    parts.iter().map(|(_, bytes)| bytes).sum()
+}
+
+pub(crate) async fn run(place: &Place, asked: &Asked) -> Result<()> {
+    let found = find(place, asked).await?;
+    say(&format!(
+        "{}: {} posted invoices of {}.{} lines, {} customers: {} bytes each, {} us of the server's time each",
+        place.engine(),
+        asked.invoices,
+        found.tenths / 10,
+        found.tenths % 10,
+        asked.parties,
+        found.each,
+        found.spent,
+    ));
+    for (table, parts) in found.tables.iter().filter(|(_, parts)| total(parts) > 0) {
+        say(&format!("{:>7}  {table}", total(parts)));
+        for (part, bytes) in parts.iter().filter(|(_, bytes)| *bytes > 0) {
+            say(&format!("{bytes:>16}  {part}"));
         }
     }
-    let whole = server.stop_and_verify_one(&shop.id)?;
-    say(if whole { "duet verify: the books are whole" } else { "duet verify: THE BOOKS ARE NOT WHOLE" });
-    if whole { Ok(()) } else { Err("the books are not whole".into()) }
+    say("duet verify: the books are whole");
+    Ok(())
+}
+
+/// The same as one figure.
+pub(crate) async fn figure(place: &Place, asked: &Asked) -> Result<Figure> {
+    let found = find(place, asked).await?;
+    let dearest = found.tables.iter().take(5).map(|(table, parts)| format!("{table} {}", total(parts)));
+    Ok(Figure {
+        engine: place.engine(),
+        what: format!("a posted invoice of {}.{} lines on disk", found.tenths / 10, found.tenths % 10),
+        unit: "bytes",
+        ours: u64::try_from(found.each)?,
+        beside: None,
+        target: Target::Below(2_000),
+        told: dearest.collect::<Vec<_>>().join(", "),
+    })
 }
 
 /// What the kernel counts a process's time in, a second.

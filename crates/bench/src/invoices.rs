@@ -6,49 +6,14 @@ use crate::client::{Connection, request};
 use crate::journals::{CLIENTS, for_a_while, median, ratio};
 use crate::place::{Place, Raw, Server, say};
 use crate::rows::{clock, day};
+use crate::shop::Shop;
 use crate::template::Template;
 use ledger_core::clock::Clock;
-use ledger_core::ids::{BusinessId, RecordId};
-use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
-
-/// A company with a customer and a tax code.
-struct Shop {
-    id: String,
-    body: String,
-}
-
-impl Shop {
-    async fn open(server: &Server, name: &str) -> Result<Self> {
-        let (id, _) = server.company(name).await?;
-        let made = async |path: &str, body: Value| -> Result<String> {
-            let made = server.ask("POST", path, Some(&id), &body.to_string()).await?;
-            Ok(made["id"].as_str().ok_or("no identifier")?.to_owned())
-        };
-        let customer = made("/b/api/parties", json!({"name": "Customer", "isCustomer": true})).await?;
-        let components = json!([{"name": "VAT", "rate": 19}]);
-        let tax = made("/b/api/tax-codes", json!({"code": "VAT19", "name": "VAT", "components": components})).await?;
-        let line = |words: &str, quantity: i64, price: &str| json!({"description": words, "quantity": quantity, "unitPrice": price, "taxCodeId": tax});
-        let lines = [line("Espresso beans", 10, "18.50"), line("Grinder", 1, "249.00"), line("Delivery", 1, "4.90")];
-        let body =
-            json!({"date": "2026-03-10", "partyId": customer, "reference": "PO-4711", "lines": lines}).to_string();
-        Ok(Self { id, body })
-    }
-
-    async fn template(&self, server: &Server, raw: &Raw) -> Result<Template> {
-        let made = server.ask("POST", "/b/api/sales-invoices", Some(&self.id), &self.body).await?;
-        let parse = |text: &str| RecordId::parse(text).ok_or("no identifier");
-        let business = BusinessId::parse(&self.id).ok_or("no identifier")?;
-        let turn = raw.turn().await?;
-        let template = Template::read(&turn.session, business, parse(made["id"].as_str().unwrap_or_default())?).await;
-        turn.keep().await?;
-        template
-    }
-}
 
 pub(crate) async fn create(place: &Place, seconds: u64, turns: usize) -> Result<()> {
     let database = place.fresh("invoices").await?;

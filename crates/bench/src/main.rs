@@ -1,21 +1,31 @@
 //! What the server reaches, beside the same rows written in process, side by side in one run.
 //!
-//! Timings of one run are compared with each other and never with another run: the phases take turns, and
+//! `all` is every figure beside its limit, `compare` two programs beside each other. Timings of one run are compared with each other and never with another run: the phases take turns, and
 //! what is printed are rates and their ratios.
 
+mod all;
 mod balances;
 mod bare;
 mod bytes;
 mod client;
+mod cluster;
+mod compare;
 mod fair;
+mod figures;
 mod invoices;
 mod journals;
+mod limit;
+mod load;
 mod logins;
 mod place;
+mod posts;
 mod rows;
+mod scale;
+mod shop;
 mod template;
 
 use clap::{Parser, Subcommand};
+use figures::Figures;
 use std::process::ExitCode;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -29,6 +39,36 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Every figure beside its limit, on `SQLite` and on a PostgreSQL that is started for it
+    All {
+        #[command(flatten)]
+        place: place::Place,
+        #[command(flatten)]
+        asking: all::Asking,
+    },
+    /// Two programs side by side; fails where the new one is slower than it may be
+    Compare {
+        #[command(flatten)]
+        place: place::Place,
+        #[command(flatten)]
+        turns: posts::Turns,
+        #[command(flatten)]
+        asking: compare::Asking,
+    },
+    /// Posting, beside a bare server that keeps the same rows
+    Posts {
+        #[command(flatten)]
+        place: place::Place,
+        #[command(flatten)]
+        turns: posts::Turns,
+    },
+    /// Lists, searches and reports of large books, and what they cost
+    Scale {
+        #[command(flatten)]
+        place: place::Place,
+        #[command(flatten)]
+        size: scale::Size,
+    },
     /// Journals of six lines over HTTP, beside a transaction each and beside planned batches in process
     Journals {
         #[command(flatten)]
@@ -94,6 +134,9 @@ enum Command {
     /// The bare handler, as a process of its own
     #[command(hide = true)]
     Bare { file: std::path::PathBuf },
+    /// The bare server that keeps rows, as a process of its own
+    #[command(hide = true)]
+    Limit { store: String },
     /// Balances of all accounts over many lines, beside the same over few
     Balances {
         #[command(flatten)]
@@ -118,6 +161,16 @@ enum Command {
     },
 }
 
+/// Takes away what was made, and says how many figures are not what they are to be.
+async fn told(place: &place::Place, figures: &Figures, done: Result<()>) -> Result<()> {
+    place.clear().await?;
+    done?;
+    match figures.missed() {
+        0 => Ok(()),
+        missed => Err(format!("{missed} figures are not what they are to be").into()),
+    }
+}
+
 fn main() -> ExitCode {
     // The server under test is this very program as a second process.
     if std::env::args().nth(1).is_some_and(|word| matches!(word.as_str(), "serve" | "verify" | "migrate")) {
@@ -129,6 +182,28 @@ fn main() -> ExitCode {
     };
     let outcome = runtime.block_on(async {
         match Cli::parse().command {
+            Command::All { place, asking } => {
+                let mut figures = Figures::begin();
+                let done = all::run(&place, &asking, &mut figures).await;
+                figures.keep(&asking.json)?;
+                told(&place, &figures, done).await
+            }
+            Command::Compare { place, turns, asking } => {
+                let mut figures = Figures::begin();
+                let done = compare::run(&place, &asking, &turns, &mut figures).await;
+                told(&place, &figures, done).await
+            }
+            Command::Posts { place, turns } => {
+                let mut figures = Figures::begin();
+                let done = posts::run(&place, &turns, &mut figures).await;
+                told(&place, &figures, done).await
+            }
+            Command::Scale { place, size } => {
+                let mut figures = Figures::begin();
+                let done = scale::run(&place, &size, &mut figures).await;
+                told(&place, &figures, done).await
+            }
+            Command::Limit { store } => limit::serve(&store).await,
             Command::Journals { place, seconds, turns } => journals::run(&place, seconds, turns).await,
             Command::Invoices { place, seconds, turns } => invoices::create(&place, seconds, turns).await,
             Command::Reading { place, many, few, seconds, turns } => {

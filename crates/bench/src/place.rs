@@ -2,14 +2,16 @@
 
 use crate::Result;
 use crate::client::{self, Connection};
+use crate::load::{self, Subject};
 use clap::Args;
 use ledger_core::database::{Committing, DatabaseOptions, Patience, Purpose, Session, Writer};
 use postgres_kit::{Link, Target};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// Nothing is given up while it is measured.
@@ -26,6 +28,9 @@ pub(crate) struct Place {
     /// Folder for `SQLite` files; on the disk that is to be measured
     #[arg(long, value_name = "DIR", default_value = "/tmp")]
     folder: PathBuf,
+    /// Databases of PostgreSQL that were made
+    #[arg(skip)]
+    made: Arc<std::sync::Mutex<Vec<String>>>,
 }
 
 pub(crate) fn say(text: &str) {
@@ -40,8 +45,40 @@ pub(crate) fn complain(text: &str) -> ExitCode {
 }
 
 impl Place {
+    /// A database of the engine, whose URL it is.
+    pub(crate) fn on_postgres(&self, url: String) -> Self {
+        Self { postgres: Some(url), folder: self.folder.clone(), made: Arc::default() }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn is_postgres(&self) -> bool {
+        self.postgres.is_some()
+    }
+
     pub(crate) fn engine(&self) -> &'static str {
         if self.postgres.is_some() { "PostgreSQL" } else { "SQLite FULL" }
+    }
+
+    /// Takes away what this run made.
+    pub(crate) async fn clear(&self) -> Result<()> {
+        let mine = format!("_{}", std::process::id());
+        for entry in std::fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with("duet_bench_") && name.ends_with(&mine) {
+                std::fs::remove_dir_all(entry.path())?;
+            }
+        }
+        let Some(url) = &self.postgres else { return Ok(()) };
+        let admin = Link::open(&Target::of(url, PATIENCE)?, PATIENCE.statement).await?;
+        let made = std::mem::take(&mut *self.made.lock().map_err(|_| "a bench that broke")?);
+        for name in made {
+            admin.batch(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
+        }
+        Ok(())
     }
 
     /// The URL of a database that is empty.
@@ -54,6 +91,7 @@ impl Place {
         };
         let admin = Link::open(&Target::of(url, PATIENCE)?, PATIENCE.statement).await?;
         admin.batch(format!("CREATE DATABASE {name}")).await?;
+        self.made.lock().map_err(|_| "a bench that broke")?.push(name.clone());
         let (host, _) = url.rsplit_once('/').ok_or("the URL names no database")?;
         Ok(format!("{host}/{name}"))
     }
@@ -128,6 +166,8 @@ pub(crate) struct Server {
     pub(crate) address: std::net::SocketAddr,
     pub(crate) token: String,
     database: String,
+    /// Its keys; gone with it.
+    data: PathBuf,
 }
 
 const EMAIL: &str = "bench@example.test";
@@ -140,7 +180,11 @@ impl Server {
 
     /// The same by another build of it.
     pub(crate) async fn of(program: PathBuf, database: &str) -> Result<Self> {
-        let data = std::env::temp_dir().join(format!("duet-bench-{}", std::process::id()));
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let data = std::env::temp_dir().join(format!("duet-bench-{}-{number}", std::process::id()));
+        // What it says stands beside its folder, which is its own to make.
+        let log = data.with_extension("log");
         let mut process = Command::new(&program)
             .args(["serve", "--listen", "127.0.0.1:0", "--database", database, "--data"])
             .arg(&data)
@@ -156,6 +200,7 @@ impl Server {
             .env("Bootstrap__Username", "bench")
             .env("Bootstrap__Password", PASSWORD)
             .stdout(Stdio::piped())
+            .stderr(std::fs::File::create(&log)?)
             .spawn()?;
         let output = process.stdout.take().ok_or("the server has no output")?;
         let mut address = None;
@@ -168,12 +213,14 @@ impl Server {
                 break;
             }
         }
-        let address = address.ok_or("the server did not start")?;
+        let Some(address) = address else {
+            return Err(format!("the server did not start: {}", std::fs::read_to_string(&log)?).into());
+        };
         let mut connection = Connection::open(address).await?;
         let login = json!({"email": EMAIL, "password": PASSWORD}).to_string();
         let answer = connection.send(&client::request("POST", "/b/api/auth/login", None, None, &login)).await?;
         let token = answer.json()?["token"].as_str().ok_or("no token")?.to_owned();
-        Ok(Self { process, program, address, token, database: database.to_owned() })
+        Ok(Self { process, program, address, token, database: database.to_owned(), data })
     }
 
     pub(crate) async fn ask(&self, method: &str, path: &str, business: Option<&str>, body: &str) -> Result<Value> {
@@ -187,11 +234,15 @@ impl Server {
 
     /// The time that it spent so far, its own and the system's for it, in ticks of the kernel.
     pub(crate) fn spent(&self) -> Result<u64> {
-        let told = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
-        // What the program is called may hold anything; the numbers come after it.
-        let (_, numbers) = told.rsplit_once(')').ok_or("the kernel does not say what a process spent")?;
-        let ticks = |place: usize| numbers.split_whitespace().nth(place).ok_or("no such number").map(str::parse::<u64>);
-        Ok(ticks(11)?? + ticks(12)??)
+        load::ticks(self.process.id())
+    }
+
+    pub(crate) fn subject(&self) -> Subject {
+        Subject { address: self.address, process: self.process.id() }
+    }
+
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// A company, and the identifiers of six of its accounts.
@@ -219,10 +270,9 @@ impl Server {
 
     fn proved(mut self, which: &[&str]) -> Result<bool> {
         self.stop();
-        let data = std::env::temp_dir().join(format!("duet-bench-{}", std::process::id()));
         let verified = Command::new(&self.program)
             .args(["verify", "--database", &self.database, "--data"])
-            .arg(&data)
+            .arg(&self.data)
             .args(which)
             .stdout(Stdio::null())
             .status()?;
@@ -241,5 +291,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
+        let _left = std::fs::remove_dir_all(&self.data);
+        let _said = std::fs::remove_file(self.data.with_extension("log"));
     }
 }

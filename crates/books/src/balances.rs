@@ -10,10 +10,8 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
 use schema::tables::{account_days, account_months, entries, entry_lines};
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, SimpleExpr};
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select,
-};
+use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
 use std::collections::HashMap;
 use words::sums::{Figure, Sums as _};
 
@@ -39,11 +37,7 @@ struct Sum {
 
 /// An exact sum: PostgreSQL would make it a decimal.
 pub fn sum(cx: &Cx<'_>, expression: SimpleExpr) -> SimpleExpr {
-    let sum = Func::sum(expression);
-    match cx.db.get_database_backend() {
-        DbBackend::Postgres => SimpleExpr::from(sum).cast_as(Alias::new("bigint")),
-        _ => sum.into(),
-    }
+    schema::reader::sum(cx.db.get_database_backend(), expression)
 }
 
 /// Balances of these accounts, or of all.

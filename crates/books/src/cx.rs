@@ -25,6 +25,7 @@ use crate::tax_codes::TaxCodes;
 use crate::terms::Terms;
 use schema::aliases::Aliases;
 use schema::key::ResourceKey;
+use schema::reader::{Alone, Host, Reader, Snapshot};
 use schema::rights::Action;
 use schema::tables::{DocumentKind, EntryRef, documents, entries, entry_lines};
 use std::collections::{HashMap, HashSet};
@@ -137,6 +138,19 @@ impl<'a> Cx<'a> {
     #[must_use]
     pub fn at_pace(self, pace: &'a Pace) -> Self {
         Self { pace: Some(pace), ..self }
+    }
+
+    /// The company in scope, for what only reads it.
+    pub async fn reader(&self) -> Result<Reader<'a>> {
+        let snapshot: &'a dyn Snapshot = match self.db {
+            Db::Reads(reads) => reads,
+            Db::Session(session) => session,
+        };
+        let host: &'a dyn Host = match self.pace {
+            Some(pace) => pace,
+            None => &Alone,
+        };
+        Reader::of(snapshot, self.business_id()?, host).await
     }
 
     /// Lets others go first, where this is a long read.

@@ -7,6 +7,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 use table::Column;
+use words::sown::{Fault, sown};
 
 /// Items by their identifiers, as documents are judged by them.
 pub async fn load(
@@ -16,5 +17,11 @@ pub async fn load(
 ) -> Result<Vec<table::Model>> {
     let rows =
         table::Entity::find().filter(Column::BusinessId.eq(business)).filter(Column::Id.is_in(asked.iter().copied()));
-    Ok(rows.all(connection).await?)
+    let mut items = rows.all(connection).await?;
+    if sown(Fault::ItemsAreAveraged) {
+        for item in &mut items {
+            item.cost_method = table::CostMethod::MovingAverage;
+        }
+    }
+    Ok(items)
 }

@@ -7,7 +7,7 @@
 //! - [`chart`], [`numbering`], [`periods`]: the facts that a document is judged by.
 //! - [`seal`]: how every row is known to have been written by the server.
 //! - [`limits`]: an entry that goes no further than its author may; the desk takes no other.
-//! - [`balances`]: figures from the rollups. [`audit`]: who changed what.
+//! - [`balances`], [`ends`]: figures from the rollups. [`audit`]: who changed what.
 
 pub mod abroad;
 pub mod access;
@@ -23,7 +23,7 @@ pub mod client;
 pub mod cx;
 pub mod database;
 pub mod desk;
-pub mod digest;
+pub mod ends;
 pub mod export;
 pub mod fair;
 pub mod gaps;
@@ -55,7 +55,7 @@ pub mod tax_facts;
 pub mod terms;
 
 pub(crate) use words::{
-    clock, currency, day, error, fault, field, ids, money, packed, quoting, stored, texts, wire_enum,
+    clock, currency, day, digest, error, fault, field, ids, money, packed, quoting, stored, texts, wire_enum,
 };
 
 /// Entries, records and facts are numbered from 1: what comes after this is all of them.

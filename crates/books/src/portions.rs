@@ -2,57 +2,17 @@
 
 use crate::cx::Cx;
 use crate::error::Result;
-use crate::ids::BusinessId;
 use schema::tables::{entries, entry_lines};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
 use words::sums::Sums as _;
 
-/// As many entries as are read at once.
-const PORTION: u64 = 2_000;
-/// As many lines, where no entry has more.
-pub const LINES: u64 = 10_000;
+pub use schema::reader::LINES;
 
 /// The entries after one, up to another, with all lines up to the last of them, and that one's number; all that is left, where that is
 /// no more than a portion. Lines between two entries, and after the last one, belong to none.
-pub async fn next_entries(
-    cx: &Cx<'_>,
-    last: i64,
-    until: i64,
-) -> Result<(Vec<entries::Model>, Vec<entry_lines::Model>, Option<i64>)> {
-    let business = cx.business_id()?;
-    let headers = entries::Entity::find()
-        .filter(entries::Column::BusinessId.eq(business))
-        .filter(entries::Column::Number.gt(last))
-        .filter(entries::Column::Number.lte(until))
-        .order_by_asc(entries::Column::Number)
-        .limit(PORTION);
-    let mut headers = headers.all(&cx.db).await?;
-    let mut end = (headers.len() as u64 >= PORTION).then(|| headers.last().map(|header| header.number)).flatten();
-    let lines = lines_between(business, last, end.unwrap_or(until)).limit(LINES + 1).all(&cx.db).await?;
-    if lines.len() as u64 <= LINES {
-        return Ok((headers, lines, end));
-    }
-    // Up to the last entry that is whole among them; at least one.
-    let cut = lines.last().map_or(last, |line| line.entry_number);
-    let whole = lines.iter().rev().map(|line| line.entry_number).find(|number| *number < cut).unwrap_or(cut);
-    end = Some(whole);
-    headers.retain(|header| header.number <= whole);
-    let lines = if whole == cut {
-        lines_between(business, last, whole).all(&cx.db).await?
-    } else {
-        lines.into_iter().take_while(|line| line.entry_number <= whole).collect()
-    };
-    Ok((headers, lines, end))
-}
-
-fn lines_between(business: BusinessId, after: i64, until: i64) -> Select<entry_lines::Entity> {
-    entry_lines::Entity::find()
-        .filter(entry_lines::Column::BusinessId.eq(business))
-        .filter(entry_lines::Column::EntryNumber.gt(after))
-        .filter(entry_lines::Column::EntryNumber.lte(until))
-        .order_by_asc(entry_lines::Column::EntryNumber)
-        .order_by_asc(entry_lines::Column::Position)
+pub async fn next_entries(cx: &Cx<'_>, last: i64, until: i64) -> Result<schema::reader::Portion> {
+    schema::reader::next_entries(&cx.db, cx.business_id()?, last, until).await
 }
 
 /// How many lines each of these entries has.

@@ -4,7 +4,7 @@
 //! and days, however many entries there are. What is asked as it was known earlier is the same less the lines that were
 //! recorded since.
 
-use crate::apart::numbers_of;
+use crate::apart::{Apart, numbers_of};
 use crate::balances::{last_known, sum};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
@@ -49,11 +49,12 @@ struct Row {
     credit: i64,
 }
 
-/// What every account was moved by in a span, but for what lies between two years: that is no business of either.
-pub async fn sums(cx: &Cx<'_>, span: Span, point: Point) -> Result<Sums> {
+/// What every account was moved by in a span, but for what lies between two years, which is no business of either; and
+/// that by itself.
+pub async fn sums(cx: &Cx<'_>, span: Span, point: Point, apart: Apart) -> Result<(Sums, Sums)> {
     let mut sums = Sums::new();
     if span.from.is_some_and(|from| from > span.to) {
-        return Ok(sums);
+        return Ok((sums, Sums::new()));
     }
     let (months, days) = parts(span);
     if let Some(months) = months {
@@ -83,15 +84,22 @@ pub async fn sums(cx: &Cx<'_>, span: Span, point: Point) -> Result<Sums> {
         let since = of_lines(cx, span)?.filter(entry_lines::Column::EntryNumber.gt(known));
         gather(cx, since, &mut sums, -1).await?;
     }
-    gather(cx, of_years(cx, span, known)?, &mut sums, -1).await?;
+    let between = between_years(cx, span, point, apart).await?;
+    for (id, years) in &between {
+        let of_account = sums.entry(*id).or_default();
+        of_account.debit -= years.debit;
+        of_account.credit -= years.credit;
+    }
     sums.retain(|_, moved| *moved != Moved::default());
-    Ok(sums)
+    Ok((sums, between))
 }
 
 /// What lies between two years, as far as it stands on the days of a span.
-pub async fn between_years(cx: &Cx<'_>, span: Span, point: Point) -> Result<Sums> {
+pub async fn between_years(cx: &Cx<'_>, span: Span, point: Point, apart: Apart) -> Result<Sums> {
     let mut sums = Sums::new();
-    gather(cx, of_years(cx, span, last_known(cx, point).await?)?, &mut sums, 1).await?;
+    if apart.year_ends {
+        gather(cx, of_years(cx, span, last_known(cx, point).await?)?, &mut sums, 1).await?;
+    }
     Ok(sums)
 }
 

@@ -7,6 +7,7 @@ use crate::day::Day;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::wire_enum;
+use books::apart::Apart;
 use books::cx::{Cx, Point};
 use books::sums::Span;
 use kit::list::{FilterValue, ListQuery, Parameter, Reads};
@@ -178,6 +179,8 @@ pub struct Asked {
     pub(super) span: Span,
     pub(super) as_of: Day,
     pub(super) point: Point,
+    /// What the books have that is no business of the days it lies on.
+    pub(super) apart: Apart,
     pub(super) periods: i64,
     pub(super) interval: Interval,
     pub(super) beside: Option<Beside>,
@@ -259,7 +262,7 @@ impl Asked {
         Ok(cx.aliases()?.known_at(self.point.known_at))
     }
 
-    pub(super) fn read(cx: &Cx<'_>, query: &ListQuery) -> Result<Self> {
+    pub(super) fn read(cx: &Cx<'_>, query: &ListQuery, apart: Apart) -> Result<Self> {
         let (business, today) = (cx.business()?, cx.today()?);
         let mut faults = FieldErrors::default();
         let to = day(query, ["to", "toDate"], &mut faults);
@@ -301,6 +304,7 @@ impl Asked {
             span: Span { from: Some(from), to },
             as_of,
             point: Point { known_at, ..Point::default() },
+            apart,
             periods,
             interval: choice(query, "interval").unwrap_or_default(),
             beside,

@@ -72,7 +72,7 @@ pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &
     }
     let open: Vec<RecordId> = open.into_iter().collect();
     let history = History::of(cx, &open.iter().copied().collect(), Some(last), asked.point).await?;
-    let accounts: HashMap<RecordId, &accounts::Model> = chart.0.iter().map(|account| (account.id, account)).collect();
+    let accounts: HashMap<RecordId, &accounts::Charted> = chart.0.iter().map(|account| (account.id, account)).collect();
     let coin = coin(cx)?;
     for portion in open.chunks(PORTION) {
         for (id, document) in documents(cx, portion, last, asked).await? {
@@ -173,41 +173,41 @@ async fn documents(cx: &Cx<'_>, ids: &[RecordId], to: Day, asked: &Asked) -> Res
 }
 
 /// Whether what a document posted on an account waits until it is settled.
-fn waits(account: &accounts::Model) -> bool {
+fn waits(account: &accounts::Charted) -> bool {
     is_earned(account) && account.r#type != AccountType::Cogs
 }
 
 /// Whether goods stand on it, or what they cost.
-fn is_goods(account: &accounts::Model) -> bool {
+fn is_goods(account: &accounts::Charted) -> bool {
     matches!(account.keeper, Keeper::Stock | Keeper::Accruals) || account.r#type == AccountType::Cogs
 }
 
 /// Whether it is what goods of a sale cost, which is nothing that the other side pays.
-fn is_cost_of_goods(account: &accounts::Model, line: &Posted) -> bool {
+fn is_cost_of_goods(account: &accounts::Charted, line: &Posted) -> bool {
     is_goods(account)
         || (account.class == AccountClass::Expense && line.item_id.is_some() && line.tax_code_id.is_none())
 }
 
 impl Document {
     /// What of it is a sale stands on the other side.
-    fn turned(&self, amount: Money, accounts: &HashMap<RecordId, &accounts::Model>) -> Money {
+    fn turned(&self, amount: Money, accounts: &HashMap<RecordId, &accounts::Charted>) -> Money {
         if self.is_sale(accounts) { amount.negated() } else { amount }
     }
 
     /// The account that it is owed on, as it was known last.
-    fn control(&self, accounts: &HashMap<RecordId, &accounts::Model>) -> Option<RecordId> {
+    fn control(&self, accounts: &HashMap<RecordId, &accounts::Charted>) -> Option<RecordId> {
         let of_party =
             |line: &&Posted| accounts.get(&line.account_id).is_some_and(|one| one.keeper == Keeper::OpenItems);
         self.lines.iter().rfind(of_party).map(|line| line.account_id)
     }
 
-    fn is_sale(&self, accounts: &HashMap<RecordId, &accounts::Model>) -> bool {
+    fn is_sale(&self, accounts: &HashMap<RecordId, &accounts::Charted>) -> bool {
         let control = self.control(accounts).and_then(|id| accounts.get(&id));
         control.is_some_and(|account| account.class == AccountClass::Asset)
     }
 
     /// Its parts at the end of a day, by what they are.
-    fn parts(&self, accounts: &HashMap<RecordId, &accounts::Model>, day: Day) -> Result<Vec<(Key, Part)>, TooLarge> {
+    fn parts(&self, accounts: &HashMap<RecordId, &accounts::Charted>, day: Day) -> Result<Vec<(Key, Part)>, TooLarge> {
         let is_sale = self.is_sale(accounts);
         let mut sums: BTreeMap<Key, Money> = BTreeMap::new();
         let mut named: HashSet<(i64, i64)> = HashSet::new();
@@ -277,7 +277,7 @@ impl Document {
     /// Adds what does not count yet, and what of it is open with the party.
     fn put_off(
         &self,
-        accounts: &HashMap<RecordId, &accounts::Model>,
+        accounts: &HashMap<RecordId, &accounts::Charted>,
         parts: &[(Key, Part)],
         due: &[Figures],
         waiting: &mut Balances,

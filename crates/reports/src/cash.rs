@@ -5,11 +5,12 @@ use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, TO, T
 use super::form::{Example, Form, Holds};
 use super::lines::{amount, within};
 use super::sheet::{Own, Row, RowType, Sheet};
-use super::statements::{Chart, account_row, at_end, at_end_of, is_earned};
+use super::statements::{Chart, account_row, is_earned, without_years};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use books::chart::SystemRole;
 use books::cx::Cx;
+use books::ends::at;
 use books::sums::{Sums, sums};
 use kit::list::Parameter;
 use rules::account::AccountClass;
@@ -64,13 +65,12 @@ impl Report for EquityChanges {
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Changed> {
         let from = asked.span.from.unwrap_or(asked.span.to);
-        Ok(Changed {
-            chart: Chart::of(cx).await?,
-            own: Own(cx.business()?.currency_decimals),
-            before: at_end(cx, from.previous(), asked.point).await?,
-            moved: sums(cx, asked.span, asked.point).await?,
-            after: at_end_of(cx, asked.span, asked.point).await?,
-        })
+        let days = [from.previous(), asked.span.to];
+        let [before, mut after] = at(cx, days, asked.point).await?;
+        let (moved, between) = sums(cx, asked.span, asked.point, asked.apart).await?;
+        without_years(&mut after, &between);
+        let (chart, own) = (Chart::of(cx).await?, Own(cx.business()?.currency_decimals));
+        Ok(Changed { chart, own, before, moved, after })
     }
 
     fn fold(facts: Changed, asked: &Asked) -> Result<Sheet> {
@@ -169,7 +169,7 @@ impl Report for FxGains {
     type Facts = Gained;
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Gained> {
-        let (chart, moved) = (cx.chart().await?, sums(cx, asked.span, asked.point).await?);
+        let (chart, moved) = (cx.chart().await?, sums(cx, asked.span, asked.point, asked.apart).await?.0);
         let mut parts = Vec::new();
         for role in [SystemRole::RealisedExchange, SystemRole::UnrealisedExchange] {
             let account = chart.roles().id(role);

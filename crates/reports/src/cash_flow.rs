@@ -10,10 +10,11 @@ use super::Report;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, METHOD, Method, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
 use super::sheet::{Own, Row, RowType, Sheet};
-use super::statements::{Chart, account_row, at_end, is_earned};
+use super::statements::{Chart, account_row, is_earned};
 use crate::error::Result;
 use crate::ids::RecordId;
 use books::cx::Cx;
+use books::ends::at;
 use flows::{Activity, Flows};
 use kit::list::Parameter;
 use rules::account::CashFlowSection;
@@ -90,8 +91,8 @@ impl Report for CashFlow {
                 .sum()
         };
         let from = asked.span.from.unwrap_or(asked.span.to);
-        let opening = held(at_end(cx, from.previous(), asked.point).await?);
-        let closing = held(at_end(cx, asked.span.to, asked.point).await?);
+        let [before, then] = at(cx, [from.previous(), asked.span.to], asked.point).await?;
+        let (opening, closing) = (held(before), held(then));
         Ok(Flowed { chart, own: Own(cx.business()?.currency_decimals), flows, opening, closing })
     }
 
@@ -138,7 +139,7 @@ impl Report for CashFlow {
 
 /// The accounts on the other side of what moved money.
 fn direct(chart: &Chart, flows: &Flows, section: CashFlowSection, shown: (Own, bool)) -> (i64, Vec<Row>) {
-    let of_section = |account: &accounts::Model| flows.direct(Activity::Section(section), account.id);
+    let of_section = |account: &accounts::Charted| flows.direct(Activity::Section(section), account.id);
     let held = chart.0.iter().filter(|account| flows.is_other(account.id));
     let own = held.filter(|account| section == account.cash_flow() || of_section(account) != 0);
     listed(own.map(|account| (account, of_section(account))), shown)
@@ -148,11 +149,11 @@ fn direct(chart: &Chart, flows: &Flows, section: CashFlowSection, shown: (Own, b
 fn indirect(chart: &Chart, flows: &Flows, shown: (Own, bool)) -> (i64, Vec<Row>) {
     let others = || chart.0.iter().filter(|account| flows.is_other(account.id));
     let profit: i64 = others().filter(|account| is_earned(account)).map(|account| flows.moved(account.id)).sum();
-    let rest = |account: &accounts::Model| {
+    let rest = |account: &accounts::Charted| {
         let moved = if is_earned(account) { 0 } else { flows.moved(account.id) };
         moved - flows.elsewhere(account.id)
     };
-    let is_operating = |account: &&accounts::Model| account.cash_flow() == CashFlowSection::Operating;
+    let is_operating = |account: &&accounts::Charted| account.cash_flow() == CashFlowSection::Operating;
     let outside = others().filter(|account| !is_operating(account) && !sown(Fault::NonCashForgotten));
     let outside = outside.map(|account| (account, rest(account)));
     let (of_others, outside) = listed(outside, (shown.0, false));
@@ -166,7 +167,7 @@ fn indirect(chart: &Chart, flows: &Flows, shown: (Own, bool)) -> (i64, Vec<Row>)
 }
 
 fn listed<'c>(
-    figures: impl Iterator<Item = (&'c accounts::Model, i64)>,
+    figures: impl Iterator<Item = (&'c accounts::Charted, i64)>,
     (own, include_zero): (Own, bool),
 ) -> (i64, Vec<Row>) {
     let mut sum = 0;

@@ -6,14 +6,16 @@ use super::asked::{ACCOUNT, Asked, FORMAT, FROM, FROM_DATE, Fixed, KNOWN_AT, Mar
 use super::form::{Example, Form, Holds};
 use super::lines::{after, alone, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
-use super::statements::{Chart, account_row, at_end, at_end_of, carry_on};
+use super::statements::{Chart, account_row, carry_on, without_years};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use books::apart::between_years;
 use books::balances::sum;
+use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
-use books::sums::{Span, sums};
+use books::ends::at;
+use books::sums::{Span, between_years as in_years, sums};
 pub(super) use day_book::DayBook;
 use kit::list::Parameter;
 use schema::account as accounts;
@@ -334,13 +336,13 @@ async fn openings(
     narrow: Condition,
 ) -> Result<HashMap<RecordId, i64>> {
     if asked.party.is_none() {
-        let mut all = match span.from {
-            None => at_end(cx, span.to, asked.point).await?,
-            Some(_) => at_end_of(cx, span, asked.point).await?,
-        };
         let first = asked.span.from.unwrap_or(asked.span.to);
-        let earlier = at_end(cx, cx.business()?.fiscal_year_start(first).previous(), asked.point).await?;
-        carry_on(&mut all, &earlier, chart, cx.chart().await?.roles().retained_earnings.id());
+        let days = [span.to, cx.business()?.fiscal_year_start(first).previous()];
+        let [mut all, earlier] = at(cx, days, asked.point).await?;
+        if span.from.is_some() {
+            without_years(&mut all, &in_years(cx, span, asked.point, asked.apart).await?);
+        }
+        carry_on(&mut all, &earlier, chart, in_role(cx.business()?, SystemRole::RetainedEarnings)?);
         all.retain(|id, _| asked.account.is_none_or(|account| account == *id));
         return Ok(all);
     }
@@ -359,7 +361,7 @@ async fn openings(
 /// Debits and credits of what is asked for.
 async fn sides(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<[i64; 2]> {
     if asked.party.is_none() {
-        let moved = sums(cx, asked.span, asked.point).await?;
+        let (moved, _) = sums(cx, asked.span, asked.point, asked.apart).await?;
         let mine = moved.iter().filter(|(id, _)| asked.account.is_none_or(|account| account == **id));
         return Ok(mine.fold([0, 0], |[debit, credit], (_, moved)| [debit + moved.debit, credit + moved.credit]));
     }
@@ -393,7 +395,7 @@ async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>, fixed
         .into_tuple()
         .one(&cx.db)
         .await?;
-    let moved = sums(cx, asked.span, asked.point).await?;
+    let (moved, _) = sums(cx, asked.span, asked.point, asked.apart).await?;
     Ok((count, total.summed_up(), moved.values().map(|moved| moved.debit).sum()))
 }
 

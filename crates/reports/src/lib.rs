@@ -27,6 +27,7 @@ use crate::clock::Instant;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use ::books::BEFORE_THE_FIRST;
+use ::books::apart::standing;
 use ::books::aside;
 use ::books::balances::last_known;
 use ::books::cx::Cx;
@@ -223,14 +224,9 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
 
 fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
     Box::pin(async move {
-        let asked = Asked::read(cx, query)?;
-        let sequence = match last_known(cx, asked.point).await? {
-            Some(known) => known,
-            None => books::Entity::find_by_id(cx.business_id()?)
-                .one(&cx.db)
-                .await?
-                .map_or(BEFORE_THE_FIRST, |row| row.entry_number),
-        };
+        let (last, apart) = standing(cx).await?;
+        let asked = Asked::read(cx, query, apart)?;
+        let sequence = last_known(cx, asked.point).await?.unwrap_or(last);
         let facts = R::gather(cx, &asked).await?;
         let sheet = aside::computed(|| R::fold(facts, &asked))?;
         let business = cx.business()?;
@@ -278,7 +274,10 @@ impl<R: Report> Portions for Written<R> {
             let first = self.asked.is_none();
             let mut asked = match self.asked.take() {
                 Some(asked) => asked,
-                None => Asked { window: Window::After(None), ..Asked::read(cx, query)? },
+                None => {
+                    let (_, apart) = standing(cx).await?;
+                    Asked { window: Window::After(None), ..Asked::read(cx, query, apart)? }
+                }
             };
             if first && R::PAGED {
                 let books = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;

@@ -2,7 +2,7 @@
 
 use super::asked::{Asked, Mark};
 use crate::error::Result;
-use books::apart::numbers_of;
+use books::apart::{Apart, numbers_of};
 use books::balances::{last_known, sum};
 use books::cx::Cx;
 use books::sums::Span;
@@ -35,7 +35,7 @@ pub(super) async fn alone(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Sele
 
 /// The same, within the years: what lies between two of them is no movement of either.
 pub(super) async fn within(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
-    without(cx, of_span(cx, span, asked).await?, &[EntryKind::YearEnd])
+    without(cx, of_span(cx, span, asked).await?, &[EntryKind::YearEnd], asked.apart)
 }
 
 /// What documents of these kinds came to by themselves: not what allocations posted for them, nor what took that back.
@@ -72,8 +72,13 @@ pub(super) fn without(
     cx: &Cx<'_>,
     lines: Select<entry_lines::Entity>,
     kinds: &[EntryKind],
+    there: Apart,
 ) -> Result<Select<entry_lines::Entity>> {
-    Ok(lines.filter(entry_lines::Column::EntryNumber.not_in_subquery(numbers_of(cx, kinds)?)))
+    let kinds: Vec<EntryKind> = there.of(kinds).collect();
+    if kinds.is_empty() {
+        return Ok(lines);
+    }
+    Ok(lines.filter(entry_lines::Column::EntryNumber.not_in_subquery(numbers_of(cx, &kinds)?)))
 }
 
 /// Lines after the one that a portion ended with, in the order of days, entries and lines.

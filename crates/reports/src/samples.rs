@@ -4,12 +4,11 @@
 
 use super::asked::Asked;
 use super::sheet::{Cell, Row, Sheet};
-use crate::clock::Instant;
-use crate::ids::{BusinessId, RecordId, UserId};
-use crate::stored::AsJson;
+use crate::ids::RecordId;
+use books::apart::Apart;
 use books::cx::Point;
 use books::sums::Span;
-use rules::account::{AccountStatus, AccountType};
+use rules::account::AccountType;
 use schema::account as accounts;
 use std::collections::HashMap;
 
@@ -18,33 +17,15 @@ pub(super) fn id(number: u128) -> RecordId {
 }
 
 /// An account that is known by its code.
-pub(super) fn account(code: u128, r#type: AccountType) -> accounts::Model {
-    accounts::Model {
-        business_id: BusinessId::default(),
+pub(super) fn account(code: u128, r#type: AccountType) -> accounts::Charted {
+    accounts::Charted {
         id: id(code),
         code: code.to_string(),
         name: r#type.to_string(),
-        name_key: String::new(),
         r#type,
         class: r#type.class(),
-        parent_id: None,
-        is_group: false,
-        currency: None,
-        description: None,
         cash_flow_section: None,
-        allow_manual_posting: true,
         keeper: rules::keeper::Keeper::of(r#type, false, &[], false),
-        as_said_until: books::BEFORE_THE_FIRST,
-        bank_details: None,
-        status: AccountStatus::Active,
-        external_id: None,
-        tags: AsJson(Vec::new()),
-        search: String::new(),
-        version: 1,
-        created_at: Instant::default(),
-        created_by: UserId::default(),
-        updated_at: Instant::default(),
-        updated_by: UserId::default(),
     }
 }
 
@@ -60,6 +41,7 @@ pub(super) fn asked(from: &str, to: &str) -> Asked {
         span: Span { from: Some(from.parse().unwrap()), to },
         as_of: to,
         point: Point::default(),
+        apart: Apart::default(),
         periods: 1,
         interval: super::asked::Interval::default(),
         beside: None,

@@ -13,34 +13,33 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 pub(super) use balance_sheet::BalanceSheet;
-use books::balances::balances;
-use books::cx::{Cx, Point};
-use books::sums::{Span, Sums, between_years, sums};
+use books::cx::Cx;
+pub(super) use books::ends::Ends as Balances;
+use books::ends::at_ends;
+use books::sums::{Span, Sums, sums};
 use kit::list::Parameter;
 use rules::account::{AccountClass, AccountType};
 use schema::account as accounts;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 pub(super) use trial_balance::TrialBalance;
 use words::sums::Sums as _;
 
-/// What accounts come to, in the company's currency.
-pub(super) type Balances = HashMap<RecordId, i64>;
-
 /// The accounts that carry figures, in the order of their codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chart(pub(super) Vec<accounts::Model>);
+pub(super) struct Chart(pub(super) Vec<accounts::Charted>);
 
 impl Chart {
     pub(super) async fn of(cx: &Cx<'_>) -> Result<Self> {
         let all = accounts::Entity::find()
             .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
             .filter(accounts::Column::IsGroup.eq(false))
-            .order_by_asc(accounts::Column::Code);
+            .order_by_asc(accounts::Column::Code)
+            .into_partial_model();
         Ok(Self(all.all(&cx.db).await?))
     }
 
-    fn of_types<'c>(&'c self, types: &'c [AccountType]) -> impl Iterator<Item = &'c accounts::Model> {
+    fn of_types<'c>(&'c self, types: &'c [AccountType]) -> impl Iterator<Item = &'c accounts::Charted> {
         self.0.iter().filter(|account| types.contains(&account.r#type))
     }
 
@@ -49,28 +48,15 @@ impl Chart {
     }
 }
 
-pub(super) const fn is_earned(account: &accounts::Model) -> bool {
+pub(super) const fn is_earned(account: &accounts::Charted) -> bool {
     matches!(account.class, AccountClass::Income | AccountClass::Expense)
 }
 
-/// What all accounts come to at the end of a day, in the company's currency.
-pub(super) async fn at_end(cx: &Cx<'_>, day: Day, point: Point) -> Result<Balances> {
-    let found = balances(cx, None, Point { as_of: Some(day), ..point }).await?;
-    let mut by_account: Balances = HashMap::new();
-    for ((account, _), balance) in found {
-        *by_account.entry(account).or_default() += balance.base;
+/// Without what was brought from one year to the next on some days: closing a year changes none of its figures.
+pub(super) fn without_years(at: &mut Balances, between: &Sums) {
+    for (id, moved) in between {
+        *at.entry(*id).or_default() -= moved.net();
     }
-    Ok(by_account)
-}
-
-/// The same, without what was brought from one year to the next on the days of a span: closing a year changes none of its
-/// figures.
-pub(super) async fn at_end_of(cx: &Cx<'_>, span: Span, point: Point) -> Result<Balances> {
-    let mut at = at_end(cx, span.to, point).await?;
-    for (id, moved) in between_years(cx, span, point).await? {
-        *at.entry(id).or_default() -= moved.net();
-    }
-    Ok(at)
 }
 
 /// Carries what was earned in earlier years on with the retained earnings, as closing those years does.
@@ -103,7 +89,7 @@ fn section(
     (Row::section(key, label, own.cells(&sums), rows), sums)
 }
 
-pub(super) fn account_row(account: &accounts::Model, values: Vec<Cell>) -> Row {
+pub(super) fn account_row(account: &accounts::Charted, values: Vec<Cell>) -> Row {
     Row {
         key: account.code.clone(),
         r#type: RowType::Account,
@@ -185,11 +171,12 @@ impl Report for ProfitAndLoss {
         let day_before = |span: &Span| span.from.unwrap_or(span.to).previous();
         let days: Vec<Day> = spans.iter().flat_map(|span| [day_before(span), span.to]).collect();
         let mut uncounted = waiting(cx, &chart, &days, asked).await?.into_iter();
+        let mut ends = at_ends(cx, &days, asked.point).await?.into_iter();
         let mut periods = Vec::new();
         for span in spans {
-            let mut moved = sums(cx, span, asked.point).await?;
-            let mut before = at_end(cx, day_before(&span), asked.point).await?;
-            let mut after = at_end_of(cx, span, asked.point).await?;
+            let (mut moved, between) = sums(cx, span, asked.point, asked.apart).await?;
+            let Some((mut before, mut after)) = ends.next().zip(ends.next()) else { break };
+            without_years(&mut after, &between);
             if let Some((not_before, not_after)) = uncounted.next().zip(uncounted.next()) {
                 take_off(&mut before, &not_before);
                 take_off(&mut after, &not_after);

@@ -72,7 +72,7 @@ struct Group {
 /// Lines of what was traded over some days. What books begin with was traded before them, and what is written off was
 /// sold all the same.
 async fn lines_of<T: Told>(cx: &Cx<'_>, span: Span, asked: &Asked) -> Result<Select<entry_lines::Entity>> {
-    let lines = without(cx, of_span(cx, span, asked).await?, &[EntryKind::Opening])?;
+    let lines = without(cx, of_span(cx, span, asked).await?, &[EntryKind::Opening], asked.apart)?;
     let lines = of_documents(cx, lines, kinds(T::SALES))?;
     let written_off = documents::Entity::find()
         .select_only()
@@ -278,7 +278,7 @@ impl Report for ItemProfitability {
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Profits> {
         let mut figures = Vec::new();
         let mut apart = [0; 2];
-        let moved = sums(cx, asked.span, asked.point).await?;
+        let (moved, _) = sums(cx, asked.span, asked.point, asked.apart).await?;
         for (place, r#type) in [AccountType::Income, AccountType::Cogs].into_iter().enumerate() {
             let accounts = of_type(cx, r#type).await?;
             apart[place] = accounts.iter().filter_map(|id| moved.get(id)).map(|moved| moved.net()).sum();

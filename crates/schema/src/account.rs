@@ -4,8 +4,8 @@ use crate::bank::BankDetails;
 use crate::clock::Instant;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::stored::AsJson;
-use rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection};
-use rules::keeper::Keeper;
+pub use rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection};
+pub use rules::keeper::Keeper;
 use sea_orm::entity::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -50,7 +50,31 @@ impl ActiveModelBehavior for ActiveModel {}
 impl Model {
     /// Where its movements stand in the cash flow: where it says, else where accounts of its type do.
     pub fn cash_flow(&self) -> CashFlowSection {
-        let own = self.cash_flow_section.filter(|own| (*own == CashFlowSection::Cash) == self.r#type.holds_money());
-        own.unwrap_or(self.r#type.cash_flow_section())
+        cash_flow(self.cash_flow_section, self.r#type)
+    }
+}
+
+fn cash_flow(said: Option<CashFlowSection>, r#type: AccountType) -> CashFlowSection {
+    let own = said.filter(|own| (*own == CashFlowSection::Cash) == r#type.holds_money());
+    own.unwrap_or(r#type.cash_flow_section())
+}
+
+/// An account as far as figures need it.
+#[derive(Clone, Debug, PartialEq, Eq, DerivePartialModel)]
+#[sea_orm(entity = "Entity")]
+pub struct Charted {
+    pub id: RecordId,
+    pub code: String,
+    pub name: String,
+    pub r#type: AccountType,
+    pub class: AccountClass,
+    pub cash_flow_section: Option<CashFlowSection>,
+    pub keeper: Keeper,
+}
+
+impl Charted {
+    /// Where its movements stand in the cash flow.
+    pub fn cash_flow(&self) -> CashFlowSection {
+        cash_flow(self.cash_flow_section, self.r#type)
     }
 }

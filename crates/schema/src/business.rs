@@ -8,7 +8,7 @@ use crate::item::CostMethod;
 use crate::money::{Money, Percent, Rounding};
 use crate::stored::AsJson;
 use crate::wire_enum;
-use rules::chart::{ChartTemplate, SystemRole};
+pub use rules::chart::{ChartTemplate, SystemRole};
 use rules::tax::{TaxBasis, TaxRounding};
 use schemars::JsonSchema;
 use sea_orm::entity::prelude::*;

@@ -1,7 +1,7 @@
 //! The rows of all tables of the books, and what their columns hold.
 //!
 //! Owns: how each record is kept, what resources are called, what roles and permission sets allow, and who a row's party
-//! is by now. Refuses: to ask a database for anything but that last.
+//! is by now, and the one way in which a company is read at one moment ([`reader`]). Refuses: to know which engine answers.
 
 pub mod account;
 pub mod address;
@@ -21,6 +21,7 @@ pub mod number_series;
 pub mod party;
 pub mod payment_term;
 pub mod permission;
+pub mod reader;
 pub mod rights;
 pub mod settled;
 pub mod some;

@@ -6,7 +6,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Percent;
 use crate::payment_term::MasterStatus;
 use crate::stored::AsJson;
-use rules::tax::{TaxComponent, TaxDirection, TaxKind};
+pub use rules::tax::{TaxComponent, TaxDirection, TaxKind};
 use sea_orm::entity::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]

@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod currency;
 pub mod day;
+pub mod digest;
 pub mod error;
 pub mod exact;
 pub mod fault;

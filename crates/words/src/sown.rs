@@ -169,6 +169,18 @@ faults! {
     AliasForgotten,
     /// A statement in dollars tells the base.
     StatementInBase,
+    /// An order is done when it is delivered, whatever is not invoiced yet.
+    StageWithoutItsNotes,
+    /// What follows an order is not looked for.
+    FollowersForgotten,
+    /// Of what an order has, the last line is not looked at.
+    LineOfChainForgotten,
+    /// A story of stock begins at what an item is bought for, whatever its standard cost.
+    BeginsAtPurchasePrice,
+    /// Every item is judged as one at its average.
+    ItemsAreAveraged,
+    /// The chart forgets which accounts hold tax.
+    KeeperOfTaxForgotten,
 }
 
 /// Whether this fault is sown in this process.

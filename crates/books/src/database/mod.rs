@@ -14,6 +14,7 @@ mod postgres;
 mod sqlite;
 mod standing;
 
+use ::schema::reader::Snapshot;
 use migrations::{Sign, schema};
 pub use openly::unverified_host;
 pub use postgres_kit::Patience;
@@ -450,6 +451,30 @@ statements_go_to!(
     Self::Postgres(session) => session,
 );
 statements_go_to!(Db<'_>, self => Self::Reads(reads) => reads, Self::Session(session) => session);
+
+/// What a reader asks through.
+macro_rules! answers {
+    ($($type:ty),+) => {
+        $(
+            #[async_trait::async_trait]
+            impl Snapshot for $type {
+                fn backend(&self) -> DbBackend {
+                    self.get_database_backend()
+                }
+
+                async fn first(&self, question: Statement) -> Result<Option<QueryResult>, DbErr> {
+                    self.query_one_raw(question).await
+                }
+
+                async fn all(&self, question: Statement) -> Result<Vec<QueryResult>, DbErr> {
+                    self.query_all_raw(question).await
+                }
+            }
+        )+
+    };
+}
+
+answers!(Reads, Session);
 
 #[cfg(test)]
 pub mod tests;

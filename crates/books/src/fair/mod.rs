@@ -171,6 +171,13 @@ impl Pace {
     }
 }
 
+#[async_trait::async_trait]
+impl schema::reader::Host for Pace {
+    async fn pause(&self) -> Result<()> {
+        Self::pause(self).await
+    }
+}
+
 /// Waits in line until it is dropped.
 struct InLine<'p> {
     place: &'p Place,

@@ -8,6 +8,7 @@ use crate::money::Quantity;
 use schema::tables::{Stage, progress};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
+use words::sown::{Fault, sown};
 
 /// The lines of a document, and those of the notes that follow an order.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +21,8 @@ impl Chain {
     /// Whether nothing of a line is left to be delivered, invoiced or credited.
     fn is_done(&self, line: &Line) -> bool {
         let mut notes = self.notes.iter().filter(|note| note.source_line_id == Some(line.line_id));
-        line.open() <= Quantity::ZERO && (!line.is_order() || notes.all(|note| note.open() == Quantity::ZERO))
+        let invoiced = sown(Fault::StageWithoutItsNotes) || notes.all(|note| note.open() == Quantity::ZERO);
+        line.open() <= Quantity::ZERO && (!line.is_order() || invoiced)
     }
 
     pub fn is_all_done(&self) -> bool {
@@ -93,6 +95,11 @@ pub async fn chains(cx: &Cx<'_>, ids: &[RecordId]) -> Result<HashMap<RecordId, C
     }
     for line in lines {
         chains.entry(line.document_id).or_default().lines.push(line);
+    }
+    if sown(Fault::LineOfChainForgotten) {
+        for chain in chains.values_mut().filter(|chain| chain.lines.len() > 1) {
+            chain.lines.pop();
+        }
     }
     Ok(chains)
 }

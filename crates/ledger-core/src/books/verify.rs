@@ -1,167 +1,81 @@
-//! The proof of a company's books: everything is recomputed from the lines and compared with what is kept.
-//!
-//! Each check has two figures that must be equal, and says where they are not. The ledger is read once, in
-//! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
+//! The proof of the books: what crate `proof` makes of their rows, and what is proved with the key that sealed them.
 
-mod counts;
-mod courses;
-mod goods;
-mod installation;
-mod numbers;
-mod progress;
-mod purses;
-mod replay;
-mod rollups;
 mod seals;
-mod shares;
-mod standings;
-mod subledgers;
-mod taxes;
-mod walk;
-mod years;
-
-pub use self::goods::{Kept, Off};
 
 use crate::day::Day;
 use crate::error::{Error, Result};
-use crate::money::Money;
+use crate::ids::{BusinessId, RecordId};
 use ::books::cx::Cx;
-pub(crate) use installation::installation;
-use rollups::recompute;
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::fmt::Debug;
-use walk::{Sums, Walk};
+use ::books::{BEFORE_THE_FIRST, aside, audit};
+pub use proof::{Check, Kept, Off, Verdict};
+use proof::{Findings, Told, Wide};
+use reports::CashDue;
+use schema::tables::books;
+use sea_orm::EntityTrait;
+use std::collections::{BTreeSet, HashMap};
+use std::future::{Future, poll_fn};
 
-/// What the proof came to.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Verdict {
-    /// Whether every check holds.
-    pub ok: bool,
-    /// The checks, each with its two figures.
-    pub checks: Vec<Check>,
-    /// SHA-256 of the whole ledger without its identifiers: numbers, dates, accounts by their codes, amounts, words.
-    /// Companies with the same digest have the same books.
-    pub digest: String,
-}
+/// What the reports tell of a company.
+struct Reported<'c, 'a>(&'c Cx<'a>);
 
-/// One identity of the books.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Check {
-    /// Its stable identifier, such as `V1`.
-    pub id: String,
-    /// What must be so.
-    pub name: String,
-    /// What is kept.
-    pub left: String,
-    /// What it must be.
-    pub right: String,
-    /// Whether it is so, or nothing is wrong while it is not.
-    pub ok: bool,
-    /// Where it is not, at most 50 places.
-    pub findings: Vec<String>,
-}
-
-impl Check {
-    /// The engine's own check of its file.
-    pub(crate) fn of_engine(found: Vec<String>) -> Self {
-        Self::none("V13", "The database file is whole", found)
-    }
-
-    /// What differs from the schema that the migrations make.
-    pub(crate) fn of_schema(found: Vec<String>) -> Self {
-        Self::none("V16", "The schema is what the migrations made", found)
-    }
-
-    /// What is not as a head says that was kept elsewhere.
-    pub fn of_heads(found: Vec<String>) -> Self {
-        Self::none("V17", "Nothing went back behind the heads that were kept", found)
-    }
-
-    /// What is nothing wrong, and is to be looked at where it is not as it should be in the end.
-    fn warning(id: &str, name: &str, left: impl ToString, right: impl ToString, warning: &str) -> Self {
-        let mut check = Self::of(id, name, left, right, Findings::default());
-        if !check.ok {
-            check.findings.push(warning.into());
-        }
-        Self { ok: true, ..check }
-    }
-
-    /// A check that finds nothing.
-    fn none(id: &str, name: &str, found: Vec<String>) -> Self {
-        let mut findings = Findings::default();
-        let count = found.len();
-        for finding in found {
-            findings.add(finding);
-        }
-        Self::of(id, name, count, 0, findings)
+#[async_trait::async_trait]
+impl Told for Reported<'_, '_> {
+    async fn due(&self, of: &[(RecordId, Day)]) -> Result<HashMap<(RecordId, Day), Wide>> {
+        let documents: BTreeSet<RecordId> = of.iter().map(|(document, _)| *document).collect();
+        let due = CashDue::of(self.0, &documents.into_iter().collect::<Vec<_>>()).await?;
+        let figures = |(document, day): &(RecordId, Day)| {
+            let figures = due.by(*document, *day)?;
+            Ok(((*document, *day), figures.into_iter().map(|figure| Wide::from(figure.units())).sum()))
+        };
+        of.iter().map(figures).collect()
     }
 }
 
-const MOST_FINDINGS: usize = 50;
-const PORTION: u64 = 2_000;
-
-impl Check {
-    fn of(id: &str, name: &str, left: impl ToString, right: impl ToString, findings: Findings) -> Self {
-        let (left, right) = (left.to_string(), right.to_string());
-        Self {
-            ok: left == right && findings.0.is_empty(),
-            id: id.into(),
-            name: name.into(),
-            left,
-            right,
-            findings: findings.0,
-        }
-    }
+/// Does something whose steps take longer than a moment, without holding up what else a thread would do.
+async fn beside<T>(work: impl Future<Output = T>) -> T {
+    let mut work = Box::pin(work);
+    poll_fn(|context| aside::computed(|| work.as_mut().poll(context))).await
 }
 
-#[derive(Default)]
-struct Findings(Vec<String>);
-
-impl Findings {
-    fn add(&mut self, finding: String) {
-        if self.0.len() < MOST_FINDINGS {
-            self.0.push(finding);
-        }
+/// The chain of a company, or of the installation.
+async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
+    let verdict = audit::verify(cx, business).await?;
+    let mut findings = Findings::default();
+    for problem in &verdict.problems {
+        findings.add(format!("record {} {}", problem.sequence, problem.problem));
     }
-
-    /// With those of another part of the same check.
-    fn with(mut self, others: Self) -> Self {
-        others.0.into_iter().for_each(|finding| self.add(finding));
-        self
-    }
+    let head = books::Entity::find_by_id(business).one(&cx.db).await?;
+    let head = head.map_or(BEFORE_THE_FIRST, |head| head.audit_sequence);
+    Ok(Check::of("V7", "The audit log is whole", verdict.records, head, findings))
 }
 
-/// A sum that may outgrow an amount.
-type Wide = i128;
-
-fn shown(units: Wide) -> String {
-    match i64::try_from(units) {
-        Ok(units) => Money::from_units(units).with_decimals(2),
-        Err(_) => format!("{units} ten-thousandths"),
-    }
+/// The checks of what belongs to no company.
+pub(crate) async fn installation(cx: &Cx<'_>) -> Result<Vec<Check>> {
+    Ok(vec![audit_chain(cx, BusinessId::INSTALLATION).await?, seals::of_installation(cx).await?])
 }
 
 /// The digest of the ledger of the company in scope.
 pub(crate) async fn digest(cx: &Cx<'_>) -> Result<String> {
-    Ok(Walk::along(cx).await?.digest.finish())
+    beside(proof::digest(&cx.reader().await?)).await
 }
 
 /// Where its ledger is not what the facts of its stock come to, and the last day that is closed.
 pub(crate) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
-    goods::off(cx).await
+    beside(proof::off(&cx.reader().await?)).await
 }
 
 /// Runs every check on the company in scope.
 pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
     let rows = seals::of_company(cx).await?;
-    match recompute(cx).await {
-        Ok(verdict) => {
-            let Verdict { ok, mut checks, digest } = verdict;
-            let ok = ok && rows.ok;
-            checks.push(rows);
+    let proved = async {
+        let (reader, told) = (cx.reader().await?, Reported(cx));
+        let verdict = beside(proof::run(&reader, &told)).await?;
+        Ok((verdict, audit_chain(cx, cx.business_id()?).await?))
+    };
+    match proved.await {
+        Ok((Verdict { ok, mut checks, digest }, chain)) => {
+            let ok = ok && rows.ok && chain.ok;
+            checks.extend([chain, rows]);
             Ok(Verdict { ok, checks, digest })
         }
         // What was spoilt cannot even be read: the rows say where.
@@ -171,8 +85,4 @@ pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
         }
         Err(other) => Err(other),
     }
-}
-
-fn wide(debit: Money, credit: Money, own: Money) -> Sums {
-    (debit.units().into(), credit.units().into(), own.units().into())
 }

@@ -206,7 +206,7 @@ async fn check_status(cx: &Cx<'_>, row: &Model, status: UserStatus) -> Result<()
         return Err(Error::not_allowed("Nobody changes their own status", FieldErrors::default()));
     }
     if !manages_everywhere(cx, row).await? {
-        let title = "They are in companies whose people you do not manage; take them out of this one instead";
+        let title = "Their account was not made here, or is in companies whose people you do not manage; take them out of this company instead";
         return Err(Error::not_allowed(title, FieldErrors::default()));
     }
     if status == UserStatus::Invited {

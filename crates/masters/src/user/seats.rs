@@ -71,8 +71,11 @@ pub(super) async fn check_owner_remains(cx: &Cx<'_>, business: BusinessId, excep
 /// Whether the caller manages the people of every company that somebody is in, each with at least their rights, and of
 /// the one in which the account was opened: one that only joined is nobody's but its owner's.
 pub(super) async fn manages_everywhere(cx: &Cx<'_>, row: &Model) -> Result<bool> {
-    if row.is_system_admin {
-        return Ok(accounts::find(&cx.db, cx.user).await?.is_some_and(|caller| caller.is_system_admin));
+    // A key of one company is nobody's power over others.
+    let administers =
+        cx.only().is_none() && accounts::find(&cx.db, cx.user).await?.is_some_and(|one| one.is_system_admin);
+    if administers || row.is_system_admin {
+        return Ok(administers);
     }
     let mine = seats(cx, cx.user).await?;
     let theirs = seats(cx, row.id).await?;

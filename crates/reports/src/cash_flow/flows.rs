@@ -7,7 +7,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
-use books::chart::SystemRole;
+use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
 use books::portions::by_parameters;
 use books::sums::{Span, sums};
@@ -137,15 +137,17 @@ impl Sides {
 pub(super) async fn gather(cx: &Cx<'_>, asked: &Asked, chart: &Chart) -> Result<Flows> {
     let sides = Sides::of(chart);
     let mut flows = Flows { others: sides.sections.keys().copied().collect(), ..Flows::default() };
-    for (id, moved) in sums(cx, asked.span, asked.point).await? {
+    for (id, moved) in sums(cx, asked.span, asked.point, asked.apart).await?.0 {
         flows.moved.insert(id, -moved.net());
     }
-    let begun = apart(cx, of_span(cx, asked.span, asked).await?, &[EntryKind::Opening])?;
-    for row in by_account(cx, begun).await? {
-        if sides.money.contains(&row.account_id) {
-            flows.taken_over += row.amount;
-        } else {
-            *flows.moved.entry(row.account_id).or_default() += row.amount;
+    if asked.apart.openings {
+        let begun = apart(cx, of_span(cx, asked.span, asked).await?, &[EntryKind::Opening])?;
+        for row in by_account(cx, begun).await? {
+            if sides.money.contains(&row.account_id) {
+                flows.taken_over += row.amount;
+            } else {
+                *flows.moved.entry(row.account_id).or_default() += row.amount;
+            }
         }
     }
     against_money(cx, asked, &sides, &mut flows).await?;
@@ -174,7 +176,7 @@ fn that_move_money(cx: &Cx<'_>, sides: &Sides, to: Day) -> Result<Select<entry_l
 /// What other accounts gave in the entries that moved money.
 async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Flows) -> Result<()> {
     let apart = if sown(Fault::OpeningIsFlow) { &BETWEEN[1..] } else { &BETWEEN[..] };
-    let found: Vec<ByKind> = without(cx, of_span(cx, asked.span, asked).await?, apart)?
+    let found: Vec<ByKind> = without(cx, of_span(cx, asked.span, asked).await?, apart, asked.apart)?
         .filter(entry_lines::Column::EntryNumber.in_subquery(that_move_money(cx, sides, asked.span.to)?.into_query()))
         .column(entry_lines::Column::AccountId)
         .column(entries::Column::DocumentKind)
@@ -186,10 +188,9 @@ async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Fl
         .into_model()
         .all(&cx.db)
         .await?;
-    let chart = cx.chart().await?;
     let mut gains = HashSet::new();
     for role in [SystemRole::RealisedExchange, SystemRole::UnrealisedExchange] {
-        gains.insert(chart.roles().id(role));
+        gains.insert(in_role(cx.business()?, role)?);
     }
     for row in found {
         let Some(section) = sides.activity(row.account_id) else { continue };
@@ -232,7 +233,7 @@ async fn said(cx: &Cx<'_>, asked: &Asked, sides: &Sides, span: Span) -> Result<H
     if sides.outside.is_empty() {
         return Ok(HashMap::new());
     }
-    let outside = without(cx, of_span(cx, span, asked).await?, &BETWEEN)?
+    let outside = without(cx, of_span(cx, span, asked).await?, &BETWEEN, asked.apart)?
         .filter(entry_lines::Column::AccountId.is_in(sides.outside.iter().copied()))
         .filter(entries::Column::Kind.ne(EntryKind::Allocation))
         .filter(beside(|other| other(entry_lines::Column::PartyId).is_not_null()))
@@ -243,7 +244,7 @@ async fn said(cx: &Cx<'_>, asked: &Asked, sides: &Sides, span: Span) -> Result<H
     }
     let documents: Vec<RecordId> = found.keys().copied().collect();
     for portion in by_parameters(&documents) {
-        let controls = without(cx, of_span(cx, span, asked).await?, &BETWEEN)?
+        let controls = without(cx, of_span(cx, span, asked).await?, &BETWEEN, asked.apart)?
             .filter(entries::Column::DocumentId.is_in(portion.iter().copied()))
             .filter(entries::Column::Kind.ne(EntryKind::Allocation))
             .filter(entry_lines::Column::PartyId.is_not_null());

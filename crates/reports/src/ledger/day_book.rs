@@ -131,7 +131,7 @@ impl Report for DayBook {
 
     fn fold(facts: Days, _: &Asked) -> Result<Sheet> {
         let Days { own, entries, lines, aliases, fixed, count, total, apart } = facts;
-        let accounts: HashMap<RecordId, &accounts::Model> =
+        let accounts: HashMap<RecordId, &accounts::Charted> =
             fixed.chart.0.iter().map(|account| (account.id, account)).collect();
         let mut by_entry: HashMap<i64, Vec<Row>> = HashMap::new();
         for line in &lines {

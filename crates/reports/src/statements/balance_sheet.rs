@@ -1,6 +1,6 @@
 //! What the company has and owes on a day.
 
-use super::{Balances, Chart, at_end, at_end_of, plus, section, take_off, waiting};
+use super::{Balances, Chart, plus, section, take_off, waiting, without_years};
 use crate::Report;
 use crate::asked::{AS_OF, Asked, BASIS, Basis, COMPARE_WITH, DATE, FORMAT, INCLUDE_ZERO, INTERVAL, KNOWN_AT, PERIODS};
 use crate::day::Day;
@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::form::{Example, Form, Holds};
 use crate::sheet::{Check, Column, Own, Row, RowType, Sheet};
 use books::cx::Cx;
-use books::sums::Span;
+use books::ends::at_ends;
+use books::sums::{Span, between_years};
 use kit::list::Parameter;
 use rules::account::AccountType;
 use std::collections::BTreeMap;
@@ -55,11 +56,12 @@ impl Report for BalanceSheet {
         let ends: Vec<[Day; 2]> =
             asked.days().into_iter().map(|day| [day, business.fiscal_year_start(day).previous()]).collect();
         let mut uncounted = waiting(cx, &chart, ends.as_flattened(), asked).await?.into_iter();
+        let mut at_ends = at_ends(cx, ends.as_flattened(), asked.point).await?.into_iter();
         let mut days = Vec::new();
-        for [day, before] in ends {
+        for [day, _] in ends {
             let on_day = Span { from: Some(day), to: day };
-            let mut at = at_end_of(cx, on_day, asked.point).await?;
-            let mut earlier = at_end(cx, before, asked.point).await?;
+            let Some((mut at, mut earlier)) = at_ends.next().zip(at_ends.next()) else { break };
+            without_years(&mut at, &between_years(cx, on_day, asked.point, asked.apart).await?);
             if let Some((not_at, not_before)) = uncounted.next().zip(uncounted.next()) {
                 take_off(&mut at, &not_at);
                 take_off(&mut earlier, &not_before);

@@ -1,13 +1,15 @@
 //! All accounts, and that they balance.
 
-use super::{Balances, Chart, account_row, at_end, at_end_of, carry_on};
+use super::{Balances, Chart, account_row, carry_on, without_years};
 use crate::Report;
 use crate::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, TO, TO_DATE};
 use crate::error::Result;
 use crate::form::{Example, Form, Holds};
 use crate::ids::RecordId;
 use crate::sheet::{Column, Own, Row, RowType, Sheet};
+use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
+use books::ends::at;
 use books::sums::{Moved, Span, Sums, sums};
 use kit::list::Parameter;
 use words::sums::Sums as _;
@@ -84,16 +86,19 @@ impl Report for TrialBalance {
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Tried> {
         let (business, span) = (cx.business()?, asked.span);
         let from = span.from.unwrap_or(span.to);
-        let retained = cx.chart().await?.roles().retained_earnings.id();
+        let days = [from.previous(), span.to, business.fiscal_year_start(from).previous()];
+        let [before, mut after, earlier] = at(cx, days, asked.point).await?;
+        let (moved, between) = sums(cx, span, asked.point, asked.apart).await?;
+        without_years(&mut after, &between);
         Ok(Tried {
             chart: Chart::of(cx).await?,
             own: Own(business.currency_decimals),
             span,
-            before: at_end(cx, from.previous(), asked.point).await?,
-            moved: sums(cx, span, asked.point).await?,
-            after: at_end_of(cx, span, asked.point).await?,
-            earlier: at_end(cx, business.fiscal_year_start(from).previous(), asked.point).await?,
-            retained,
+            before,
+            moved,
+            after,
+            earlier,
+            retained: in_role(business, SystemRole::RetainedEarnings)?,
         })
     }
 

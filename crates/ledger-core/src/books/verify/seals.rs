@@ -1,11 +1,11 @@
 //! Whether every row is what the server wrote last, and whether there are no others.
 
-use super::{Check, Findings};
 use crate::error::Result;
 use ::books::cx::Cx;
 use ::books::installation::{self, Sealed};
 use ::books::seal::sums::{Sum, Sums};
-use ::books::seal::{heads, proof, writing};
+use ::books::seal::{heads, proof as rows, writing};
+use proof::{Check, Findings};
 use schema::business as businesses;
 use schema::tables::books;
 use sea_orm::EntityTrait;
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 const ROWS: &str = "Every row is what was written last";
 
-fn check(proof: proof::Proof, mut findings: Findings) -> Check {
+fn check(proof: rows::Proof, mut findings: Findings) -> Check {
     for finding in proof.findings {
         findings.add(finding);
     }
@@ -31,7 +31,7 @@ pub(super) async fn of_company(cx: &Cx<'_>) -> Result<Check> {
     if signed.is_none() {
         findings.add("where the books stand is not signed".into());
     }
-    let proof = proof::run(cx, Some(business), &signed.unwrap_or_default()).await?;
+    let proof = rows::run(cx, Some(business), &signed.unwrap_or_default()).await?;
     Ok(check(proof, findings))
 }
 
@@ -69,5 +69,5 @@ pub(super) async fn of_installation(cx: &Cx<'_>) -> Result<Check> {
             signed.of(installation::BOOKS).count
         ));
     }
-    Ok(check(proof::run(cx, None, &signed).await?, findings))
+    Ok(check(rows::run(cx, None, &signed).await?, findings))
 }

@@ -2,18 +2,18 @@
 //!
 //! The report goes by what moved the open items. Here it is what documents come to, and what allocations say of them.
 
-use super::super::{Findings, Wide, shown};
+use super::super::{Findings, Told, Wide, shown};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Rounding;
-use ::books::cx::Cx;
-use reports::CashDue;
-use rules::tax::TaxKind;
-use rules::tax::facts::{TaxDuty, TaxOrigin};
+use schema::reader::Reader;
+use schema::tables::TaxKind;
 use schema::tables::{DocumentKind, allocations, documents, tax_facts};
+use schema::tables::{TaxDuty, TaxOrigin};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use words::sums::Sums as _;
 
 /// What is due, what is not yet and what lapsed, beside what was invoiced.
 #[derive(Default)]
@@ -98,7 +98,8 @@ impl Cash {
     /// Compares what is due of some documents. `facts` are what they tell by themselves.
     pub(super) async fn compare(
         &mut self,
-        cx: &Cx<'_>,
+        reader: &Reader<'_>,
+        told: &dyn Told,
         rows: &[&documents::Model],
         facts: &HashMap<RecordId, Vec<&tax_facts::Model>>,
     ) -> Result<()> {
@@ -107,37 +108,45 @@ impl Cash {
         if ids.is_empty() {
             return Ok(());
         }
-        let business = cx.business()?;
+        let company = reader.id();
         let coin = Coin {
-            units: Wide::from(crate::money::Money::smallest(business.currency_decimals).units()),
-            rounding: business.settings.rounding_mode.rounding(),
+            units: Wide::from(crate::money::Money::smallest(reader.decimals()).units()),
+            rounding: reader.company().settings.0.rounding_mode.rounding(),
         };
         let of_these = Condition::any()
             .add(allocations::Column::TargetDocumentId.is_in(ids.iter().copied()))
             .add(allocations::Column::SourceDocumentId.is_in(ids.iter().copied()));
         let mut settled: Vec<allocations::Model> = allocations::Entity::find()
-            .filter(allocations::Column::BusinessId.eq(business.id))
+            .filter(allocations::Column::BusinessId.eq(company))
             .filter(of_these)
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         settled.sort_by_key(|one| (one.date, one.created_at, one.id));
         let reduced: Vec<(i64, TaxOrigin)> = tax_facts::Entity::find()
             .select_only()
             .columns([tax_facts::Column::EntryNumber, tax_facts::Column::Origin])
-            .filter(tax_facts::Column::BusinessId.eq(business.id))
+            .filter(tax_facts::Column::BusinessId.eq(company))
             .filter(tax_facts::Column::SettlesId.is_in(ids.iter().copied()))
             .into_tuple()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let reduced: HashSet<(i64, TaxOrigin)> = reduced.into_iter().collect();
-        let told = CashDue::of(cx, &ids).await?;
-        for row in rows {
-            let own = facts.get(&row.id).map_or(&[][..], Vec::as_slice);
-            let settled: Vec<&allocations::Model> = settled
-                .iter()
-                .filter(|one| one.target_document_id == row.id || one.source_document_id == row.id)
-                .collect();
-            self.judge(row, (own, &settled, &reduced), &told, coin)?;
+        let mut by_document: HashMap<RecordId, Vec<&allocations::Model>> = HashMap::new();
+        for one in &settled {
+            by_document.entry(one.target_document_id).or_default().push(one);
+            if one.source_document_id != one.target_document_id {
+                by_document.entry(one.source_document_id).or_default().push(one);
+            }
+        }
+        let of = |row: &documents::Model| {
+            (facts.get(&row.id).map_or(&[][..], Vec::as_slice), by_document.get(&row.id).map_or(&[][..], Vec::as_slice))
+        };
+        let days: Vec<BTreeSet<Day>> = rows.iter().map(|row| days(row, of(row))).collect();
+        let asked = rows.iter().zip(&days).flat_map(|(row, days)| days.iter().map(|day| (row.id, *day)));
+        let told = told.due(&asked.collect::<Vec<_>>()).await?;
+        for (row, days) in rows.into_iter().zip(days) {
+            let (own, settled) = of(row);
+            self.judge(row, (own, settled, &reduced), (days, &told), coin);
         }
         Ok(())
     }
@@ -146,12 +155,9 @@ impl Cash {
         &mut self,
         row: &documents::Model,
         (facts, settled, reduced): (&[&tax_facts::Model], &[&allocations::Model], &HashSet<(i64, TaxOrigin)>),
-        told: &CashDue,
+        (days, told): (BTreeSet<Day>, &HashMap<(RecordId, Day), Wide>),
         coin: Coin,
-    ) -> Result<()> {
-        let mut days: BTreeSet<Day> = BTreeSet::from([row.date]);
-        days.extend(settled.iter().flat_map(|one| [Some(one.date), one.removed_on]).flatten());
-        days.extend(facts.iter().map(|fact| fact.date));
+    ) {
         let last = days.last().copied();
         for day in days {
             let mut rows: BTreeMap<(Option<RecordId>, Option<RecordId>, TaxDuty, bool), Row> = BTreeMap::new();
@@ -177,7 +183,7 @@ impl Cash {
                 }
             }
             let due: Wide = rows.iter().flat_map(|row| row.due).sum();
-            let found: Wide = told.by(row.id, day)?.into_iter().map(|figure| Wide::from(figure.units())).sum();
+            let found = told.sum_of(&(row.id, day));
             if found != due {
                 let number = row.number.as_deref().unwrap_or("without a number");
                 self.findings.add(format!(
@@ -192,8 +198,15 @@ impl Cash {
                 self.invoiced += invoiced;
             }
         }
-        Ok(())
     }
+}
+
+/// The days on which something of a document may become due.
+fn days(row: &documents::Model, (facts, settled): (&[&tax_facts::Model], &[&allocations::Model])) -> BTreeSet<Day> {
+    let mut days: BTreeSet<Day> = BTreeSet::from([row.date]);
+    days.extend(settled.iter().flat_map(|one| [Some(one.date), one.removed_on]).flatten());
+    days.extend(facts.iter().map(|fact| fact.date));
+    days
 }
 
 /// How a document was settled by the end of a day: how much, and whether that counts.

@@ -6,7 +6,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
-use books::cx::Cx;
+use schema::reader::Reader;
 use schema::tables::{DocumentKind, DocumentStatus, FactKind, documents, stock_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Deserialize;
@@ -46,21 +46,21 @@ fn units(quantity: Quantity) -> Wide {
     Wide::from(quantity.units())
 }
 
-pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
+pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
     let mut findings = Findings::default();
     let (mut counted, mut found): (Wide, Wide) = (0, 0);
-    for (item, counts) in counts(cx).await? {
-        cx.pause().await?;
+    for (item, counts) in counts(reader).await? {
+        reader.pause().await?;
         let facts = stock_facts::Entity::find()
-            .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_facts::Column::BusinessId.eq(reader.id()))
             .filter(stock_facts::Column::ItemId.eq(item))
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let gone: HashMap<RecordId, Day> =
             facts.iter().filter_map(|fact| Some((fact.cancels_id?, fact.date))).collect();
         let days: HashSet<Day> = counts.iter().map(|count| count.day).collect();
         let beside = facts.iter().filter(|fact| days.contains(&fact.date)).map(|fact| fact.document_id);
-        let posted = posted(cx, beside.collect()).await?;
+        let posted = posted(reader, beside.collect()).await?;
         for count in counts {
             // On its own day what was posted later comes after it.
             let is_before = |fact: &&stock_facts::Model| {
@@ -95,19 +95,19 @@ fn shown(pieces: Wide) -> String {
 }
 
 /// What stands of counts in the books, item by item.
-async fn counts(cx: &Cx<'_>) -> Result<BTreeMap<RecordId, Vec<Count>>> {
+async fn counts(reader: &Reader<'_>) -> Result<BTreeMap<RecordId, Vec<Count>>> {
     let mut counts: BTreeMap<RecordId, Vec<Count>> = BTreeMap::new();
     let mut last = None;
     loop {
         let mut portion = documents::Entity::find()
-            .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+            .filter(documents::Column::BusinessId.eq(reader.id()))
             .filter(documents::Column::Kind.eq(DocumentKind::StockAdjustment))
             .filter(documents::Column::Status.eq(DocumentStatus::Posted));
         if let Some(last) = last {
             portion = portion.filter(documents::Column::Id.gt(last));
         }
         let limit = u64::try_from(PORTION).map_err(Error::internal)?;
-        let portion = portion.order_by_asc(documents::Column::Id).limit(limit).all(&cx.db).await?;
+        let portion = portion.order_by_asc(documents::Column::Id).limit(limit).all(&reader.db).await?;
         let Some(end) = portion.last() else { return Ok(counts) };
         last = Some(end.id);
         for row in portion {
@@ -128,17 +128,17 @@ async fn counts(cx: &Cx<'_>) -> Result<BTreeMap<RecordId, Vec<Count>>> {
 }
 
 /// When documents were posted.
-async fn posted(cx: &Cx<'_>, ids: HashSet<RecordId>) -> Result<HashMap<RecordId, Option<Instant>>> {
+async fn posted(reader: &Reader<'_>, ids: HashSet<RecordId>) -> Result<HashMap<RecordId, Option<Instant>>> {
     let ids: Vec<RecordId> = ids.into_iter().collect();
     let mut found = HashMap::new();
     for portion in ids.chunks(PORTION) {
         let rows: Vec<(RecordId, Option<Instant>)> = documents::Entity::find()
             .select_only()
             .columns([documents::Column::Id, documents::Column::PostedAt])
-            .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+            .filter(documents::Column::BusinessId.eq(reader.id()))
             .filter(documents::Column::Id.is_in(portion.iter().copied()))
             .into_tuple()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         found.extend(rows);
     }

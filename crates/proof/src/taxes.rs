@@ -5,35 +5,41 @@ mod anew;
 mod boxes;
 mod cash;
 
-use super::{Check, Findings, PORTION, Wide, shown};
+use super::{Check, Findings, PORTION, Told, Wide, shown};
+use crate::BEFORE_THE_FIRST;
 use crate::currency::Currency;
 use crate::error::Result;
 use crate::ids::RecordId;
-use ::books::BEFORE_THE_FIRST;
-use ::books::cx::Cx;
-use rules::account::AccountClass;
-use rules::keeper::Keeper;
-use rules::tax::TaxKind;
-use rules::tax::facts::{TaxDuty, TaxOrigin};
 use schema::account as accounts;
+use schema::account::AccountClass;
+use schema::account::Keeper;
+use schema::reader::Reader;
+use schema::tables::TaxKind;
 use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, entry_lines, tax_beginnings, tax_facts};
+use schema::tables::{TaxDuty, TaxOrigin};
 use schema::tax_code as codes;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::{Lists as _, SummedUp as _, Sums as _};
 
-pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
-    let business = cx.business()?;
-    let beginning = tax_beginnings::Entity::find_by_id(business.id)
-        .one(&cx.db)
+pub(super) async fn checks(reader: &Reader<'_>, told: &dyn Told) -> Result<Vec<Check>> {
+    let company = reader.id();
+    let beginning = tax_beginnings::Entity::find_by_id(company)
+        .one(&reader.db)
         .await?
         .map_or(BEFORE_THE_FIRST, |row| row.entry_number);
-    let chart = cx.chart().await?;
-    let of_tax = chart.accounts().filter(|account| account.keeper == Keeper::Tax);
-    let kept: HashSet<RecordId> = of_tax.map(|account| account.id).collect();
+    let of_tax: Vec<RecordId> = accounts::Entity::find()
+        .select_only()
+        .column(accounts::Column::Id)
+        .filter(accounts::Column::BusinessId.eq(company))
+        .filter(accounts::Column::Keeper.eq(Keeper::Tax))
+        .into_tuple()
+        .all(&reader.db)
+        .await?;
+    let kept: HashSet<RecordId> = of_tax.into_iter().collect();
     let codes: HashMap<RecordId, codes::Model> = codes::Entity::find()
-        .filter(codes::Column::BusinessId.eq(business.id))
-        .all(&cx.db)
+        .filter(codes::Column::BusinessId.eq(company))
+        .all(&reader.db)
         .await?
         .into_iter()
         .map(|code| (code.id, code))
@@ -43,29 +49,29 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     loop {
         let to = last + PORTION.cast_signed();
         let facts = tax_facts::Entity::find()
-            .filter(tax_facts::Column::BusinessId.eq(business.id))
+            .filter(tax_facts::Column::BusinessId.eq(company))
             .filter(tax_facts::Column::EntryNumber.gt(last))
             .filter(tax_facts::Column::EntryNumber.lte(to))
             .order_by_asc(tax_facts::Column::EntryNumber)
             .order_by_asc(tax_facts::Column::Place)
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         boxes.compare(&facts, &codes);
         let lines = entry_lines::Entity::find()
-            .filter(entry_lines::Column::BusinessId.eq(business.id))
+            .filter(entry_lines::Column::BusinessId.eq(company))
             .filter(entry_lines::Column::EntryNumber.gt(last))
             .filter(entry_lines::Column::EntryNumber.lte(to))
             .filter(entry_lines::Column::AccountId.is_in(kept.iter().copied()))
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         ledger.compare(&facts, &lines);
         last = to;
-        if last >= last_entry(cx).await? {
+        if last >= last_entry(reader).await? {
             break;
         }
-        cx.pause().await?;
+        reader.pause().await?;
     }
-    let documents = Documents::walk(cx, beginning, &codes).await?;
+    let documents = Documents::walk(reader, told, beginning, &codes).await?;
     Ok(vec![
         Check::of(
             "T1",
@@ -105,13 +111,13 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
     ])
 }
 
-async fn last_entry(cx: &Cx<'_>) -> Result<i64> {
+async fn last_entry(reader: &Reader<'_>) -> Result<i64> {
     let last: Option<Option<i64>> = entry_lines::Entity::find()
         .select_only()
         .column_as(entry_lines::Column::EntryNumber.max(), "last")
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::BusinessId.eq(reader.id()))
         .into_tuple()
-        .one(&cx.db)
+        .one(&reader.db)
         .await?;
     Ok(last.summed_up())
 }
@@ -200,22 +206,27 @@ struct Documents {
 type OfRate = BTreeMap<(RecordId, RecordId, bool), (Wide, Wide, Wide)>;
 
 impl Documents {
-    async fn walk(cx: &Cx<'_>, beginning: i64, codes: &HashMap<RecordId, codes::Model>) -> Result<Self> {
-        let business = cx.business()?;
+    async fn walk(
+        reader: &Reader<'_>,
+        told: &dyn Told,
+        beginning: i64,
+        codes: &HashMap<RecordId, codes::Model>,
+    ) -> Result<Self> {
+        let (company, settings) = (reader.id(), &reader.company().settings.0);
         let earned = accounts::Entity::find()
             .select_only()
             .column(accounts::Column::Id)
-            .filter(accounts::Column::BusinessId.eq(business.id))
+            .filter(accounts::Column::BusinessId.eq(company))
             .filter(accounts::Column::Class.is_in([AccountClass::Income, AccountClass::Expense]))
             .into_tuple::<RecordId>()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let earned: HashSet<RecordId> = earned.into_iter().collect();
         let mut found = Self::default();
         let mut last: Option<RecordId> = None;
         loop {
             let mut rows = documents::Entity::find()
-                .filter(documents::Column::BusinessId.eq(business.id))
+                .filter(documents::Column::BusinessId.eq(company))
                 .filter(documents::Column::Kind.is_in(KINDS))
                 .filter(documents::Column::Status.eq(DocumentStatus::Posted))
                 .order_by_asc(documents::Column::Id)
@@ -223,40 +234,40 @@ impl Documents {
             if let Some(last) = last {
                 rows = rows.filter(documents::Column::Id.gt(last));
             }
-            let rows = rows.all(&cx.db).await?;
+            let rows = rows.all(&reader.db).await?;
             let Some(end) = rows.last() else { return Ok(found) };
             last = Some(end.id);
             let kept = |row: &&documents::Model| row.entries.0.iter().all(|entry| entry.number > beginning);
             let rows: Vec<&documents::Model> = rows.iter().filter(kept).collect();
             let ids = || rows.iter().map(|row| row.id);
             let lines = document_lines::Entity::find()
-                .filter(document_lines::Column::BusinessId.eq(business.id))
+                .filter(document_lines::Column::BusinessId.eq(company))
                 .filter(document_lines::Column::DocumentId.is_in(ids()))
-                .all(&cx.db)
+                .all(&reader.db)
                 .await?;
             let facts = tax_facts::Entity::find()
-                .filter(tax_facts::Column::BusinessId.eq(business.id))
+                .filter(tax_facts::Column::BusinessId.eq(company))
                 .filter(tax_facts::Column::DocumentId.is_in(ids()))
                 .filter(tax_facts::Column::SettlesId.is_null())
                 .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Document, TaxOrigin::Opening]))
-                .all(&cx.db)
+                .all(&reader.db)
                 .await?;
             found.turnover(&lines, &facts, &earned);
             let mut by_document: HashMap<RecordId, Vec<&tax_facts::Model>> = HashMap::new();
             for fact in &facts {
                 by_document.entry(fact.document_id).or_default().push(fact);
             }
-            found.cash.compare(cx, &rows, &by_document).await?;
-            let tolerance = business.settings.tax_override_tolerance.0;
+            found.cash.compare(reader, told, &rows, &by_document).await?;
+            let tolerance = settings.tax_override_tolerance.0;
             for row in rows {
                 let own = by_document.take_list(&row.id);
                 if matches!(row.kind, DocumentKind::Receipt | DocumentKind::Payment) {
                     found.rates(row, &own, codes, tolerance)?;
                 } else {
-                    found.anew.judge(row, &own, codes, (business.currency_decimals, tolerance))?;
+                    found.anew.judge(row, &own, codes, (reader.decimals(), tolerance))?;
                 }
             }
-            cx.pause().await?;
+            reader.pause().await?;
         }
     }
 

@@ -49,6 +49,20 @@ impl Fact {
         matches!(self.row.kind, FactKind::Issue | FactKind::SupplierReturn)
     }
 
+    /// Whether what it cost is kept: of whatever moves goods, and of a change of the standard cost by a document.
+    pub(super) fn is_listed(&self) -> bool {
+        let by_document = self.row.kind == FactKind::Standard && self.row.line_id != self.row.item_id;
+        self.comes_in() || self.goes_out() || by_document
+    }
+
+    /// The line whose goods wait for their invoice by it: the one that it names, else its own.
+    pub(super) fn waiting_line(&self) -> RecordId {
+        match self.row.of_line_id {
+            Some(line) => line,
+            None => self.row.line_id,
+        }
+    }
+
     fn pieces(&self) -> Wide {
         Wide::from(self.row.quantity.units())
     }

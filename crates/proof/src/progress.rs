@@ -6,38 +6,38 @@ use super::{Check, Findings, PORTION, Walk, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
-use ::books::balances::sum;
-use ::books::cx::Cx;
-use ::books::progress::{Chain, Line, chains, followers};
+use schema::reader::Reader;
 use schema::tables::CLOSED;
+use schema::tables::Stage;
+use schema::tables::progress::Model as Line;
 use schema::tables::{DocumentKind, document_lines, documents, progress, progress_moves, stock_lines};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use std::collections::{HashMap, HashSet};
 use words::sums::Sums as _;
 
-pub(super) async fn checks(cx: &Cx<'_>, walk: &Walk, waiting: &HashSet<RecordId>) -> Result<Vec<Check>> {
+pub(super) async fn checks(reader: &Reader<'_>, walk: &Walk, waiting: &HashSet<RecordId>) -> Result<Vec<Check>> {
     let mut lines = Lines::default();
     let mut last: Option<RecordId> = None;
     loop {
         let mut portion = progress::Entity::find()
-            .filter(progress::Column::BusinessId.eq(cx.business_id()?))
+            .filter(progress::Column::BusinessId.eq(reader.id()))
             .order_by_asc(progress::Column::LineId)
             .limit(PORTION);
         if let Some(last) = last {
             portion = portion.filter(progress::Column::LineId.gt(last));
         }
-        let portion = portion.all(&cx.db).await?;
+        let portion = portion.all(&reader.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(end.line_id);
-        cx.pause().await?;
-        lines.follow_history(cx, &portion).await?;
-        lines.follow_documents(cx, &portion).await?;
+        reader.pause().await?;
+        lines.follow_history(reader, &portion).await?;
+        lines.follow_documents(reader, &portion).await?;
     }
-    lines.have_an_end(cx).await?;
-    lines.show_their_stage(cx).await?;
+    lines.have_an_end(reader).await?;
+    lines.show_their_stage(reader).await?;
     Ok(vec![
-        waiting_follows_ledger(cx, walk, waiting).await?,
+        waiting_follows_ledger(reader, walk, waiting).await?,
         Check::of(
             "V4g",
             "Lines of orders and notes are where their history says",
@@ -55,21 +55,21 @@ pub(super) async fn checks(cx: &Cx<'_>, walk: &Walk, waiting: &HashSet<RecordId>
     ])
 }
 
-async fn waiting_follows_ledger(cx: &Cx<'_>, walk: &Walk, waiting: &HashSet<RecordId>) -> Result<Check> {
-    let base = cx.business()?.base_currency.clone();
+async fn waiting_follows_ledger(reader: &Reader<'_>, walk: &Walk, waiting: &HashSet<RecordId>) -> Result<Check> {
+    let base = reader.company().base_currency.clone();
     let rows = progress_moves::Entity::find()
         .select_only()
         .column(progress_moves::Column::AccountId)
         .column(progress_moves::Column::Date)
         .column_as(Expr::val(base.clone()), "currency")
-        .column_as(sum(cx, column(progress_moves::Column::Value)), "base")
-        .column_as(sum(cx, column(progress_moves::Column::Value)), "own")
-        .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
+        .column_as(reader.sum(column(progress_moves::Column::Value)), "base")
+        .column_as(reader.sum(column(progress_moves::Column::Value)), "own")
+        .filter(progress_moves::Column::BusinessId.eq(reader.id()))
         .filter(progress_moves::Column::AccountId.is_not_null())
         .group_by(progress_moves::Column::AccountId)
         .group_by(progress_moves::Column::Date)
         .into_model::<OfDay>()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let kept: Days = rows
         .into_iter()
@@ -117,7 +117,7 @@ struct History {
 type Figures = [i64; 3];
 
 impl Lines {
-    async fn history(cx: &Cx<'_>, lines: Option<&[Line]>) -> Result<Vec<History>> {
+    async fn history(reader: &Reader<'_>, lines: Option<&[Line]>) -> Result<Vec<History>> {
         let mut history = progress_moves::Entity::find().select_only().column(progress_moves::Column::LineId);
         for (name, of) in [
             ("quantity", progress_moves::Column::Quantity),
@@ -127,11 +127,10 @@ impl Lines {
             ("cancelled", progress_moves::Column::Cancelled),
             ("value", progress_moves::Column::Value),
         ] {
-            history = history.column_as(sum(cx, column(of)), name);
+            history = history.column_as(reader.sum(column(of)), name);
         }
-        history = history
-            .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
-            .group_by(progress_moves::Column::LineId);
+        history =
+            history.filter(progress_moves::Column::BusinessId.eq(reader.id())).group_by(progress_moves::Column::LineId);
         history = if let Some(lines) = lines {
             history.filter(progress_moves::Column::LineId.is_in(lines.iter().map(|line| line.line_id)))
         } else {
@@ -139,15 +138,15 @@ impl Lines {
             let there = progress::Entity::find()
                 .select_only()
                 .column(progress::Column::LineId)
-                .filter(progress::Column::BusinessId.eq(cx.business_id()?));
+                .filter(progress::Column::BusinessId.eq(reader.id()));
             history.filter(progress_moves::Column::LineId.not_in_subquery(QueryTrait::into_query(there)))
         };
-        Ok(history.into_model::<History>().all(&cx.db).await?)
+        Ok(history.into_model::<History>().all(&reader.db).await?)
     }
 
-    async fn follow_history(&mut self, cx: &Cx<'_>, lines: &[Line]) -> Result<()> {
+    async fn follow_history(&mut self, reader: &Reader<'_>, lines: &[Line]) -> Result<()> {
         let mut history: HashMap<RecordId, History> =
-            Self::history(cx, Some(lines)).await?.into_iter().map(|row| (row.line_id, row)).collect();
+            Self::history(reader, Some(lines)).await?.into_iter().map(|row| (row.line_id, row)).collect();
         for line in lines {
             let of_line = history.remove(&line.line_id);
             let kept = [line.quantity, line.fulfilled, line.invoiced, line.returned, line.cancelled];
@@ -168,7 +167,7 @@ impl Lines {
                     Money::from_units(value).with_decimals(2)
                 ));
             }
-            if line.open() == Quantity::ZERO && line.value != Money::ZERO {
+            if left(line) == 0 && line.value != Money::ZERO {
                 let worth = line.value.with_decimals(2);
                 self.of_history.add(format!("line {}: nothing waits, and it is worth {worth}", line.line_id));
             }
@@ -177,8 +176,8 @@ impl Lines {
     }
 
     /// Lines that are gone leave nothing behind.
-    async fn have_an_end(&mut self, cx: &Cx<'_>) -> Result<()> {
-        for row in Self::history(cx, None).await? {
+    async fn have_an_end(&mut self, reader: &Reader<'_>) -> Result<()> {
+        for row in Self::history(reader, None).await? {
             self.history += Wide::from(row.value);
             let rest = [row.quantity, row.fulfilled, row.invoiced, row.returned, row.cancelled, row.value];
             if rest != [0; 6] {
@@ -189,11 +188,11 @@ impl Lines {
     }
 
     /// Counts anew what the documents did that follow these lines, and those that follow these.
-    async fn follow_documents(&mut self, cx: &Cx<'_>, lines: &[Line]) -> Result<()> {
-        let business = cx.business_id()?;
+    async fn follow_documents(&mut self, reader: &Reader<'_>, lines: &[Line]) -> Result<()> {
+        let business = reader.id();
         let ids = |lines: &[Line]| lines.iter().map(|line| line.line_id).collect::<Vec<_>>();
-        let notes = followers(cx, ids(lines).into_iter()).await?;
-        let returns = followers(cx, ids(&notes).into_iter()).await?;
+        let notes = followers(reader, ids(lines)).await?;
+        let returns = followers(reader, ids(&notes)).await?;
         let all: Vec<RecordId> = [ids(lines), ids(&notes), ids(&returns)].concat();
         let bills = document_lines::Entity::find()
             .filter(document_lines::Column::BusinessId.eq(business))
@@ -204,10 +203,10 @@ impl Lines {
                 DocumentKind::CreditNote,
                 DocumentKind::DebitNote,
             ]))
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let invoices = bills.iter().filter_map(|line| Some((line.id, line.source_line_id?))).collect();
-        let brought = brought_back(cx, invoices).await?;
+        let brought = brought_back(reader, invoices).await?;
         let brought = |line: RecordId| brought.sum_of(&line);
         let mut billed: HashMap<RecordId, i64> = HashMap::new();
         for line in &bills {
@@ -222,7 +221,7 @@ impl Lines {
             let (own, followers) = (billed(line.line_id), under(&notes, line.line_id));
             let quantity = |lines: &[Line]| lines.iter().map(|line| line.quantity.units()).sum::<i64>();
             let bills = |lines: &[Line]| lines.iter().map(|line| billed(line.line_id)).sum::<i64>();
-            let found: Figures = if line.is_order() {
+            let found: Figures = if is_order(line) {
                 let back: Vec<Line> = followers.iter().flat_map(|note| under(&returns, note.line_id)).collect();
                 let brought = brought(line.line_id) + followers.iter().map(|note| brought(note.line_id)).sum::<i64>();
                 let invoiced = own + bills(&followers) - bills(&back) - brought;
@@ -247,27 +246,46 @@ impl Lines {
     }
 
     /// The documents say how far they have got; so do their lines.
-    async fn show_their_stage(&mut self, cx: &Cx<'_>) -> Result<()> {
+    async fn show_their_stage(&mut self, reader: &Reader<'_>) -> Result<()> {
         let mut last: Option<RecordId> = None;
         loop {
             let mut portion = documents::Entity::find()
-                .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+                .filter(documents::Column::BusinessId.eq(reader.id()))
                 .filter(documents::Column::Stage.is_not_null())
                 .order_by_asc(documents::Column::Id)
                 .limit(PORTION);
             if let Some(last) = last {
                 portion = portion.filter(documents::Column::Id.gt(last));
             }
-            let portion = portion.all(&cx.db).await?;
+            let portion = portion.all(&reader.db).await?;
             let Some(end) = portion.last() else { return Ok(()) };
             last = Some(end.id);
-            cx.pause().await?;
+            reader.pause().await?;
             let ids: Vec<RecordId> = portion.iter().map(|row| row.id).collect();
-            let chains = chains(cx, &ids).await?;
+            let lines = progress::Entity::find()
+                .filter(progress::Column::BusinessId.eq(reader.id()))
+                .filter(progress::Column::DocumentId.is_in(ids))
+                .all(&reader.db)
+                .await?;
+            let of_orders = lines.iter().filter(|line| is_order(line)).map(|line| line.line_id);
+            let notes = followers(reader, of_orders.collect()).await?;
+            let mut of_documents: HashMap<RecordId, Vec<&Line>> = HashMap::new();
+            for line in &lines {
+                of_documents.entry(line.document_id).or_default().push(line);
+            }
+            let mut waiting: HashMap<RecordId, Wide> = HashMap::new();
+            for note in notes.iter().filter(|note| left(note) != 0) {
+                if let Some(line) = note.source_line_id {
+                    *waiting.entry(line).or_default() += 1;
+                }
+            }
             for row in &portion {
-                let closed = row.subkind.as_deref() == Some(CLOSED);
-                let stage =
-                    chains.get(&row.id).map_or_else(|| Chain::default().stage(closed), |chain| chain.stage(closed));
+                let lines = of_documents.get(&row.id).map_or(&[][..], Vec::as_slice);
+                let stage = if row.subkind.as_deref() == Some(CLOSED) {
+                    Stage::Closed
+                } else {
+                    stage(lines, |line| waiting.sum_of(&line.line_id) > 0)
+                };
                 if row.stage != Some(stage) {
                     let said = row.stage.map_or_else(|| "of no stage".to_owned(), |stage| stage.to_string());
                     self.of_documents.add(format!("document {}: it is {said}, its lines are {stage}", row.id));
@@ -277,18 +295,66 @@ impl Lines {
     }
 }
 
+const fn is_order(line: &Line) -> bool {
+    matches!(line.kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder)
+}
+
+/// What of a line is to be delivered yet, of an order; of a note, what is to be invoiced.
+fn left(line: &Line) -> Wide {
+    let units = |quantity: Quantity| Wide::from(quantity.units());
+    let gone = if is_order(line) { units(line.fulfilled) } else { units(line.invoiced) + units(line.returned) };
+    units(line.quantity) - units(line.cancelled) - gone
+}
+
+/// How far a document has got whose lines are these, where nobody closed it. Of an order's line, `waits` says whether
+/// anything that was delivered by notes is not invoiced.
+fn stage(lines: &[&Line], waits: impl Fn(&Line) -> bool) -> Stage {
+    let done = !lines.is_empty() && lines.iter().all(|line| left(line) <= 0 && !(is_order(line) && waits(line)));
+    if lines.iter().any(|line| is_order(line)) {
+        // Its goods say how much is delivered; all of it does where it has none.
+        let goods = lines.iter().any(|line| line.is_goods);
+        let delivered = lines.iter().filter(|line| line.is_goods || !goods).all(|line| left(line) <= 0);
+        return match (delivered, done) {
+            (true, true) => Stage::Closed,
+            (true, false) => Stage::Done,
+            (false, _) if lines.iter().any(|line| line.fulfilled > Quantity::ZERO) => Stage::Partial,
+            (false, _) => Stage::Open,
+        };
+    }
+    let invoiced = lines.iter().any(|line| line.invoiced > Quantity::ZERO);
+    let comes_back = lines.iter().any(|line| line.is_return);
+    match (done, invoiced) {
+        (true, true) => Stage::Done,
+        // What came back is done when somebody has said what it is worth.
+        (true, false) if !comes_back => Stage::Done,
+        (_, true) => Stage::Partial,
+        (_, false) => Stage::Open,
+    }
+}
+
+/// The lines of notes that follow lines.
+async fn followers(reader: &Reader<'_>, lines: Vec<RecordId>) -> Result<Vec<Line>> {
+    if lines.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = progress::Entity::find()
+        .filter(progress::Column::BusinessId.eq(reader.id()))
+        .filter(progress::Column::SourceLineId.is_in(lines));
+    Ok(rows.all(&reader.db).await?)
+}
+
 /// What credits of invoices brought back of goods, by the lines that these invoices billed.
-async fn brought_back(cx: &Cx<'_>, invoices: HashMap<RecordId, RecordId>) -> Result<HashMap<RecordId, i64>> {
-    let business = cx.business_id()?;
+async fn brought_back(reader: &Reader<'_>, invoices: HashMap<RecordId, RecordId>) -> Result<HashMap<RecordId, i64>> {
+    let business = reader.id();
     let credits = document_lines::Entity::find()
         .filter(document_lines::Column::BusinessId.eq(business))
         .filter(document_lines::Column::SourceLineId.is_in(invoices.keys().copied()))
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let moved: HashSet<RecordId> = stock_lines::Entity::find()
         .filter(stock_lines::Column::BusinessId.eq(business))
         .filter(stock_lines::Column::DocumentId.is_in(credits.iter().map(|line| line.document_id)))
-        .all(&cx.db)
+        .all(&reader.db)
         .await?
         .into_iter()
         .map(|line| line.line_id)

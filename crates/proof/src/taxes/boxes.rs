@@ -2,8 +2,8 @@
 
 use super::super::{Findings, Wide, shown};
 use crate::ids::RecordId;
-use rules::tax::facts::{TaxDuty, TaxSide};
 use schema::tables::tax_facts;
+use schema::tables::{TaxDuty, TaxSide};
 use schema::tax_code as codes;
 use std::collections::{HashMap, HashSet};
 

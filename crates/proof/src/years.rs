@@ -3,22 +3,22 @@
 use super::{Check, Findings, Walk, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
-use ::books::cx::Cx;
-use rules::account::AccountClass;
 use schema::account as accounts;
+use schema::account::AccountClass;
 use schema::fiscal_year::{self as years, FiscalYearStatus};
+use schema::reader::Reader;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap};
 
-pub(super) async fn check(cx: &Cx<'_>, walk: &Walk) -> Result<Check> {
-    let business = cx.business_id()?;
+pub(super) async fn check(reader: &Reader<'_>, walk: &Walk) -> Result<Check> {
+    let business = reader.id();
     let closed = years::Entity::find()
         .filter(years::Column::BusinessId.eq(business))
         .filter(years::Column::Status.eq(FiscalYearStatus::Closed))
         .order_by_asc(years::Column::Starts)
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
-    let chart = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(business)).all(&cx.db).await?;
+    let chart = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(business)).all(&reader.db).await?;
     let is_earned = |class| matches!(class, AccountClass::Income | AccountClass::Expense);
     let earned: HashMap<RecordId, &accounts::Model> =
         chart.iter().filter(|account| is_earned(account.r#type.class())).map(|account| (account.id, account)).collect();

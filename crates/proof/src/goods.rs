@@ -6,21 +6,19 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
-use ::books::balances::sum;
-use ::books::cx::Cx;
-use ::books::stock::first_cost;
-use schema::business::{self as businesses, StockPolicy};
+use crate::money::{Money, Quantity, UnitPrice};
+use schema::business::StockPolicy;
 use schema::fiscal_year::{self as years, FiscalYearStatus};
 use schema::item::NegativeStock;
 use schema::lock as locks;
+use schema::reader::Reader;
 use schema::tables::{
     DocumentKind, FactKind, entry_lines, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
     stock_snapshots,
 };
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::sums::Sums as _;
 
 /// Two sums that must be one, and where they are not.
@@ -96,19 +94,19 @@ type Evening = (Wide, Wide, Vec<(Wide, Wide)>);
 type Costs = HashMap<(Day, i64), (Money, bool)>;
 
 /// The days on which the ledger is not what the facts come to, and the last day that is closed.
-pub(super) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
-    let closed = ever_closed(cx).await?;
+pub(super) async fn off(reader: &Reader<'_>) -> Result<(Vec<Off>, Option<Day>)> {
+    let closed = ever_closed(reader).await?;
     let mut goods = Goods::default();
-    goods.hold_all(cx, closed).await?;
-    goods.hold_waiting(cx, closed).await?;
+    goods.hold_all(reader, closed).await?;
+    goods.hold_waiting(reader, closed).await?;
     Ok((goods.off, closed))
 }
 
-pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
-    let closed = ever_closed(cx).await?;
+pub(super) async fn checks(reader: &Reader<'_>) -> Result<Vec<Check>> {
+    let closed = ever_closed(reader).await?;
     let mut goods = Goods::default();
-    goods.hold_all(cx, closed).await?;
-    goods.hold_waiting(cx, closed).await?;
+    goods.hold_all(reader, closed).await?;
+    goods.hold_waiting(reader, closed).await?;
     let Goods { days, costs, short, states, received, delivered, .. } = goods;
     Ok(vec![
         days.check("S1", "On every open day the stock and its accounts are worth what its facts come to"),
@@ -122,89 +120,96 @@ pub(super) async fn checks(cx: &Cx<'_>) -> Result<Vec<Check>> {
 }
 
 /// Every item that anything is known of.
-async fn items(cx: &Cx<'_>) -> Result<BTreeSet<RecordId>> {
-    let business = cx.business_id()?;
+async fn items(reader: &Reader<'_>) -> Result<BTreeSet<RecordId>> {
+    let business = reader.id();
     let mut ids: Vec<RecordId> = stock_facts::Entity::find()
         .select_only()
         .column(stock_facts::Column::ItemId)
         .filter(stock_facts::Column::BusinessId.eq(business))
         .distinct()
         .into_tuple()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let states: Vec<RecordId> = stock::Entity::find()
         .select_only()
         .column(stock::Column::ItemId)
         .filter(stock::Column::BusinessId.eq(business))
         .into_tuple()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     ids.extend(states);
     Ok(ids.into_iter().collect())
 }
 
 /// The last day that ever was closed: what came late by then stands on a later day.
-async fn ever_closed(cx: &Cx<'_>) -> Result<Option<Day>> {
-    let business = cx.business_id()?;
-    let locks = locks::Entity::find().filter(locks::Column::BusinessId.eq(business)).all(&cx.db).await?;
+async fn ever_closed(reader: &Reader<'_>) -> Result<Option<Day>> {
+    let business = reader.id();
+    let locks = locks::Entity::find().filter(locks::Column::BusinessId.eq(business)).all(&reader.db).await?;
     let years = years::Entity::find()
         .filter(years::Column::BusinessId.eq(business))
         .filter(years::Column::Status.ne(FiscalYearStatus::Open))
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let of_locks = locks.iter().flat_map(|lock| [lock.lock_date, lock.stock_lock_date, lock.hard_lock_date]).flatten();
     Ok(of_locks.chain(years.iter().map(|year| year.ends)).max())
 }
 
 /// The story of an item, from its first fact on.
-async fn facts_of(cx: &Cx<'_>, item: RecordId) -> Result<Vec<Fact>> {
+async fn facts_of(reader: &Reader<'_>, item: RecordId) -> Result<Vec<Fact>> {
     let rows = stock_facts::Entity::find()
-        .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_facts::Column::BusinessId.eq(reader.id()))
         .filter(stock_facts::Column::ItemId.eq(item))
         .order_by_asc(stock_facts::Column::Id)
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let cancelled: HashMap<RecordId, Day> = rows.iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
     let facts = rows.into_iter().filter(|row| row.kind != FactKind::Cancellation);
     Ok(facts.map(|row| Fact { cancelled: cancelled.get(&row.id).copied(), row }).collect())
 }
 
+/// What a piece costs before anything is known of it: what its standard says, else what it is bought for.
+const fn first_cost(item: &schema::item::Model) -> Option<UnitPrice> {
+    match (item.standard_cost, item.purchase_price) {
+        (Some(cost), _) | (None, Some(cost)) => Some(cost),
+        (None, None) => None,
+    }
+}
+
 /// How an item is valued, as its own record and the company's say.
-fn how(cx: &Cx<'_>, item: &schema::item::Model) -> Result<How> {
-    let business = cx.business()?;
+fn how(reader: &Reader<'_>, item: &schema::item::Model) -> How {
     let first = match first_cost(item) {
         Some(cost) => Wide::from(cost.units()),
         None => 0,
     };
-    Ok(How {
+    How {
         method: item.cost_method,
-        rounding: business.settings.rounding_mode.rounding(),
-        coin: Wide::from(Money::smallest(business.currency_decimals).units()),
+        rounding: reader.company().settings.0.rounding_mode.rounding(),
+        coin: Wide::from(Money::smallest(reader.decimals()).units()),
         first,
-    })
+    }
 }
 
 impl Goods {
-    async fn hold_all(&mut self, cx: &Cx<'_>, closed: Option<Day>) -> Result<()> {
-        let business = cx.business_id()?;
-        for id in items(cx).await? {
-            cx.pause().await?;
-            let item = books::items::load(&cx.db, business, &HashSet::from([id])).await?.into_iter().next();
+    async fn hold_all(&mut self, reader: &Reader<'_>, closed: Option<Day>) -> Result<()> {
+        let business = reader.id();
+        for id in items(reader).await? {
+            reader.pause().await?;
+            let item = schema::item::Entity::find_by_id((business, id)).one(&reader.db).await?;
             if let Some(item) = item {
-                self.hold(cx, &item, closed).await?;
+                self.hold(reader, &item, closed).await?;
             }
         }
         Ok(())
     }
 
-    async fn hold(&mut self, cx: &Cx<'_>, item: &schema::item::Model, closed: Option<Day>) -> Result<()> {
-        let business = cx.business_id()?;
-        let (how, facts) = (how(cx, item)?, facts_of(cx, item.id).await?);
+    async fn hold(&mut self, reader: &Reader<'_>, item: &schema::item::Model, closed: Option<Day>) -> Result<()> {
+        let business = reader.id();
+        let (how, facts) = (how(reader, item), facts_of(reader, item.id).await?);
         let snapshots = stock_snapshots::Entity::find()
             .filter(stock_snapshots::Column::BusinessId.eq(business))
             .filter(stock_snapshots::Column::ItemId.eq(item.id))
             .order_by_asc(stock_snapshots::Column::Date)
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let mut evenings = snapshots.into_iter().peekable();
         let mut found: BTreeMap<Day, (Wide, Wide)> = BTreeMap::new();
@@ -222,7 +227,7 @@ impl Goods {
                 let fact = &facts[at];
                 let (is, was) = (known.moved(at).waits, waited.entry(at).or_default());
                 if is != *was {
-                    let by = waits.entry(fact.row.waiting_line()).or_default().entry(day).or_default();
+                    let by = waits.entry(fact.waiting_line()).or_default().entry(day).or_default();
                     *by += is - *was;
                     *was = is;
                 }
@@ -232,7 +237,8 @@ impl Goods {
         for kept in evenings {
             hold_evening(&mut self.states, item.id, &kept, &before);
         }
-        let kept = stock::Entity::find_by_id((business, item.id)).one(&cx.db).await?;
+        self.hold_beginning(item, &facts);
+        let kept = stock::Entity::find_by_id((business, item.id)).one(&reader.db).await?;
         let (quantity, worth) = kept.map_or((NONE_LEFT, NOTHING_LEFT), |row| (row.quantity, row.value));
         self.states.against(Wide::from(worth.units()), last.value(), || {
             format!("item {}: {quantity} in stock, worth", item.id)
@@ -241,22 +247,38 @@ impl Goods {
             let found = pieces(last.pieces());
             self.states.findings.add(format!("item {}: {quantity} in stock, its facts say {found}", item.id));
         }
-        self.hold_costs(cx, item.id, &facts, &last).await?;
-        self.hold_days(cx, item.id, &found, closed).await?;
-        self.hold_shortages(cx, item, how, &facts).await
+        self.hold_costs(reader, item.id, &facts, &last).await?;
+        self.hold_days(reader, item.id, &found, closed).await?;
+        self.hold_shortages(reader, item, how, &facts).await
     }
 
-    async fn hold_costs(&mut self, cx: &Cx<'_>, item: RecordId, facts: &[Fact], last: &Known) -> Result<()> {
+    /// The story of an item begins at what its record said by then, as far as the record is the same by now.
+    fn hold_beginning(&mut self, item: &schema::item::Model, facts: &[Fact]) {
+        let begins = facts
+            .iter()
+            .map(|fact| &fact.row)
+            .find(|row| row.kind == FactKind::Standard && row.document_id == item.id && row.date == Day::BEFORE_ALL);
+        let Some(row) = begins.filter(|row| item.updated_at <= row.recorded_at) else { return };
+        if row.standard != first_cost(item) {
+            let shown = |cost: Option<UnitPrice>| cost.map_or_else(|| "nothing".to_owned(), |cost| cost.to_string());
+            let (said, is) = (shown(row.standard), shown(first_cost(item)));
+            self.costs
+                .findings
+                .add(format!("item {}: its story begins at a cost of {said}, and it says {is}", item.id));
+        }
+    }
+
+    async fn hold_costs(&mut self, reader: &Reader<'_>, item: RecordId, facts: &[Fact], last: &Known) -> Result<()> {
         let lines = stock_lines::Entity::find()
-            .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_lines::Column::BusinessId.eq(reader.id()))
             .filter(stock_lines::Column::ItemId.eq(item))
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let mut kept: Costs =
             lines.into_iter().map(|line| ((line.date, line.sequence), (line.cost, line.was_missing))).collect();
         for (at, fact) in facts.iter().enumerate() {
             let row = &fact.row;
-            if fact.cancelled.is_some() || !row.is_listed() {
+            if fact.cancelled.is_some() || !fact.is_listed() {
                 continue;
             }
             if let Some((cost, was_missing)) = kept.remove(&(row.date, row.place)) {
@@ -279,22 +301,22 @@ impl Goods {
 
     async fn hold_days(
         &mut self,
-        cx: &Cx<'_>,
+        reader: &Reader<'_>,
         item: RecordId,
         found: &BTreeMap<Day, (Wide, Wide)>,
         closed: Option<Day>,
     ) -> Result<()> {
-        let business = cx.business_id()?;
+        let business = reader.id();
         let moved: Vec<(Day, i64, i64)> = stock_moves::Entity::find()
             .select_only()
             .column(stock_moves::Column::Date)
-            .column_as(sum(cx, Expr::col(stock_moves::Column::Quantity)), "quantity")
-            .column_as(sum(cx, Expr::col(stock_moves::Column::Value)), "value")
+            .column_as(reader.sum(Expr::col(stock_moves::Column::Quantity)), "quantity")
+            .column_as(reader.sum(Expr::col(stock_moves::Column::Value)), "value")
             .filter(stock_moves::Column::BusinessId.eq(business))
             .filter(stock_moves::Column::ItemId.eq(item))
             .group_by(stock_moves::Column::Date)
             .into_tuple()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let accounts: Vec<RecordId> = stock_facts::Entity::find()
             .select_only()
@@ -303,18 +325,18 @@ impl Goods {
             .filter(stock_facts::Column::ItemId.eq(item))
             .distinct()
             .into_tuple()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let posted: Vec<(Day, i64)> = entry_lines::Entity::find()
             .select_only()
             .column(entry_lines::Column::Date)
-            .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "amount")
+            .column_as(reader.sum(Expr::col(entry_lines::Column::Amount)), "amount")
             .filter(entry_lines::Column::BusinessId.eq(business))
             .filter(entry_lines::Column::ItemId.eq(item))
             .filter(entry_lines::Column::AccountId.is_in(accounts))
             .group_by(entry_lines::Column::Date)
             .into_tuple()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let moved: BTreeMap<Day, (i64, i64)> =
             moved.into_iter().map(|(day, pieces, value)| (day, (pieces, value))).collect();
@@ -346,7 +368,7 @@ impl Goods {
     /// No day is short, but as it was when the rule was made: what was recorded since then made none worse.
     async fn hold_shortages(
         &mut self,
-        cx: &Cx<'_>,
+        reader: &Reader<'_>,
         item: &schema::item::Model,
         how: How,
         facts: &[Fact],
@@ -354,17 +376,18 @@ impl Goods {
         let forbidden = match item.negative_stock {
             NegativeStock::Allow => false,
             NegativeStock::Forbid => true,
-            NegativeStock::Inherit => cx.business()?.settings.negative_stock == StockPolicy::Forbid,
+            NegativeStock::Inherit => reader.company().settings.0.negative_stock == StockPolicy::Forbid,
         };
-        let business = businesses::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
-        let Some(business) = business.filter(|_| forbidden) else { return Ok(()) };
-        let ruled: Instant = Ord::max(item.updated_at, business.updated_at);
+        if !forbidden {
+            return Ok(());
+        }
+        let ruled: Instant = Ord::max(item.updated_at, reader.company().updated_at);
         let cancelled = stock_facts::Entity::find()
-            .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
+            .filter(stock_facts::Column::BusinessId.eq(reader.id()))
             .filter(stock_facts::Column::ItemId.eq(item.id))
             .filter(stock_facts::Column::RecordedAt.lte(ruled))
             .filter(stock_facts::Column::CancelsId.is_not_null())
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let cancelled: HashMap<RecordId, Day> =
             cancelled.into_iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
@@ -392,25 +415,25 @@ impl Goods {
         Ok(())
     }
 
-    async fn hold_waiting(&mut self, cx: &Cx<'_>, closed: Option<Day>) -> Result<()> {
-        let business = cx.business_id()?;
+    async fn hold_waiting(&mut self, reader: &Reader<'_>, closed: Option<Day>) -> Result<()> {
+        let business = reader.id();
         let lines = progress::Entity::find()
             .filter(progress::Column::BusinessId.eq(business))
             .filter(progress::Column::Kind.is_in([DocumentKind::DeliveryNote, DocumentKind::ReceiptNote]))
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let kinds: HashMap<RecordId, &progress::Model> = lines.iter().map(|line| (line.line_id, line)).collect();
         let moved: Vec<(RecordId, Day, i64)> = progress_moves::Entity::find()
             .select_only()
             .column(progress_moves::Column::LineId)
             .column(progress_moves::Column::Date)
-            .column_as(sum(cx, Expr::col(progress_moves::Column::Value)), "value")
+            .column_as(reader.sum(Expr::col(progress_moves::Column::Value)), "value")
             .filter(progress_moves::Column::BusinessId.eq(business))
             .filter(progress_moves::Column::AccountId.is_not_null())
             .group_by(progress_moves::Column::LineId)
             .group_by(progress_moves::Column::Date)
             .into_tuple()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let mut kept: BTreeMap<RecordId, BTreeMap<Day, i64>> = BTreeMap::new();
         for (line, day, value) in moved {

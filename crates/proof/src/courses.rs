@@ -7,7 +7,7 @@ use super::{Check, Findings, Wide, shown};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use books::cx::Cx;
+use schema::reader::Reader;
 use schema::tables::{
     DocumentStatus, Relation, allocations, document_links, documents, open_item_moves, progress, progress_moves,
 };
@@ -19,13 +19,13 @@ use words::sums::Sums as _;
 /// So many are looked up at once.
 const AT_ONCE: usize = 500;
 
-pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
+pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
     let mut findings = Findings::default();
-    let open = of_open_items(cx, &mut findings).await?;
-    cx.pause().await?;
-    let notes = of_notes(cx, &mut findings).await?;
-    cx.pause().await?;
-    let credits = of_credits(cx, &mut findings).await?;
+    let open = of_open_items(reader, &mut findings).await?;
+    reader.pause().await?;
+    let notes = of_notes(reader, &mut findings).await?;
+    reader.pause().await?;
+    let credits = of_credits(reader, &mut findings).await?;
     let (looked, wrong) = (open + notes + credits, findings.0.len());
     Ok(Check::of("L2", "On no day more is taken than there is", looked, looked - wrong.min(looked), findings))
 }
@@ -48,8 +48,8 @@ fn over(moves: &Moves) -> Option<Day> {
     })
 }
 
-async fn of_open_items(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
-    let business = cx.business_id()?;
+async fn of_open_items(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize> {
+    let business = reader.id();
     let later = Expr::col(allocations::Column::RemovedOn).gt(Expr::col(allocations::Column::Date));
     let ended: Vec<(RecordId, RecordId)> = allocations::Entity::find()
         .select_only()
@@ -57,7 +57,7 @@ async fn of_open_items(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
         .filter(allocations::Column::BusinessId.eq(business))
         .filter(later)
         .into_tuple()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let items: BTreeSet<RecordId> = ended.into_iter().flat_map(|(source, target)| [source, target]).collect();
     let items: Vec<RecordId> = items.into_iter().collect();
@@ -66,7 +66,7 @@ async fn of_open_items(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
         let rows = open_item_moves::Entity::find()
             .filter(open_item_moves::Column::BusinessId.eq(business))
             .filter(open_item_moves::Column::OpenItemId.is_in(portion.iter().copied()));
-        for row in rows.all(&cx.db).await? {
+        for row in rows.all(&reader.db).await? {
             let moved = (row.date, Wide::from(row.amount.units()), row.allocation_id.is_some());
             moves.entry(row.open_item_id).or_default().push(moved);
         }
@@ -80,22 +80,22 @@ async fn of_open_items(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
 }
 
 /// Documents that were void as of a later day, with what they say.
-async fn ended(cx: &Cx<'_>) -> Result<Vec<RecordId>> {
+async fn ended(reader: &Reader<'_>) -> Result<Vec<RecordId>> {
     let later = Expr::col(documents::Column::VoidDate).gt(Expr::col(documents::Column::Date));
     let found = documents::Entity::find()
         .select_only()
         .column(documents::Column::Id)
-        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::BusinessId.eq(reader.id()))
         .filter(documents::Column::Status.eq(DocumentStatus::Void))
         .filter(later);
-    Ok(found.into_tuple().all(&cx.db).await?)
+    Ok(found.into_tuple().all(&reader.db).await?)
 }
 
 /// Lines of notes: what was invoiced and returned of them.
-async fn of_notes(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
-    let business = cx.business_id()?;
+async fn of_notes(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize> {
+    let business = reader.id();
     let mut lines: BTreeSet<RecordId> = BTreeSet::new();
-    for portion in ended(cx).await?.chunks(AT_ONCE) {
+    for portion in ended(reader).await?.chunks(AT_ONCE) {
         let moved = progress_moves::Entity::find()
             .select_only()
             .column(progress_moves::Column::LineId)
@@ -103,20 +103,21 @@ async fn of_notes(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
             .filter(progress_moves::Column::DocumentId.is_in(portion.iter().copied()))
             .filter(progress_moves::Column::IsCorrection.eq(false))
             .distinct();
-        lines.extend(moved.into_tuple::<RecordId>().all(&cx.db).await?);
+        lines.extend(moved.into_tuple::<RecordId>().all(&reader.db).await?);
     }
     let lines: Vec<RecordId> = lines.into_iter().collect();
     for portion in lines.chunks(AT_ONCE) {
         let rows = progress::Entity::find()
             .filter(progress::Column::BusinessId.eq(business))
             .filter(progress::Column::LineId.is_in(portion.iter().copied()));
-        let rows: Vec<progress::Model> = rows.all(&cx.db).await?.into_iter().filter(|line| !line.is_order()).collect();
+        let rows: Vec<progress::Model> =
+            rows.all(&reader.db).await?.into_iter().filter(|line| !line.is_order()).collect();
         let moves = progress_moves::Entity::find()
             .filter(progress_moves::Column::BusinessId.eq(business))
             .filter(progress_moves::Column::LineId.is_in(rows.iter().map(|line| line.line_id)))
             .filter(progress_moves::Column::IsCorrection.eq(false));
         let mut taken: HashMap<RecordId, BTreeMap<Day, (Wide, Wide)>> = HashMap::new();
-        for row in moves.all(&cx.db).await? {
+        for row in moves.all(&reader.db).await? {
             let (invoiced, returned) = taken.entry(row.line_id).or_default().entry(row.date).or_default();
             *invoiced += Wide::from(row.invoiced.units());
             *returned += Wide::from(row.returned.units());
@@ -157,40 +158,40 @@ struct Credit {
     took: HashMap<String, Amounts>,
 }
 
-async fn contents(cx: &Cx<'_>, ids: &BTreeSet<RecordId>) -> Result<Vec<(documents::Model, serde_json::Value)>> {
+async fn contents(reader: &Reader<'_>, ids: &BTreeSet<RecordId>) -> Result<Vec<(documents::Model, serde_json::Value)>> {
     let rows = documents::Entity::find()
-        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::BusinessId.eq(reader.id()))
         .filter(documents::Column::Id.is_in(ids.iter().copied()))
         .filter(documents::Column::Status.ne(DocumentStatus::Draft));
     let read = |row: documents::Model| {
         let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
         Ok((row, content))
     };
-    rows.all(&cx.db).await?.into_iter().map(read).collect()
+    rows.all(&reader.db).await?.into_iter().map(read).collect()
 }
 
-async fn of_credits(cx: &Cx<'_>, findings: &mut Findings) -> Result<usize> {
-    let business = cx.business_id()?;
+async fn of_credits(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize> {
+    let business = reader.id();
     let links = || {
         document_links::Entity::find()
             .filter(document_links::Column::BusinessId.eq(business))
             .filter(document_links::Column::Relation.eq(Relation::Credits))
     };
     let mut invoices: BTreeSet<RecordId> = BTreeSet::new();
-    for portion in ended(cx).await?.chunks(AT_ONCE) {
+    for portion in ended(reader).await?.chunks(AT_ONCE) {
         let found = links().filter(document_links::Column::DocumentId.is_in(portion.iter().copied()));
-        invoices.extend(found.all(&cx.db).await?.into_iter().map(|link| link.source_document_id));
+        invoices.extend(found.all(&reader.db).await?.into_iter().map(|link| link.source_document_id));
     }
     for invoice in &invoices {
-        let found = links().filter(document_links::Column::SourceDocumentId.eq(*invoice)).all(&cx.db).await?;
+        let found = links().filter(document_links::Column::SourceDocumentId.eq(*invoice)).all(&reader.db).await?;
         let mut credits = Vec::new();
-        for (row, content) in contents(cx, &found.iter().map(|link| link.document_id).collect()).await? {
+        for (row, content) in contents(reader, &found.iter().map(|link| link.document_id).collect()).await? {
             let mut took = HashMap::new();
             taken(&content, &mut took)?;
             let number = row.number.as_deref().unwrap_or("").to_owned();
             credits.push(Credit { from: row.date, until: row.void_date, number, took });
         }
-        for (row, content) in contents(cx, &BTreeSet::from([*invoice])).await? {
+        for (row, content) in contents(reader, &BTreeSet::from([*invoice])).await? {
             let number = row.number.as_deref().unwrap_or("");
             for credit in credits.iter().filter(|credit| credit.until.is_none_or(|until| until > credit.from)) {
                 if row.void_date.is_some_and(|end| credit.until.is_none_or(|until| until > end)) {

@@ -6,7 +6,7 @@ use super::{Check, Findings, Wide, shown};
 use crate::day::Day;
 use crate::ids::RecordId;
 use crate::money::{Money, Rounding};
-use ::books::access::Business;
+use schema::reader::Reader;
 use schema::tables::{DocumentKind, EntryKind, entries, entry_lines};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::sums::Sums as _;
@@ -48,11 +48,11 @@ pub(super) struct Purses {
 }
 
 impl Purses {
-    pub(super) fn of(business: &Business, accounts: HashMap<RecordId, (String, i64)>) -> Self {
+    pub(super) fn of(reader: &Reader<'_>, accounts: HashMap<RecordId, (String, i64)>) -> Self {
         Self {
-            base: business.base_currency.clone(),
-            coin: Money::smallest(business.currency_decimals).units().into(),
-            rounding: business.settings.rounding_mode.rounding(),
+            base: reader.company().base_currency.clone(),
+            coin: Money::smallest(reader.decimals()).units().into(),
+            rounding: reader.company().settings.0.rounding_mode.rounding(),
             accounts,
             told: Vec::new(),
         }

@@ -6,10 +6,10 @@ use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use rules::tax::TaxComponent;
-use rules::tax::facts::TaxDuty;
+use schema::tables::TaxDuty;
 use schema::tables::{DocumentKind, documents, tax_facts};
 use schema::tax_code as codes;
+use schema::tax_code::TaxComponent;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 

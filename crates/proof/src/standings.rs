@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::stored::AsJson;
-use ::books::cx::Cx;
+use schema::reader::Reader;
 use schema::tables::{DocumentKind, DocumentStatus, EntryRef, Stage, documents};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 
@@ -22,7 +22,7 @@ struct Standing {
     stage: Option<Stage>,
 }
 
-pub(super) async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
+pub(super) async fn documents_stand(reader: &Reader<'_>, walk: &mut Walk) -> Result<Check> {
     let mut findings = Findings::default();
     let in_ledger = walk.live.len();
     let mut standing = 0_usize;
@@ -39,15 +39,15 @@ pub(super) async fn documents_stand(cx: &Cx<'_>, walk: &mut Walk) -> Result<Chec
                 documents::Column::Kind,
                 documents::Column::Stage,
             ])
-            .filter(documents::Column::BusinessId.eq(cx.business_id()?));
+            .filter(documents::Column::BusinessId.eq(reader.id()));
         if let Some(last) = last {
             portion = portion.filter(documents::Column::Id.gt(last));
         }
         let portion =
-            portion.order_by_asc(documents::Column::Id).limit(PORTION).into_model::<Standing>().all(&cx.db).await?;
+            portion.order_by_asc(documents::Column::Id).limit(PORTION).into_model::<Standing>().all(&reader.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(end.id);
-        cx.pause().await?;
+        reader.pause().await?;
         for row in portion.into_iter().filter(|row| row.status == DocumentStatus::Posted) {
             let name = row.number.unwrap_or_else(|| row.id.to_string());
             let is_order = matches!(row.kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder);

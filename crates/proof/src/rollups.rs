@@ -1,27 +1,28 @@
 //! The sums that are kept beside the lines, recomputed.
 
-use super::installation::{accounts_are_our_own, audit_chain, kept_answers};
+use super::crossing::{accounts_are_our_own, kept_answers};
 use super::numbers::numbers;
 use super::standings::documents_stand;
 use super::walk::{Sums, Walk};
-use super::{Check, Findings, Verdict, Wide, counts, courses, shares, shown, subledgers, taxes, wide, years};
+use super::{Check, Findings, Told, Verdict, Wide, counts, courses, shares, shown, subledgers, taxes, wide, years};
+use crate::BEFORE_THE_FIRST;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use ::books::cx::Cx;
-use ::books::{BEFORE_THE_FIRST, aside};
-use rules::account::AccountType;
-use rules::keeper::Keeper;
 use schema::account as accounts;
+use schema::account::AccountType;
+use schema::account::Keeper;
+use schema::business::SystemRole;
+use schema::reader::Reader;
 use schema::tables::{account_days, account_months, books, party_balances};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use words::sums::Sums as _;
 
-pub(super) async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
-    let mut walk = Walk::along(cx).await?;
-    let head = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
+pub(super) async fn recompute(reader: &Reader<'_>, told: &dyn Told) -> Result<Verdict> {
+    let mut walk = Walk::along(reader).await?;
+    let head = books::Entity::find_by_id(reader.id()).one(&reader.db).await?;
     let last = head.as_ref().map_or(BEFORE_THE_FIRST, |head| head.entry_number);
     let take = |findings: &mut Findings| std::mem::take(findings);
     let (debit, credit) = (shown(walk.debit), shown(walk.credit));
@@ -29,25 +30,23 @@ pub(super) async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
         Check::of("V1", "Every entry balances", debit, credit, take(&mut walk.unbalanced)),
         Check::of("V1b", "Entries are numbered without a gap", walk.entries, last, take(&mut walk.gaps)),
         months_balance(&walk),
-        control_accounts(cx, &walk).await?,
+        control_accounts(reader, &walk).await?,
     ];
-    checks.extend(rollups(cx, &walk).await?);
-    cx.pause().await?;
-    checks.push(numbers(cx).await?);
-    checks.push(audit_chain(cx, cx.business_id()?).await?);
-    checks.push(kept_answers(cx).await?);
-    checks.push(accounts_are_our_own(cx, &walk).await?);
-    cx.pause().await?;
-    checks.extend(subledgers::checks(cx, &mut walk).await?);
-    checks.extend(taxes::checks(cx).await?);
-    checks.push(shares::check(cx).await?);
-    checks.push(courses::check(cx).await?);
-    checks.push(counts::check(cx).await?);
-    checks.push(opened(cx, &walk).await?);
-    let purses = std::mem::take(&mut walk.purses);
-    checks.push(aside::computed(|| purses.check()));
-    checks.push(years::check(cx, &walk).await?);
-    checks.push(documents_stand(cx, &mut walk).await?);
+    checks.extend(rollups(reader, &walk).await?);
+    reader.pause().await?;
+    checks.push(numbers(reader).await?);
+    checks.push(kept_answers(reader).await?);
+    checks.push(accounts_are_our_own(reader, &walk).await?);
+    reader.pause().await?;
+    checks.extend(subledgers::checks(reader, &mut walk).await?);
+    checks.extend(taxes::checks(reader, told).await?);
+    checks.push(shares::check(reader).await?);
+    checks.push(courses::check(reader).await?);
+    checks.push(counts::check(reader).await?);
+    checks.push(opened(reader, &walk)?);
+    checks.push(std::mem::take(&mut walk.purses).check());
+    checks.push(years::check(reader, &walk).await?);
+    checks.push(documents_stand(reader, &mut walk).await?);
     let odd = take(&mut walk.odd_reversals);
     let reversals = "Every reversal takes back its entry to the cent";
     checks.push(Check::of("V11b", reversals, walk.mirrored, walk.reversals, odd));
@@ -59,23 +58,25 @@ pub(super) async fn recompute(cx: &Cx<'_>) -> Result<Verdict> {
 }
 
 /// The accounts of money, their codes, and the last entry of each that was carried at what it said.
-pub(super) async fn of_money(cx: &Cx<'_>) -> Result<HashMap<RecordId, (String, i64)>> {
+pub(super) async fn of_money(reader: &Reader<'_>) -> Result<HashMap<RecordId, (String, i64)>> {
     let kinds = [AccountType::Bank, AccountType::Cash, AccountType::CreditCard];
     let found: Vec<(RecordId, String, i64)> = accounts::Entity::find()
         .select_only()
         .columns([accounts::Column::Id, accounts::Column::Code, accounts::Column::AsSaidUntil])
-        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(accounts::Column::BusinessId.eq(reader.id()))
         .filter(accounts::Column::Type.is_in(kinds))
         .into_tuple()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     Ok(found.into_iter().map(|(id, code, last)| (id, (code, last))).collect())
 }
 
 /// The account of opening balances is empty once all of them are entered.
-async fn opened(cx: &Cx<'_>, walk: &Walk) -> Result<Check> {
-    let account = cx.chart().await?.roles().opening_balance_equity.id();
-    let left: Wide = walk.accounts.sum_of(&account);
+fn opened(reader: &Reader<'_>, walk: &Walk) -> Result<Check> {
+    let accounts = &reader.company().system_accounts.0;
+    let account = accounts.get(&SystemRole::OpeningBalanceEquity);
+    let account = account.ok_or_else(|| Error::internal("no account takes opening balances"))?;
+    let left: Wide = walk.accounts.sum_of(account);
     let warning = "opening balances are missing: enter the rest, until the account of opening balances is at 0.00";
     Ok(Check::warning("O1", "What the books begin with is all entered", shown(left), shown(0), warning))
 }
@@ -95,14 +96,14 @@ fn months_balance(lines: &Walk) -> Check {
     Check::of("V2", "The trial balance is level at the end of every month", shown(debit), shown(credit), findings)
 }
 
-async fn control_accounts(cx: &Cx<'_>, lines: &Walk) -> Result<Check> {
+async fn control_accounts(reader: &Reader<'_>, lines: &Walk) -> Result<Check> {
     let rows = party_balances::Entity::find()
-        .filter(party_balances::Column::BusinessId.eq(cx.business_id()?))
-        .all(&cx.db)
+        .filter(party_balances::Column::BusinessId.eq(reader.id()))
+        .all(&reader.db)
         .await?;
     let control: Vec<accounts::Model> = accounts::Entity::find()
-        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
-        .all(&cx.db)
+        .filter(accounts::Column::BusinessId.eq(reader.id()))
+        .all(&reader.db)
         .await?
         .into_iter()
         .filter(|account| account.keeper == Keeper::OpenItems)
@@ -147,21 +148,22 @@ fn compare<K: Ord + Clone + Debug, V: PartialEq + Default + Debug>(
     findings
 }
 
-async fn rollups(cx: &Cx<'_>, lines: &Walk) -> Result<Vec<Check>> {
-    let business = cx.business_id()?;
-    let days = account_days::Entity::find().filter(account_days::Column::BusinessId.eq(business)).all(&cx.db).await?;
+async fn rollups(reader: &Reader<'_>, lines: &Walk) -> Result<Vec<Check>> {
+    let business = reader.id();
+    let days =
+        account_days::Entity::find().filter(account_days::Column::BusinessId.eq(business)).all(&reader.db).await?;
     let days: BTreeMap<_, _> = days
         .into_iter()
         .map(|row| ((row.account_id, row.currency, row.date), wide(row.debit, row.credit, row.currency_amount)))
         .collect();
     let months =
-        account_months::Entity::find().filter(account_months::Column::BusinessId.eq(business)).all(&cx.db).await?;
+        account_months::Entity::find().filter(account_months::Column::BusinessId.eq(business)).all(&reader.db).await?;
     let months: BTreeMap<_, _> = months
         .into_iter()
         .map(|row| ((row.account_id, row.currency, row.month), wide(row.debit, row.credit, row.currency_amount)))
         .collect();
     let parties =
-        party_balances::Entity::find().filter(party_balances::Column::BusinessId.eq(business)).all(&cx.db).await?;
+        party_balances::Entity::find().filter(party_balances::Column::BusinessId.eq(business)).all(&reader.db).await?;
     let parties: BTreeMap<_, (Wide, Wide)> = parties
         .into_iter()
         .map(|row| {

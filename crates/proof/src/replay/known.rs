@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A debit is positive.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(in crate::books::verify) struct Moved {
+pub(crate) struct Moved {
     pub(crate) stock: Wide,
     pub(crate) waits: Wide,
 }
@@ -41,7 +41,7 @@ pub(super) struct Store {
 
 /// The story up to a day, as that day knew it.
 #[derive(Clone, Default)]
-pub(in crate::books::verify) struct Known {
+pub(crate) struct Known {
     pub(super) store: Store,
     pub(super) heaps: HashMap<RecordId, Heaps>,
     pub(super) dearer: HashMap<RecordId, Wide>,
@@ -57,15 +57,15 @@ pub(in crate::books::verify) struct Known {
 }
 
 impl Known {
-    pub(in crate::books::verify) fn pieces(&self) -> Wide {
+    pub(crate) fn pieces(&self) -> Wide {
         self.store.pieces
     }
 
-    pub(in crate::books::verify) fn value(&self) -> Wide {
+    pub(crate) fn value(&self) -> Wide {
         self.store.value
     }
 
-    pub(in crate::books::verify) fn moved(&self, fact: usize) -> Moved {
+    pub(crate) fn moved(&self, fact: usize) -> Moved {
         match self.moved.get(&fact) {
             Some(moved) => *moved,
             None => Moved::default(),
@@ -73,12 +73,12 @@ impl Known {
     }
 
     /// Whether goods were missing when they went, and cost something else when they came.
-    pub(in crate::books::verify) fn is_corrected(&self, fact: usize) -> bool {
+    pub(crate) fn is_corrected(&self, fact: usize) -> bool {
         self.corrected.contains(&fact)
     }
 
     /// The facts of which the last day may have said something else, of so many up to it.
-    pub(in crate::books::verify) fn touched(&self, all: usize) -> Vec<usize> {
+    pub(crate) fn touched(&self, all: usize) -> Vec<usize> {
         self.touched.clone().unwrap_or_else(|| (0..all).collect())
     }
 
@@ -90,12 +90,12 @@ impl Known {
     }
 
     /// Quantity and value of what is there, layer by layer.
-    pub(in crate::books::verify) fn layers(&self) -> Vec<(Wide, Wide)> {
+    pub(crate) fn layers(&self) -> Vec<(Wide, Wide)> {
         self.store.layers.iter().map(|(_, pieces, value)| (*pieces, *value)).collect()
     }
 
     /// The least that was there on a day, while and after its movements.
-    pub(in crate::books::verify) fn least(&self, day: Day) -> Wide {
+    pub(crate) fn least(&self, day: Day) -> Wide {
         let there = self.store.pieces;
         self.least.get(&day).map_or(there, |least| there.min(*least))
     }

@@ -6,15 +6,13 @@ use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use ::books::aside;
-use ::books::cx::Cx;
-use ::books::digest::Digest;
-use ::books::portions::next_entries;
 use schema::aliases::Named;
+use schema::reader::Reader;
 use schema::tables::{EntryKind, entries, entry_lines};
 use schema::{account as accounts, lock as locks};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
+use words::digest::Digest;
 
 /// As many entries that take something back as are compared at once.
 const REVERSALS: usize = 50;
@@ -54,33 +52,32 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    pub(super) async fn along(cx: &Cx<'_>) -> Result<Self> {
-        let business = cx.business()?;
+    pub(super) async fn along(reader: &Reader<'_>) -> Result<Self> {
         let hard: Vec<locks::Model> = locks::Entity::find()
-            .filter(locks::Column::BusinessId.eq(business.id))
+            .filter(locks::Column::BusinessId.eq(reader.id()))
             .filter(locks::Column::HardLockDate.is_not_null())
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let codes = accounts::Entity::find()
             .select_only()
             .columns([accounts::Column::Id, accounts::Column::Code])
-            .filter(accounts::Column::BusinessId.eq(business.id))
+            .filter(accounts::Column::BusinessId.eq(reader.id()))
             .into_tuple::<(RecordId, String)>()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
-        let purses = purses::Purses::of(business, of_money(cx).await?);
+        let purses = purses::Purses::of(reader, of_money(reader).await?);
         let mut walk = Self { codes: codes.into_iter().collect(), purses, ..Self::default() };
         let mut last = 0;
         loop {
-            let (headers, lines, end) = next_entries(cx, last, i64::MAX).await?;
-            aside::computed(|| walk.judge(&headers, &lines, business.currency_decimals, last));
-            walk.judge_reversals(cx, &headers, &lines).await?;
+            let (headers, lines, end) = reader.next_entries(last, i64::MAX).await?;
+            walk.judge(&headers, &lines, reader.decimals(), last);
+            walk.judge_reversals(reader, &headers, &lines).await?;
             for header in &headers {
                 walk.judge_lock(header, &hard);
             }
             let Some(end) = end else { return Ok(walk) };
             last = end;
-            cx.pause().await?;
+            reader.pause().await?;
         }
     }
 
@@ -197,7 +194,7 @@ impl Walk {
     /// Compares each reversal, and each entry that takes an accrual back, with what it reverses.
     async fn judge_reversals(
         &mut self,
-        cx: &Cx<'_>,
+        reader: &Reader<'_>,
         headers: &[entries::Model],
         lines: &[entry_lines::Model],
     ) -> Result<()> {
@@ -208,10 +205,10 @@ impl Walk {
         let originals: Vec<(RecordId, i64)> = entries::Entity::find()
             .select_only()
             .columns([entries::Column::Id, entries::Column::Number])
-            .filter(entries::Column::BusinessId.eq(cx.business_id()?))
+            .filter(entries::Column::BusinessId.eq(reader.id()))
             .filter(entries::Column::Id.is_in(reversing.iter().filter_map(|header| header.reverses_id)))
             .into_tuple()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         // A few at a time: each may have as many lines as an entry can have.
         for some in reversing.chunks(REVERSALS) {
@@ -221,9 +218,9 @@ impl Walk {
                 .map(|(_, number)| *number)
                 .collect();
             let of_originals = entry_lines::Entity::find()
-                .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+                .filter(entry_lines::Column::BusinessId.eq(reader.id()))
                 .filter(entry_lines::Column::EntryNumber.is_in(of_some))
-                .all(&cx.db)
+                .all(&reader.db)
                 .await?;
             self.compare_reversals(some, &originals, &of_originals, lines);
         }

@@ -8,12 +8,11 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::stored::AsJson;
-use ::books::balances::sum;
-use ::books::cx::Cx;
-use rules::keeper::Keeper;
 use schema::account as accounts;
-use schema::aliases::{Aliases, Named};
+use schema::account::Keeper;
+use schema::aliases::Named;
 use schema::party as parties;
+use schema::reader::Reader;
 use schema::tables::{
     EntryRef, allocations, document_counts, documents, open_item_moves, open_items, progress_moves, stock, stock_lines,
     stock_moves,
@@ -43,40 +42,40 @@ pub(super) fn column(column: impl ColumnTrait) -> SimpleExpr {
     Expr::col(column.as_column_ref())
 }
 
-pub(super) async fn checks(cx: &Cx<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
-    let all = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(cx.business_id()?)).all(&cx.db).await?;
+pub(super) async fn checks(reader: &Reader<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
+    let all = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(reader.id())).all(&reader.db).await?;
     let kept = |keeper: Keeper| -> HashSet<RecordId> {
         all.iter().filter(|account| account.keeper == keeper).map(|account| account.id).collect()
     };
     let (control, inventory) = (kept(Keeper::OpenItems), kept(Keeper::Stock));
     let mut waiting = kept(Keeper::Accruals);
-    waiting.extend(accounts_of_notes(cx).await?);
-    let mut checks = vec![history_follows_ledger(cx, walk, &control).await?];
-    cx.pause().await?;
-    checks.push(items_follow_history(cx).await?);
-    cx.pause().await?;
-    checks.push(allocations_explain_items(cx, walk).await?);
-    checks.push(parties_stand(cx).await?);
-    cx.pause().await?;
-    checks.push(stock_follows_ledger(cx, walk, &inventory).await?);
-    checks.push(stock_follows_history(cx).await?);
-    cx.pause().await?;
-    checks.extend(super::goods::checks(cx).await?);
-    cx.pause().await?;
-    checks.push(documents_are_counted(cx).await?);
-    checks.extend(super::progress::checks(cx, walk, &waiting).await?);
+    waiting.extend(accounts_of_notes(reader).await?);
+    let mut checks = vec![history_follows_ledger(reader, walk, &control).await?];
+    reader.pause().await?;
+    checks.push(items_follow_history(reader).await?);
+    reader.pause().await?;
+    checks.push(allocations_explain_items(reader, walk).await?);
+    checks.push(parties_stand(reader).await?);
+    reader.pause().await?;
+    checks.push(stock_follows_ledger(reader, walk, &inventory).await?);
+    checks.push(stock_follows_history(reader).await?);
+    reader.pause().await?;
+    checks.extend(super::goods::checks(reader).await?);
+    reader.pause().await?;
+    checks.push(documents_are_counted(reader).await?);
+    checks.extend(super::progress::checks(reader, walk, &waiting).await?);
     Ok(checks)
 }
 
 /// The accounts on which goods ever waited for their invoice.
-async fn accounts_of_notes(cx: &Cx<'_>) -> Result<Vec<RecordId>> {
+async fn accounts_of_notes(reader: &Reader<'_>) -> Result<Vec<RecordId>> {
     let accounts = progress_moves::Entity::find()
         .select_only()
         .column(progress_moves::Column::AccountId)
-        .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(progress_moves::Column::BusinessId.eq(reader.id()))
         .filter(progress_moves::Column::AccountId.is_not_null())
         .distinct();
-    Ok(accounts.into_tuple().all(&cx.db).await?)
+    Ok(accounts.into_tuple().all(&reader.db).await?)
 }
 
 /// Lines of some accounts, by account, currency and day: in the company's currency and in their own.
@@ -107,20 +106,20 @@ pub(super) fn compare_days(kept: &Days, ledger: &Days, what: &str) -> (Wide, Wid
     (total(kept), total(ledger), findings)
 }
 
-async fn history_follows_ledger(cx: &Cx<'_>, walk: &Walk, control: &HashSet<RecordId>) -> Result<Check> {
+async fn history_follows_ledger(reader: &Reader<'_>, walk: &Walk, control: &HashSet<RecordId>) -> Result<Check> {
     let rows = open_item_moves::Entity::find()
         .select_only()
         .column(open_item_moves::Column::AccountId)
         .column(open_item_moves::Column::Currency)
         .column(open_item_moves::Column::Date)
-        .column_as(sum(cx, column(open_item_moves::Column::Base)), "base")
-        .column_as(sum(cx, column(open_item_moves::Column::Amount)), "own")
-        .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
+        .column_as(reader.sum(column(open_item_moves::Column::Base)), "base")
+        .column_as(reader.sum(column(open_item_moves::Column::Amount)), "own")
+        .filter(open_item_moves::Column::BusinessId.eq(reader.id()))
         .group_by(open_item_moves::Column::AccountId)
         .group_by(open_item_moves::Column::Currency)
         .group_by(open_item_moves::Column::Date)
         .into_model::<OfDay>()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let kept: Days = rows
         .into_iter()
@@ -134,20 +133,20 @@ async fn history_follows_ledger(cx: &Cx<'_>, walk: &Walk, control: &HashSet<Reco
     Ok(Check::of("V3b", "Open items equal their control accounts, at every day", shown(left), shown(right), findings))
 }
 
-async fn items_follow_history(cx: &Cx<'_>) -> Result<Check> {
+async fn items_follow_history(reader: &Reader<'_>) -> Result<Check> {
     let moved = open_item_moves::Entity::find()
         .select_only()
         .column_as(open_item_moves::Column::OpenItemId, "id")
-        .column_as(sum(cx, column(open_item_moves::Column::Base)), "base")
-        .column_as(sum(cx, column(open_item_moves::Column::Amount)), "own")
-        .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
+        .column_as(reader.sum(column(open_item_moves::Column::Base)), "base")
+        .column_as(reader.sum(column(open_item_moves::Column::Amount)), "own")
+        .filter(open_item_moves::Column::BusinessId.eq(reader.id()))
         .group_by(open_item_moves::Column::OpenItemId)
         .into_model::<OfItem>()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let mut moved: HashMap<RecordId, (i64, i64)> = moved.into_iter().map(|row| (row.id, (row.own, row.base))).collect();
     let items =
-        open_items::Entity::find().filter(open_items::Column::BusinessId.eq(cx.business_id()?)).all(&cx.db).await?;
+        open_items::Entity::find().filter(open_items::Column::BusinessId.eq(reader.id())).all(&reader.db).await?;
     let mut findings = Findings::default();
     let (mut left, mut right): (Wide, Wide) = (0, 0);
     for item in items {
@@ -182,12 +181,12 @@ async fn items_follow_history(cx: &Cx<'_>) -> Result<Check> {
     Ok(Check::of("V4d", "What is open equals its history", shown(left), shown(right), findings))
 }
 
-async fn allocations_explain_items(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check> {
-    let (business, aliases) = (cx.business_id()?, cx.aliases()?);
+async fn allocations_explain_items(reader: &Reader<'_>, walk: &mut Walk) -> Result<Check> {
+    let (business, merged) = (reader.id(), merged(reader).await?);
     let live = allocations::Entity::find()
         .filter(allocations::Column::BusinessId.eq(business))
         .filter(allocations::Column::RemovedAt.is_null())
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let touched = open_items::Entity::find()
         .filter(open_items::Column::BusinessId.eq(business))
@@ -196,7 +195,7 @@ async fn allocations_explain_items(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check
                 .add(column(open_items::Column::Open).ne(Expr::col(open_items::Column::Amount)))
                 .add(column(open_items::Column::BaseOpen).ne(Expr::col(open_items::Column::Base))),
         )
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let items: HashMap<RecordId, &open_items::Model> = touched.iter().map(|item| (item.id, item)).collect();
     let mut findings = Findings::default();
@@ -217,7 +216,7 @@ async fn allocations_explain_items(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check
             *sums = (sums.0 + own, sums.1 + Wide::from(base.units()));
             match items.get(&id) {
                 None => findings.add(format!("allocation {} is of something that is not open, or untouched", one.id)),
-                Some(item) if aliases.of(item.party_id) != aliases.of(one.party_id) => {
+                Some(item) if who(&merged, item.party_id) != who(&merged, one.party_id) => {
                     findings.add(format!("allocation {} is of something of another party", one.id));
                 }
                 Some(item) if item.currency != *currency => {
@@ -253,18 +252,41 @@ async fn allocations_explain_items(cx: &Cx<'_>, walk: &mut Walk) -> Result<Check
     Ok(Check::of("V5", "Allocations are what was settled, and no more", shown(left), shown(right), findings))
 }
 
+/// Which parties became part of which.
+async fn merged(reader: &Reader<'_>) -> Result<HashMap<RecordId, RecordId>> {
+    let rows: Vec<(RecordId, Option<RecordId>)> = parties::Entity::find()
+        .select_only()
+        .columns([parties::Column::Id, parties::Column::MergedIntoId])
+        .filter(parties::Column::BusinessId.eq(reader.id()))
+        .filter(parties::Column::MergedIntoId.is_not_null())
+        .into_tuple()
+        .all(&reader.db)
+        .await?;
+    Ok(rows.into_iter().filter_map(|(id, into)| Some((id, into?))).collect())
+}
+
+/// Whoever a row's party is by now: where it became part of another, that one, and so on.
+fn who(merged: &HashMap<RecordId, RecordId>, party: Named) -> RecordId {
+    let mut is = party.as_written();
+    // Nobody becomes part of themselves; where rows say so, they are followed no further.
+    for _ in merged {
+        let Some(into) = merged.get(&is) else { break };
+        is = *into;
+    }
+    is
+}
+
 /// Whoever an open item, or what settled it, was written for is a party by now that is no part of another.
-async fn parties_stand(cx: &Cx<'_>) -> Result<Check> {
-    let business = cx.business_id()?;
-    // Read here, and not as the company was read: proof takes nothing from elsewhere.
-    let aliases = Aliases::load(&cx.db, business).await?;
+async fn parties_stand(reader: &Reader<'_>) -> Result<Check> {
+    let business = reader.id();
+    let merged = merged(reader).await?;
     let parties: HashSet<RecordId> = parties::Entity::find()
         .select_only()
         .column(parties::Column::Id)
         .filter(parties::Column::BusinessId.eq(business))
         .filter(parties::Column::MergedIntoId.is_null())
         .into_tuple::<RecordId>()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?
         .into_iter()
         .collect();
@@ -273,12 +295,12 @@ async fn parties_stand(cx: &Cx<'_>) -> Result<Check> {
         .columns([open_items::Column::Id, open_items::Column::PartyId])
         .filter(open_items::Column::BusinessId.eq(business))
         .into_tuple()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let mut findings = Findings::default();
     let mut standing: Wide = 0;
     for (id, party) in &items {
-        if parties.contains(&aliases.of(*party)) {
+        if parties.contains(&who(&merged, *party)) {
             standing += 1;
         } else {
             findings.add(format!("open item {id}: its party {} is nobody", party.as_written()));
@@ -287,20 +309,20 @@ async fn parties_stand(cx: &Cx<'_>) -> Result<Check> {
     Ok(Check::of("M1", "The party of every open item is one that stands", standing, items.len(), findings))
 }
 
-async fn stock_follows_ledger(cx: &Cx<'_>, walk: &Walk, inventory: &HashSet<RecordId>) -> Result<Check> {
-    let base = cx.business()?.base_currency.clone();
+async fn stock_follows_ledger(reader: &Reader<'_>, walk: &Walk, inventory: &HashSet<RecordId>) -> Result<Check> {
+    let base = reader.company().base_currency.clone();
     let rows = stock_moves::Entity::find()
         .select_only()
         .column(stock_moves::Column::AccountId)
         .column(stock_moves::Column::Date)
         .column_as(Expr::val(base.clone()), "currency")
-        .column_as(sum(cx, column(stock_moves::Column::Value)), "base")
-        .column_as(sum(cx, column(stock_moves::Column::Value)), "own")
-        .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
+        .column_as(reader.sum(column(stock_moves::Column::Value)), "base")
+        .column_as(reader.sum(column(stock_moves::Column::Value)), "own")
+        .filter(stock_moves::Column::BusinessId.eq(reader.id()))
         .group_by(stock_moves::Column::AccountId)
         .group_by(stock_moves::Column::Date)
         .into_model::<OfDay>()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let kept: Days = rows
         .into_iter()
@@ -323,8 +345,8 @@ async fn stock_follows_ledger(cx: &Cx<'_>, walk: &Walk, inventory: &HashSet<Reco
     ))
 }
 
-async fn documents_are_counted(cx: &Cx<'_>) -> Result<Check> {
-    let mine = documents::Column::BusinessId.eq(cx.business_id()?);
+async fn documents_are_counted(reader: &Reader<'_>) -> Result<Check> {
+    let mine = documents::Column::BusinessId.eq(reader.id());
     let there: Vec<(String, i64)> = documents::Entity::find()
         .select_only()
         .column(documents::Column::Kind)
@@ -332,12 +354,12 @@ async fn documents_are_counted(cx: &Cx<'_>) -> Result<Check> {
         .filter(mine)
         .group_by(documents::Column::Kind)
         .into_tuple()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let there: BTreeMap<String, i64> = there.into_iter().collect();
     let counted = document_counts::Entity::find()
-        .filter(document_counts::Column::BusinessId.eq(cx.business_id()?))
-        .all(&cx.db)
+        .filter(document_counts::Column::BusinessId.eq(reader.id()))
+        .all(&reader.db)
         .await?;
     let counted: BTreeMap<String, i64> =
         counted.into_iter().filter(|row| row.count != 0).map(|row| (row.kind, row.count)).collect();
@@ -352,27 +374,27 @@ async fn documents_are_counted(cx: &Cx<'_>) -> Result<Check> {
     Ok(Check::of("V4f", "Documents are counted as they are", left, right, findings))
 }
 
-async fn stock_follows_history(cx: &Cx<'_>) -> Result<Check> {
-    let business = cx.business_id()?;
+async fn stock_follows_history(reader: &Reader<'_>) -> Result<Check> {
+    let business = reader.id();
     let moves = stock_moves::Entity::find()
         .select_only()
         .column_as(stock_moves::Column::ItemId, "id")
-        .column_as(sum(cx, column(stock_moves::Column::Value)), "base")
-        .column_as(sum(cx, column(stock_moves::Column::Quantity)), "own")
+        .column_as(reader.sum(column(stock_moves::Column::Value)), "base")
+        .column_as(reader.sum(column(stock_moves::Column::Quantity)), "own")
         .filter(stock_moves::Column::BusinessId.eq(business))
         .group_by(stock_moves::Column::ItemId)
         .into_model::<OfItem>()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let lines = stock_lines::Entity::find()
         .select_only()
         .column_as(stock_lines::Column::ItemId, "id")
         .column_as(Expr::val(0_i64), "base")
-        .column_as(sum(cx, column(stock_lines::Column::Quantity)), "own")
+        .column_as(reader.sum(column(stock_lines::Column::Quantity)), "own")
         .filter(stock_lines::Column::BusinessId.eq(business))
         .group_by(stock_lines::Column::ItemId)
         .into_model::<OfItem>()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let by_item = |rows: Vec<OfItem>| -> HashMap<RecordId, (i64, i64)> {
         rows.into_iter().map(|row| (row.id, (row.own, row.base))).collect()
@@ -380,7 +402,7 @@ async fn stock_follows_history(cx: &Cx<'_>) -> Result<Check> {
     let (moves, lines) = (by_item(moves), by_item(lines));
     let mut findings = Findings::default();
     let (mut left, mut right): (Wide, Wide) = (0, 0);
-    let states = stock::Entity::find().filter(stock::Column::BusinessId.eq(business)).all(&cx.db).await?;
+    let states = stock::Entity::find().filter(stock::Column::BusinessId.eq(business)).all(&reader.db).await?;
     for state in states {
         let kept = (state.quantity.units(), state.value.units());
         let history = moves.sum_of(&state.item_id);

@@ -6,7 +6,7 @@ use super::{Check, Findings, PORTION, Wide, shown};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::packed::Packed;
-use ::books::cx::Cx;
+use schema::reader::Reader;
 use schema::tables::{DocumentStatus, Relation, document_links, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
@@ -88,15 +88,15 @@ pub(super) const fn within(part: Wide, whole: Wide) -> bool {
     if whole < 0 { whole <= part && part <= 0 } else { 0 <= part && part <= whole }
 }
 
-async fn content_of(cx: &Cx<'_>, ids: Vec<RecordId>) -> Result<Vec<(RecordId, Option<String>, Value)>> {
+async fn content_of(reader: &Reader<'_>, ids: Vec<RecordId>) -> Result<Vec<(RecordId, Option<String>, Value)>> {
     let rows: Vec<(RecordId, Option<String>, Packed)> = documents::Entity::find()
         .select_only()
         .columns([documents::Column::Id, documents::Column::Number, documents::Column::Content])
-        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::BusinessId.eq(reader.id()))
         .filter(documents::Column::Id.is_in(ids))
         .filter(documents::Column::Status.eq(DocumentStatus::Posted))
         .into_tuple()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let read = |(id, number, content): (RecordId, Option<String>, Packed)| {
         Ok((id, number, serde_json::from_str(&content).map_err(Error::internal)?))
@@ -105,33 +105,33 @@ async fn content_of(cx: &Cx<'_>, ids: Vec<RecordId>) -> Result<Vec<(RecordId, Op
 }
 
 /// No line is credited for more than it came to.
-pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
+pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
     let mut findings = Findings::default();
     let (mut credited, mut of_lines): (Wide, Wide) = (0, 0);
     let mut last: Option<RecordId> = None;
     loop {
         let mut portion = document_links::Entity::find()
-            .filter(document_links::Column::BusinessId.eq(cx.business_id()?))
+            .filter(document_links::Column::BusinessId.eq(reader.id()))
             .filter(document_links::Column::Relation.eq(Relation::Credits))
             .order_by_asc(document_links::Column::SourceDocumentId)
             .limit(PORTION);
         if let Some(last) = last {
             portion = portion.filter(document_links::Column::SourceDocumentId.gt(last));
         }
-        let mut links = portion.all(&cx.db).await?;
+        let mut links = portion.all(&reader.db).await?;
         let Some(end) = links.last().map(|link| link.source_document_id) else { break };
         if links.len() as u64 >= PORTION {
             // The last one may have more links than were read; all of them are read with it.
             let whole = document_links::Entity::find()
-                .filter(document_links::Column::BusinessId.eq(cx.business_id()?))
+                .filter(document_links::Column::BusinessId.eq(reader.id()))
                 .filter(document_links::Column::Relation.eq(Relation::Credits))
                 .filter(document_links::Column::SourceDocumentId.eq(end));
             links.retain(|link| link.source_document_id != end);
-            links.extend(whole.all(&cx.db).await?);
+            links.extend(whole.all(&reader.db).await?);
         }
         last = Some(end);
-        cx.pause().await?;
-        let notes = content_of(cx, links.iter().map(|link| link.document_id).collect()).await?;
+        reader.pause().await?;
+        let notes = content_of(reader, links.iter().map(|link| link.document_id).collect()).await?;
         let mut sums: HashMap<String, Amounts> = HashMap::new();
         for (_, number, content) in &notes {
             for place in taken(content, &mut sums)? {
@@ -139,7 +139,9 @@ pub(super) async fn check(cx: &Cx<'_>) -> Result<Check> {
                 findings.add(format!("line {} of {number} is not what it took", place + 1));
             }
         }
-        for (_, number, content) in content_of(cx, links.iter().map(|link| link.source_document_id).collect()).await? {
+        for (_, number, content) in
+            content_of(reader, links.iter().map(|link| link.source_document_id).collect()).await?
+        {
             for (line, whole) in invoiced(&content)? {
                 let Some(taken) = sums.get(&line) else { continue };
                 credited += taken.sum_of("money");

@@ -1,40 +1,17 @@
-//! What belongs to no company, and the chains of the audit logs.
+//! What must not cross companies, and what is kept for repeats.
 
 use super::walk::Walk;
-use super::{Check, Findings, PORTION, seals};
+use super::{Check, Findings, PORTION};
 use crate::error::Result;
-use crate::ids::{BusinessId, RecordId};
-use ::books::cx::Cx;
-use ::books::{BEFORE_THE_FIRST, audit};
+use crate::ids::RecordId;
 use schema::account as accounts;
-use schema::tables::{audit_log, books};
+use schema::reader::Reader;
+use schema::tables::audit_log;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashSet;
 
-/// The checks of what belongs to no company.
-pub(crate) async fn installation(cx: &Cx<'_>) -> Result<Vec<Check>> {
-    Ok(vec![audit_chain(cx, BusinessId::INSTALLATION).await?, seals::of_installation(cx).await?])
-}
-
-/// The chain of a company, or of the installation.
-pub(super) async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
-    let verdict = audit::verify(cx, business).await?;
-    let mut findings = Findings::default();
-    for problem in &verdict.problems {
-        findings.add(format!("record {} {}", problem.sequence, problem.problem));
-    }
-    let head = books::Entity::find_by_id(business).one(&cx.db).await?;
-    Ok(Check::of(
-        "V7",
-        "The audit log is whole",
-        verdict.records,
-        head.map_or(BEFORE_THE_FIRST, |head| head.audit_sequence),
-        findings,
-    ))
-}
-
 /// Each answer that is kept for a repeat is about a record that the audit log knows.
-pub(super) async fn kept_answers(cx: &Cx<'_>) -> Result<Check> {
+pub(super) async fn kept_answers(reader: &Reader<'_>) -> Result<Check> {
     let mut findings = Findings::default();
     let (mut kept, mut known) = (0_usize, 0_usize);
     let mut last = None;
@@ -43,24 +20,28 @@ pub(super) async fn kept_answers(cx: &Cx<'_>) -> Result<Check> {
             .select_only()
             .distinct()
             .column(schema::idempotency::Column::RecordId)
-            .filter(schema::idempotency::Column::BusinessId.eq(cx.business_id()?))
+            .filter(schema::idempotency::Column::BusinessId.eq(reader.id()))
             .filter(schema::idempotency::Column::RecordId.is_not_null());
         if let Some(last) = last {
             portion = portion.filter(schema::idempotency::Column::RecordId.gt(last));
         }
-        let portion: Vec<RecordId> =
-            portion.order_by_asc(schema::idempotency::Column::RecordId).limit(PORTION).into_tuple().all(&cx.db).await?;
+        let portion: Vec<RecordId> = portion
+            .order_by_asc(schema::idempotency::Column::RecordId)
+            .limit(PORTION)
+            .into_tuple()
+            .all(&reader.db)
+            .await?;
         let Some(end) = portion.last() else { break };
         last = Some(*end);
-        cx.pause().await?;
+        reader.pause().await?;
         let found: Vec<RecordId> = audit_log::Entity::find()
             .select_only()
             .distinct()
             .column(audit_log::Column::ResourceId)
-            .filter(audit_log::Column::BusinessId.eq(cx.business_id()?))
+            .filter(audit_log::Column::BusinessId.eq(reader.id()))
             .filter(audit_log::Column::ResourceId.is_in(portion.iter().copied()))
             .into_tuple()
-            .all(&cx.db)
+            .all(&reader.db)
             .await?;
         let found: HashSet<RecordId> = found.into_iter().collect();
         kept += portion.len();
@@ -72,13 +53,13 @@ pub(super) async fn kept_answers(cx: &Cx<'_>) -> Result<Check> {
     Ok(Check::of("V9", "Every answer kept for a repeat is about a record", kept, known, findings))
 }
 
-pub(super) async fn accounts_are_our_own(cx: &Cx<'_>, lines: &Walk) -> Result<Check> {
+pub(super) async fn accounts_are_our_own(reader: &Reader<'_>, lines: &Walk) -> Result<Check> {
     let own: Vec<RecordId> = accounts::Entity::find()
         .select_only()
         .column(accounts::Column::Id)
-        .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(accounts::Column::BusinessId.eq(reader.id()))
         .into_tuple()
-        .all(&cx.db)
+        .all(&reader.db)
         .await?;
     let own: HashSet<RecordId> = own.into_iter().collect();
     let mut findings = Findings::default();

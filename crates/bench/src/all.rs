@@ -1,0 +1,69 @@
+//! Every figure, each beside its limit in the same run, on both engines.
+
+use crate::cluster::Cluster;
+use crate::figures::{Figure, Figures, Target};
+use crate::load::megabytes;
+use crate::place::{Place, Server};
+use crate::posts::Turns;
+use crate::scale::Size;
+use crate::{Result, bytes, posts, scale};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Args, Clone)]
+pub(crate) struct Asking {
+    #[command(flatten)]
+    turns: Turns,
+    #[command(flatten)]
+    size: Size,
+    /// Where all of it is written for programs
+    #[arg(long, value_name = "FILE", default_value = "bench.json")]
+    pub(crate) json: PathBuf,
+}
+
+pub(crate) async fn run(place: &Place, asking: &Asking, figures: &mut Figures) -> Result<()> {
+    on(place, asking, figures).await?;
+    if place.is_postgres() {
+        return Ok(());
+    }
+    if let Some(cluster) = Cluster::start(place.folder()).await? {
+        let place = place.on_postgres(cluster.url());
+        let done = on(&place, asking, figures).await;
+        place.clear().await?;
+        done?;
+    }
+    Ok(())
+}
+
+async fn on(place: &Place, asking: &Asking, figures: &mut Figures) -> Result<()> {
+    at_rest(place, figures).await?;
+    posts::run(place, &asking.turns, figures).await?;
+    figures.add(bytes::figure(place, &bytes::Asked::of_three_lines()).await?);
+    scale::run(place, &asking.size, figures).await
+}
+
+/// What a server takes that has nothing to do, and how soon it answers.
+async fn at_rest(place: &Place, figures: &mut Figures) -> Result<()> {
+    let database = place.fresh("rest").await?;
+    drop(Server::start(&database).await?);
+    let begun = Instant::now();
+    let server = Server::start(&database).await?;
+    let started = u64::try_from(begun.elapsed().as_millis())?;
+    let figure = |what: &str, unit, ours, most, told: &str| Figure {
+        engine: place.engine(),
+        what: what.to_owned(),
+        unit,
+        ours,
+        beside: None,
+        target: Target::Below(most),
+        told: told.to_owned(),
+    };
+    figures.add(figure("start to the first log-in answered", "ms", started, 100, "with the hash of a password"));
+    for document in ["/a/openapi.json", "/b/openapi.json", "/healthz"] {
+        let mut connection = crate::client::Connection::open(server.address).await?;
+        connection.send(&crate::client::request("GET", document, None, None, "")).await?;
+    }
+    figures.add(figure("memory at rest, both documents read", "MB", megabytes(server.subject().process)?, 64, ""));
+    Ok(())
+}
