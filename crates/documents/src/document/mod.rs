@@ -378,6 +378,12 @@ macro_rules! document_rows {
         ) -> crate::error::Result<Vec<Self::View>> {
             crate::document::views::<Self>(cx, rows).await
         }
+
+        fn weight(row: &schema::tables::documents::Model) -> usize {
+            row.content.len()
+        }
+
+        const MAY_WEIGH: bool = true;
     };
 }
 pub(crate) use document_rows;
