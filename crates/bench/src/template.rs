@@ -8,6 +8,7 @@ use ledger_core::books::tables::{
     open_item_moves, open_items, party_balances, tax_facts,
 };
 use ledger_core::clock::Clock;
+use ledger_core::database::rows::Puts;
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId};
 use ledger_core::money::Money;
@@ -182,7 +183,7 @@ impl Template {
 }
 
 impl Rows {
-    async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
+    async fn write(self, connection: &impl Puts) -> Result<()> {
         let sums = sums(&self.lines);
         let of_tax = desk::tax_months(&self.taxes, &self.lines).map_err(failed)?;
         let mut traded = Vec::new();

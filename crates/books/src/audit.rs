@@ -22,9 +22,9 @@ use schema::tables::{audit_log, books};
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Condition, LikeExpr};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QuerySelect};
-use serde::Serialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 use std::net::IpAddr;
 
 wire_enum! {
@@ -168,16 +168,55 @@ fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Option<&str>)) {
 }
 
 /// The members of a record that it is looked for by.
-const LOOKED_FOR: &[&str] =
-    &["number", "code", "name", "legalName", "email", "reference", "externalId", "narration", "description"];
+const LOOKED_FOR: [&str; 9] =
+    ["number", "code", "name", "legalName", "email", "reference", "externalId", "narration", "description"];
+
+/// The member that holds the record where one is within another.
+const WITHIN: &str = "record";
+
+/// What is read of a record to look for it by: the texts in the order of [`LOOKED_FOR`]. All else is passed over, where it
+/// stands: most of a record is none of it.
+#[derive(Default)]
+struct Looked<'j> {
+    texts: [Option<&'j RawValue>; LOOKED_FOR.len()],
+    within: Option<&'j RawValue>,
+}
+
+impl<'de> Deserialize<'de> for Looked<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Looked<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a record")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> std::result::Result<Looked<'de>, A::Error> {
+                let mut looked = Looked::default();
+                while let Some(name) = members.next_key::<&str>()? {
+                    if let Some(place) = LOOKED_FOR.iter().position(|known| *known == name) {
+                        looked.texts[place] = Some(members.next_value()?);
+                    } else if name == WITHIN {
+                        looked.within = Some(members.next_value()?);
+                    } else {
+                        members.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(looked)
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
 
 /// What a record is looked for by, as `q` has it. One in the installation's log is within another.
 fn looked_for(json: &str) -> Option<String> {
-    let mut members: HashMap<&str, &RawValue> = serde_json::from_str(json).ok()?;
-    if let Some(within) = members.get("record") {
-        members = serde_json::from_str(within.get()).ok()?;
+    let mut looked: Looked<'_> = serde_json::from_str(json).ok()?;
+    if let Some(within) = looked.within {
+        looked = serde_json::from_str(within.get()).ok()?;
     }
-    let texts = LOOKED_FOR.iter().filter_map(|name| serde_json::from_str::<String>(members.get(name)?.get()).ok());
+    let texts = looked.texts.into_iter().flatten().filter_map(|text| serde_json::from_str::<String>(text.get()).ok());
     Some(search_key(&texts.collect::<Vec<_>>().join(" ")))
 }
 
@@ -330,6 +369,17 @@ mod tests {
         };
         let origin = Origin { dialect: Some("A"), ..Origin::default() };
         row(&seals(), BusinessId::default(), RecordId::default(), (1, Instant::default(), ""), &origin, change)
+    }
+
+    #[test]
+    fn a_record_is_looked_for_by_its_texts_and_one_within_another_by_its_own() {
+        let found = |json: &str| looked_for(json);
+        let record = r#"{"lines":[{"number":"L1"}],"email":null,"name":"Élan","number":"INV-1","code":7,"total":1.50}"#;
+        assert_eq!(found(record).as_deref(), Some("inv-1 élan"));
+        assert_eq!(found(&format!(r#"{{"businessId":"b","record":{record}}}"#)).as_deref(), Some("inv-1 élan"));
+        assert_eq!(found(r#"{"name":"a","name":"b"}"#).as_deref(), Some("b"));
+        assert_eq!(found("{}").as_deref(), Some(""));
+        assert_eq!((found("[]"), found(r#"{"record":"text"}"#), found(r#"{"name":"torn"#)), (None, None, None));
     }
 
     #[test]

@@ -216,6 +216,7 @@ async fn post(cx: &Cx<'_>, row: &documents::Model, day: Day, moves: BTreeMap<Key
         reverses: None,
         // What the document moves is counted with it.
         moves: Moves::Mirrored,
+        trade: None,
         narration: Some(narration(row.kind).into()),
         posting,
     })

@@ -324,6 +324,11 @@ impl<'a> Cx<'a> {
         &self.taxed
     }
 
+    /// Where the stock of an item stands, if that waits on the desk.
+    pub(crate) fn stock_that_waits(&self, item: RecordId) -> Result<Option<schema::tables::stock::Model>> {
+        Ok(self.desk()?.stock_that_waits(self.business_id()?, item))
+    }
+
     /// Whether a document of this kind waits on the desk.
     pub fn awaits(&self, kind: DocumentKind) -> Result<bool> {
         Ok(self.desk()?.awaits(self.business_id()?, kind))

@@ -24,7 +24,7 @@ use crate::clock::Instant;
 use crate::error::Result;
 use crate::ids::BusinessId;
 use crate::remembered::{self, Changes};
-use crate::seal::writing;
+use crate::seal::writing::{self, Written};
 use crate::seal::{Seals, heads};
 use crate::security::Told;
 use crate::shelf::Share;
@@ -33,10 +33,10 @@ use facts::Facts;
 pub use gathering::{Mark, NewEntry, Rehearsed};
 use pending::Pending;
 use schema::tables::{books, tax_beginnings};
-use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySelect};
+use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySelect, QueryTrait, Statement};
 pub use standing::Standing;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 pub use tax_months::{add_tax_months, tax_months};
 pub use trade_months::{Trade, add_trade_months, of_lines, side_of, trade_months};
 
@@ -64,12 +64,27 @@ struct Inner {
     told: Vec<Told>,
     /// What a rehearsal has posted so far; it is shown even when a query had it written before the end.
     rehearsed: Option<Vec<Rehearsed>>,
+    /// Rows that took the place of others in this batch.
+    written: Written,
     /// Companies whose books began since the last flush.
     founded: Vec<BusinessId>,
     /// Whether the command that runs only plans: what it writes is not undone by itself.
     planning: bool,
     /// How often it changed who may do what, as of this transaction.
     changes: Option<Changes>,
+}
+
+/// Asks where the books of a company stand, and locks them where there are other writers. Each batch does, so the text of it
+/// stays.
+fn standing_of(engine: DbBackend, business: BusinessId) -> Statement {
+    static TEXTS: [OnceLock<String>; 2] = [OnceLock::new(), OnceLock::new()];
+    let on_postgres = engine == DbBackend::Postgres;
+    let text = TEXTS[usize::from(on_postgres)].get_or_init(|| {
+        let row = books::Entity::find_by_id(business);
+        let row = if on_postgres { row.lock_exclusive() } else { row };
+        row.build(engine).sql
+    });
+    Statement::from_sql_and_values(engine, text, [business.into()])
 }
 
 impl Desk {
@@ -90,6 +105,7 @@ impl Desk {
         {
             let mut inner = self.inner();
             inner.confirmed.clear();
+            inner.written.clear();
             inner.changes = None;
             let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
             if self.share.is_too_much(facts) || inner.companies.len() > MOST_COMPANIES {
@@ -134,11 +150,8 @@ impl Desk {
         if self.inner().confirmed.contains(&business) {
             return Ok(true);
         }
-        let mut row = books::Entity::find_by_id(business);
-        if connection.get_database_backend() == DbBackend::Postgres {
-            row = row.lock_exclusive();
-        }
-        let Some(row) = row.one(connection).await? else { return Ok(false) };
+        let asked = standing_of(connection.get_database_backend(), business);
+        let Some(row) = books::Entity::find().from_raw_sql(asked).one(connection).await? else { return Ok(false) };
         let mut inner = self.inner();
         inner.confirmed.insert(business);
         if inner.companies.get(&business).is_none_or(|known| known.version != row.version) {

@@ -215,9 +215,18 @@ impl Event {
         );
     }
 
+    /// Whose changes mean something here. A record that is none of these is not even read.
+    const fn is_told_of(resource: ResourceKey) -> bool {
+        use ResourceKey::{ApiKeys, Businesses, Permissions, Profile, Users};
+        matches!(resource, Users | ApiKeys | Permissions | Businesses | Profile)
+    }
+
     /// What a change of people means. Other changes are the books' own business.
     pub fn of(change: &Change) -> Option<Self> {
         let (record, action) = (change.id, change.action);
+        if !Self::is_told_of(change.resource) {
+            return None;
+        }
         let invited = |json: Option<&str>| {
             let state: Option<Value> = json.and_then(|json| serde_json::from_str(json).ok());
             state.is_some_and(|state| state["status"] == UserStatus::Invited.as_str())

@@ -163,7 +163,10 @@ pub async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<
     if wanted.is_empty() && gone.is_empty() {
         return Ok(None);
     }
-    cx.flush().await?;
+    // Whoever goes on from where the stock stands asks for nothing that waits to be written.
+    if !gone.is_empty() {
+        cx.flush().await?;
+    }
     let mut ids: Vec<RecordId> = Vec::new();
     for id in wanted.iter().map(|one| one.item.id).chain(gone.iter().map(|gone| gone.fact.item_id)) {
         if !ids.contains(&id) {
@@ -452,6 +455,10 @@ pub fn first_cost(item: &schema::item::Model) -> Option<UnitPrice> {
 /// Sums by account, in the order of accounts.
 pub(super) type Sums = BTreeMap<RecordId, Money>;
 
+/// Where the stock of an item stands, with what waits to be written.
 pub(super) async fn state_of(cx: &Cx<'_>, item: RecordId) -> Result<Option<stock::Model>> {
+    if let Some(state) = cx.stock_that_waits(item)? {
+        return Ok(Some(state));
+    }
     Ok(stock::Entity::find_by_id((cx.business_id()?, item)).one(&cx.db).await?)
 }

@@ -11,8 +11,7 @@ use ::books::cx::Cx;
 use sea_orm::sea_query::{LikeExpr, NullOrdering};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, ModelTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
-    QueryTrait,
-    Select,
+    QueryTrait, Select,
 };
 use std::collections::HashMap;
 

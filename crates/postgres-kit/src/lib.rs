@@ -9,6 +9,7 @@
 //! - A database that is away costs nobody a wait: one who looks knows it.
 
 mod fault;
+mod flight;
 mod health;
 mod link;
 mod pool;
@@ -18,6 +19,7 @@ mod tls;
 mod values;
 
 pub use fault::Fault;
+pub use flight::Rows;
 pub use health::{Health, Standing};
 pub use link::{Begin, Committed, Link};
 pub use pool::{Lease, Pool};

@@ -7,7 +7,7 @@
 
 use crate::fault::Fault;
 use crate::target::Target;
-use crate::values::{Bound, Shape};
+use crate::values::{Bound, Many, Shape};
 use futures_util::StreamExt;
 use sea_orm::{
     ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, ProxyRow, QueryResult, Statement as Asked,
@@ -29,13 +29,13 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 const PREPARED: usize = 256;
 
 /// What a statement came to.
-enum Answer {
+pub(crate) enum Answer {
     Rows(Vec<ProxyRow>),
     Count(u64),
     Done,
 }
 
-type Answering = Pin<Box<dyn Future<Output = Result<Answer, Fault>> + Send>>;
+pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Answer, Fault>> + Send>>;
 
 /// What COMMIT came to.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl std::fmt::Debug for Link {
     }
 }
 
-struct Inner {
+pub(crate) struct Inner {
     client: Client,
     prepared: Mutex<Prepared>,
     /// What the server warned of last.
@@ -211,7 +211,7 @@ impl Link {
         }
     }
 
-    async fn ask(&self, asked: Answering) -> Result<Answer, Fault> {
+    pub(crate) async fn ask(&self, asked: Answering) -> Result<Answer, Fault> {
         let _turn = self.turn.lock().await;
         if let Some(fault) = &*lock(&self.spent) {
             return Err(fault.clone());
@@ -232,6 +232,10 @@ impl Link {
             self.spend(fault.clone());
         }
         answered
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
     }
 
     /// The answer to what is under way.
@@ -371,18 +375,28 @@ impl Drop for Driver {
 impl Inner {
     /// The statement as the server knows it, and what it is given.
     async fn prepare(&self, sql: String, values: Vec<Bound>) -> Result<(Statement, Vec<Bound>), Fault> {
-        let kinds: Vec<Type> = values.iter().map(Bound::kind).collect();
+        let statement = self.prepared(sql, values.iter().map(Bound::kind).collect()).await?;
+        Ok((statement, values))
+    }
+
+    /// The statement as the server knows it, for values of these types.
+    pub(crate) async fn prepared(&self, sql: String, kinds: Vec<Type>) -> Result<Statement, Fault> {
         let key = (sql, kinds);
         if let Some(known) = lock(&self.prepared).find(&key) {
-            return Ok((known, values));
+            return Ok(known);
         }
         let statement = self.client.prepare_typed(&key.0, &key.1).await?;
-        let wanted = statement.params().len();
-        if wanted != values.len() {
-            return Err(Fault::ours(format!("a statement wants {wanted} values and was given {}", values.len())));
+        let (wanted, given) = (statement.params().len(), key.1.len());
+        if wanted != given {
+            return Err(Fault::ours(format!("a statement wants {wanted} values and was given {given}")));
         }
         lock(&self.prepared).keep(key, statement.clone());
-        Ok((statement, values))
+        Ok(statement)
+    }
+
+    /// Has a statement take rows.
+    pub(crate) async fn put(&self, statement: &Statement, columns: &[Many]) -> Result<u64, Fault> {
+        self.unless_stale(self.client.execute_raw(statement, columns).await)
     }
 
     /// A schema that changed makes what was prepared before void.

@@ -1,6 +1,7 @@
 //! Connections that are lent for one statement or one transaction.
 
 use crate::fault::Fault;
+use crate::flight::Rows;
 use crate::health::Health;
 use crate::link::{Begin, Committed, Link};
 use crate::target::Target;
@@ -197,6 +198,11 @@ impl Lease {
     /// So many rows at most; what is beyond is not kept.
     pub async fn query_some(&self, asked: Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
         self.run(|link| link.query_some(asked, most)).await
+    }
+
+    /// Puts in the rows of all statements, in their order.
+    pub async fn put(&self, all: Vec<Rows>) -> Result<(), Fault> {
+        self.run(|link| link.put(all)).await
     }
 }
 

@@ -72,6 +72,74 @@ impl ToSql for Bound {
     to_sql_checked!();
 }
 
+/// The values of one column on their way into a statement that takes many rows.
+#[derive(Debug, Clone)]
+pub(crate) enum Many {
+    Flags(Vec<Option<bool>>),
+    Numbers(Vec<Option<i64>>),
+    Texts(Vec<Option<String>>),
+    Bytes(Vec<Option<Vec<u8>>>),
+    Identifiers(Vec<Option<Uuid>>),
+}
+
+impl Many {
+    /// The column of a first value, with room for so many.
+    pub(crate) fn of(first: Bound, room: usize) -> Self {
+        fn with<T>(first: T, room: usize) -> Vec<T> {
+            let mut all = Vec::with_capacity(room);
+            all.push(first);
+            all
+        }
+        match first {
+            Bound::Flag(value) => Self::Flags(with(value, room)),
+            Bound::Number(value) => Self::Numbers(with(value, room)),
+            Bound::Text(value) => Self::Texts(with(value, room)),
+            Bound::Bytes(value) => Self::Bytes(with(value, room)),
+            Bound::Identifier(value) => Self::Identifiers(with(value, room)),
+        }
+    }
+
+    pub(crate) fn push(&mut self, next: Bound) -> Result<(), Fault> {
+        match (self, next) {
+            (Self::Flags(all), Bound::Flag(value)) => all.push(value),
+            (Self::Numbers(all), Bound::Number(value)) => all.push(value),
+            (Self::Texts(all), Bound::Text(value)) => all.push(value),
+            (Self::Bytes(all), Bound::Bytes(value)) => all.push(value),
+            (Self::Identifiers(all), Bound::Identifier(value)) => all.push(value),
+            (_, next) => return Err(Fault::ours(format!("a column holds other values and {next:?}"))),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn kind(&self) -> Type {
+        match self {
+            Self::Flags(_) => Type::BOOL_ARRAY,
+            Self::Numbers(_) => Type::INT8_ARRAY,
+            Self::Texts(_) => Type::TEXT_ARRAY,
+            Self::Bytes(_) => Type::BYTEA_ARRAY,
+            Self::Identifiers(_) => Type::UUID_ARRAY,
+        }
+    }
+}
+
+impl ToSql for Many {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Flags(all) => all.to_sql(kind, out),
+            Self::Numbers(all) => all.to_sql(kind, out),
+            Self::Texts(all) => all.to_sql(kind, out),
+            Self::Bytes(all) => all.to_sql(kind, out),
+            Self::Identifiers(all) => all.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        [Type::BOOL_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::BYTEA_ARRAY, Type::UUID_ARRAY].contains(kind)
+    }
+
+    to_sql_checked!();
+}
+
 /// As many values as entities read by their place in a row.
 const MOST_PLACES: usize = 12;
 

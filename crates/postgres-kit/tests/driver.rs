@@ -12,7 +12,7 @@ mod process;
 #[path = "../../../tests/harness/wire.rs"]
 mod wire;
 
-use postgres_kit::{Begin, Committed, Fault, Link, Patience, Server, Standing, Target};
+use postgres_kit::{Begin, Committed, Fault, Link, Patience, Rows, Server, Standing, Target};
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 use std::time::Duration;
 use wire::Wire;
@@ -53,6 +53,44 @@ async fn values_come_back_as_they_went_each_of_its_own_kind() {
     assert_eq!((row.try_get_by_index::<i64>(0).unwrap(), row.try_get_by_index::<i64>(1).unwrap()), (1, 2));
     assert_eq!(row.try_get_by_index::<String>(2).unwrap(), "n");
     assert_eq!(row.try_get::<Option<i64>>("", "n").unwrap(), None);
+}
+
+#[tokio::test]
+async fn rows_of_many_tables_are_put_in_at_once_and_what_fails_first_is_told() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let link = link(&url).await;
+    let columns = "id uuid PRIMARY KEY, flag bool, day int4, number int8, text text COLLATE \"C\", bytes bytea";
+    // More tables than statements are under way at once.
+    let tables: Vec<String> = (0..30).map(|table| format!("t{table}")).collect();
+    for table in &tables {
+        link.batch(format!("CREATE TABLE {table} ({columns}, CHECK (number < 1000))")).await.unwrap();
+    }
+    let rows = |table: &str, ids: &[u128], number: i64| {
+        let row = |id: &u128| -> [Value; 6] {
+            let (id, is_odd) = (uuid::Uuid::from_u128(*id), id % 2 == 1);
+            let text = Value::String(is_odd.then(|| "ä,{\"".into()));
+            [id.into(), is_odd.into(), 7_i64.into(), number.into(), text, vec![0_u8, 255].into()]
+        };
+        let sql = format!("INSERT INTO {table} SELECT * FROM UNNEST($1,$2,$3,$4,$5,$6)").into();
+        Rows { sql, width: 6, values: ids.iter().flat_map(row).collect() }
+    };
+    link.begin(Begin::Writing).await.unwrap();
+    link.put(tables.iter().map(|table| rows(table, &[1, 2, 3], 5)).collect()).await.unwrap();
+    assert!(matches!(link.commit().await, Committed::Done));
+    let found = "SELECT COUNT(*) FROM t29 WHERE (text = 'ä,{\"' OR text IS NULL AND NOT flag) AND bytes = '\\x00ff' AND day = 7";
+    assert_eq!(number(&link, found).await, 3);
+    // What comes after a failure fails for it alone: the first one is told, and nothing of all stays.
+    link.begin(Begin::Writing).await.unwrap();
+    let all = vec![rows("t0", &[4], 5), rows("t1", &[1], 5), rows("t2", &[4], 5_000), rows("t3", &[4], 5)];
+    let failed = link.put(all).await.unwrap_err();
+    assert_eq!(failed.code(), "23505", "{failed}");
+    assert!(matches!(link.commit().await, Committed::Refused(_)));
+    link.rollback().await.unwrap();
+    assert_eq!(number(&link, "SELECT COUNT(*) FROM t0").await, 3);
+    let torn = Rows { width: 4, ..rows("t0", &[5], 5) };
+    assert!(link.put(vec![torn]).await.is_err());
+    let mixed = Rows { values: vec![Value::BigInt(Some(1)), "1".into()], width: 1, ..rows("t0", &[5], 5) };
+    assert!(link.put(vec![mixed]).await.is_err());
 }
 
 #[tokio::test]

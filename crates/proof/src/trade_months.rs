@@ -24,8 +24,8 @@ struct Moved {
 const TOLD: [(&str, &str, bool); 3] =
     [("party", "d.party_id", true), ("item", "l.item_id", true), ("otherSide", "NULL", false)];
 
-/// Lines of what documents of trade posted and took back by themselves: what allocations posted for them is left out, and
-/// what books began with, each with what took it back, and credit notes that write off.
+/// Lines of what documents of trade posted and took back by themselves: what allocations posted for them is left out, what
+/// tax came to after all and what books began with, each with what took it back, and credit notes that write off.
 fn asked(backend: DbBackend, column: &str, is_net: bool) -> String {
     let (month, none) = match backend {
         DbBackend::Postgres => ("to_char(DATE '1970-01-01' + e.date::int, 'YYYY-MM')", "CAST(NULL AS uuid)"),
@@ -33,7 +33,7 @@ fn asked(backend: DbBackend, column: &str, is_net: bool) -> String {
     };
     let column = if column == "NULL" { none } else { column };
     let net = if is_net { "" } else { "NOT " };
-    let apart = format!("'{}', '{}'", EntryKind::Allocation, EntryKind::Opening);
+    let apart = format!("'{}', '{}', '{}'", EntryKind::Allocation, EntryKind::Opening, EntryKind::TaxAdjustment);
     format!(
         "SELECT CASE WHEN e.document_kind IN ('salesInvoice', 'creditNote') THEN 'sales' ELSE 'purchases' END AS side, \
          {month} AS month, {column} AS of_id, CAST(SUM(l.amount) AS bigint) AS amount \

@@ -255,10 +255,7 @@ impl Walk {
 const fn is_stood_for(kind: EntryKind) -> bool {
     !matches!(
         kind,
-        EntryKind::Reversal
-            | EntryKind::StockAdjustment
-            | EntryKind::ExchangeAdjustment
-            | EntryKind::TaxAdjustment
+        EntryKind::Reversal | EntryKind::StockAdjustment | EntryKind::ExchangeAdjustment | EntryKind::TaxAdjustment
     )
 }
 

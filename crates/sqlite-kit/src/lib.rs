@@ -111,6 +111,16 @@ impl Connection {
         Ok(ProxyExecResult::new(last, changed))
     }
 
+    /// Has a statement put in rows.
+    pub fn put(&self, sql: &str, values: &[Value]) -> Result<(), Fault> {
+        self.using(sql, |prepared| {
+            bind(prepared, values)?;
+            let mut rows = prepared.raw_query();
+            while rows.next()?.is_some() {}
+            Ok(())
+        })
+    }
+
     pub fn query(&self, statement: &Statement) -> Result<Vec<ProxyRow>, Fault> {
         self.query_some(statement, usize::MAX)
     }
@@ -142,9 +152,16 @@ impl Connection {
         statement: &Statement,
         work: impl FnOnce(&mut Prepared<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
+        let values = statement.values.as_ref().map(|values| values.0.as_slice());
+        if let (Some(sql), Some([values @ .., _])) = (with_its_limit(&statement.sql, values), values) {
+            return self.using(&sql, |prepared| {
+                bind(prepared, values)?;
+                work(prepared)
+            });
+        }
         self.using(&statement.sql, |prepared| {
-            if let Some(values) = &statement.values {
-                bind(prepared, &values.0)?;
+            if let Some(values) = values {
+                bind(prepared, values)?;
             }
             work(prepared)
         })
@@ -216,6 +233,12 @@ impl Connection {
         Ok(told)
     }
 
+    /// How often a statement that was prepared had to be prepared anew.
+    #[cfg(test)]
+    fn prepared_anew(&self, sql: &str) -> i32 {
+        self.using(sql, |prepared| Ok(prepared.get_status(StatementStatus::RePrepare))).unwrap_or(-1)
+    }
+
     /// Lets the connection go. What it had open is rolled back.
     pub fn close(self) -> Result<(), Fault> {
         self.inner.close().map_err(|(_, error)| error.into())
@@ -233,6 +256,16 @@ fn tell_steps(prepared: &mut Prepared<'_>, sql: &str, rows: usize) {
     } else {
         tracing::trace!(steps, rows, sql, "a question was answered");
     }
+}
+
+/// How a question ends that is asked for so many rows.
+const LIMITED: &str = " LIMIT ?";
+
+/// A question for one row says so itself, as entities ask by: the engine plans by a limit that is bound, and prepares the
+/// statement anew each time one is.
+fn with_its_limit(sql: &str, values: Option<&[Value]>) -> Option<String> {
+    let question = sql.strip_suffix(LIMITED)?;
+    matches!(values?.last(), Some(Value::BigUnsigned(Some(1)))).then(|| format!("{question} LIMIT 1"))
 }
 
 fn bind(prepared: &mut Prepared<'_>, values: &[Value]) -> Result<(), Fault> {

@@ -233,3 +233,21 @@ fn statements_stay_prepared_by_what_they_weigh() {
     let sum: i64 = row(&connection, "SELECT COUNT(*) AS count FROM heavy").try_get("", "count").unwrap();
     assert_eq!(sum, (1..=400).sum::<i64>() + 101 + 8_000);
 }
+
+#[test]
+fn what_is_asked_for_one_row_is_prepared_once() {
+    let place = Place::new("limit");
+    let connection = filled(&place);
+    for id in [1, 2, 1, 2] {
+        let values = vec![Uuid::from_u128(id).into(), Value::BigUnsigned(Some(1))];
+        let found =
+            connection.query_one(&asked("SELECT name FROM things WHERE id = ? LIMIT ?", values)).unwrap().unwrap();
+        assert_eq!(QueryResult::from(found).try_get::<String>("", "name").unwrap(), format!("thing {id}"));
+    }
+    assert_eq!(connection.prepared_anew("SELECT name FROM things WHERE id = ? LIMIT 1"), 0);
+    // What is asked for more says so by a value, and is prepared anew when that changes.
+    let some = |most: u64| connection.query(&asked("SELECT name FROM things ORDER BY id LIMIT ?", vec![most.into()]));
+    assert_eq!([2, 0, 2].map(|most| some(most).unwrap().len()), [2, 0, 2]);
+    // A value that is missing is missed.
+    assert!(connection.query(&asked("SELECT name FROM things LIMIT ?", vec![])).is_err());
+}

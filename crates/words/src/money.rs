@@ -61,17 +61,55 @@ fn parse_scaled(text: &str, places: u32) -> Result<i64, DecimalFault> {
     Ok(if negative { -units } else { units })
 }
 
+/// As many characters as scaled units come to: a sign, 19 digits or a point between as many as there are places, and a zero
+/// in front.
+const LONGEST: usize = 24;
+
 /// Writes scaled units with at least `least` decimals, more only where the value has them.
 fn write_scaled(units: i64, places: u32, least: u32) -> String {
-    let digits = format!("{:0width$}", units.unsigned_abs(), width = places as usize + 1);
-    let (whole, fraction) = digits.split_at(digits.len() - places as usize);
-    let significant = fraction.trim_end_matches('0').len().max(least.min(places) as usize);
-    let sign = if units < 0 { "-" } else { "" };
-    if significant == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{}", &fraction[..significant]) }
+    let (places, least) = (places as usize, least.min(places) as usize);
+    // Digit by digit from the end: a document has some hundred amounts, and each is written several times.
+    let mut text = [b'0'; LONGEST];
+    let (mut at, mut rest, mut written) = (LONGEST, units.unsigned_abs(), 0);
+    let mut fraction = false;
+    while written < places {
+        let digit = (rest % 10).to_le_bytes()[0];
+        rest /= 10;
+        // What is nothing but noughts from here on is left out, as far as that was not asked for.
+        if fraction || digit != 0 || places - written <= least {
+            fraction = true;
+            at -= 1;
+            text[at] = b'0' + digit;
+        }
+        written += 1;
+    }
+    if fraction {
+        at -= 1;
+        text[at] = b'.';
+    }
+    loop {
+        at -= 1;
+        text[at] = b'0' + (rest % 10).to_le_bytes()[0];
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if units < 0 {
+        at -= 1;
+        text[at] = b'-';
+    }
+    String::from_utf8_lossy(&text[at..]).into_owned()
 }
 
-fn serialize_number<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    text.parse::<serde_json::Number>().map_err(S::Error::custom)?.serialize(serializer)
+/// Writes scaled units as a number of JSON, digit for digit. Most are whole.
+fn serialize_scaled<S: Serializer>(units: i64, places: u32, least: u32, serializer: S) -> Result<S::Ok, S::Error> {
+    let one = 10_i64.pow(places);
+    if least.min(places) == 0 && units % one == 0 {
+        return serializer.serialize_i64(units / one);
+    }
+    let text = write_scaled(units, places, least);
+    serde_json::value::RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 /// A JSON number or a string, by its literal text.
@@ -201,7 +239,7 @@ macro_rules! scaled {
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serialize_number(&self.with_decimals(0), serializer)
+                serialize_scaled(self.0, Self::PLACES, 0, serializer)
             }
         }
 
@@ -313,7 +351,7 @@ pub struct Amount {
 
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize_number(&self.money.with_decimals(self.currency_decimals), serializer)
+        serialize_scaled(self.money.units(), Money::PLACES, self.currency_decimals, serializer)
     }
 }
 
@@ -378,6 +416,27 @@ mod tests {
         {
             let amount = Amount { money: Money::parse(text).unwrap(), currency_decimals: decimals };
             assert_eq!(serde_json::to_string(&amount).unwrap(), shown);
+        }
+    }
+
+    #[test]
+    fn every_number_is_written_digit_for_digit() {
+        let plain = |units: i64, places: u32, least: u32| {
+            let digits = format!("{:0width$}", units.unsigned_abs(), width = places as usize + 1);
+            let (whole, fraction) = digits.split_at(digits.len() - places as usize);
+            let kept = fraction.trim_end_matches('0').len().max(least.min(places) as usize);
+            let sign = if units < 0 { "-" } else { "" };
+            if kept == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{}", &fraction[..kept]) }
+        };
+        let digits =
+            [0, 1, 9, 10, 100, 1_000, 10_000, 10_500, 99_999, 100_001, 1_000_000, 12_345_600, i64::MAX, i64::MIN];
+        for units in digits.into_iter().flat_map(|units| [units, units.wrapping_neg()]) {
+            for (places, least) in [(0, 0), (0, 2), (4, 0), (4, 2), (4, 3), (4, 4), (4, 9), (6, 0), (6, 2), (8, 3)] {
+                let shown = plain(units, places, least);
+                assert_eq!(write_scaled(units, places, least), shown, "{units} {places} {least}");
+                let json = |units| serialize_scaled(units, places, least, serde_json::value::Serializer).unwrap();
+                assert_eq!(json(units).to_string(), shown, "{units} {places} {least}");
+            }
         }
     }
 

@@ -12,6 +12,7 @@ pub mod lane;
 mod line;
 mod openly;
 mod postgres;
+pub mod rows;
 mod sqlite;
 mod standing;
 

@@ -7,7 +7,7 @@ use super::{Committing, DatabaseOptions, ROWS_READ};
 use crate::client::Client;
 use migrations::Sign;
 use migrations::schema::{self, Parts};
-use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Server, Target};
+use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Rows, Server, Target};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
 use std::future::Future;
 use std::sync::Arc;
@@ -155,6 +155,12 @@ impl Reads {
 }
 
 impl Session {
+    /// Puts in the rows of all statements, in their order.
+    pub async fn put(&self, all: Vec<Rows>) -> Result<(), DbErr> {
+        let put = async { Ok(self.lease.put(all).await?) };
+        self.noting.of(by(self.until, put).await)
+    }
+
     pub async fn end(self) -> Result<(), DbErr> {
         by(self.until, async { Ok(self.lease.end().await?) }).await
     }

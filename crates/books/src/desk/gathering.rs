@@ -16,8 +16,8 @@ use rules::posting::{Line, Posting};
 use schema::aliases::Named;
 use schema::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, allocations, document_lines, document_links, documents, entries,
-    entry_lines, mentions, number_counters, open_item_moves, open_items, progress_moves, stock_facts, stock_lines,
-    stock_moves,
+    entry_lines, mentions, number_counters, open_item_moves, open_items, progress_moves, stock, stock_facts,
+    stock_lines, stock_moves,
 };
 use sea_orm::{ConnectionTrait, EntityTrait};
 use std::collections::HashMap;
@@ -100,6 +100,15 @@ impl Desk {
     /// Whether a document of this kind waits to be written.
     pub fn awaits(&self, business: BusinessId, kind: DocumentKind) -> bool {
         self.inner().pending.documents.iter().any(|row| row.business_id == business && row.kind == kind)
+    }
+
+    /// Where the stock of an item stands, if that waits to be written.
+    pub(crate) fn stock_that_waits(&self, business: BusinessId, item: RecordId) -> Option<stock::Model> {
+        let inner = self.inner();
+        inner.pending.standings.iter().rev().find_map(|standing| match standing {
+            Standing::Stock(row) if row.business_id == business && row.item_id == item => Some(row.clone()),
+            _ => None,
+        })
     }
 
     /// Lines that wait to be written, each with its entry, in the order in which they were posted.

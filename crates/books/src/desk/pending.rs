@@ -1,21 +1,18 @@
 //! The rows that a batch gathers, in the order in which they are written.
 
-use super::inserting::{add_mentions, insert_all, insert_entries, insert_plain};
-use super::rollups::{add_days, add_months, add_parties, rollups};
-use super::standing::Standing;
-use super::tax_months::{add_tax_months, tax_months};
-use super::trade_months::{add_trade_months, trade_months};
+use super::inserting::{mentioned, plain, sealed, sealed_entries};
+use super::rollups::rollups;
+use super::standing::{self, Standing};
+use super::tax_months::tax_months;
+use super::trade_months::trade_months;
+use crate::database::rows::{Kept, Puts};
 use crate::error::Result;
-use crate::ids::BusinessId;
-use crate::seal::Seals;
-use crate::seal::sums::Moved;
-use crate::seal::writing::{self, There};
+use crate::seal::writing::Sealing;
 use schema::tables::{
-    allocations, audit_log, document_lines, document_links, documents, entries, entry_lines, mentions, open_item_moves,
-    open_items, progress_moves, stock_facts, stock_lines, stock_moves, tax_facts, trade_months as traded,
+    allocations, audit_log, document_lines, document_links, documents, entries, entry_lines, mentions, number_counters,
+    open_item_moves, open_items, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
+    stock_snapshots, tax_facts, tax_months as of_tax, trade_months as traded,
 };
-use sea_orm::{ConnectionTrait, Value};
-use std::collections::HashMap;
 
 /// Rows that wait to be written together.
 #[derive(Default)]
@@ -107,40 +104,47 @@ impl Pending {
 
     pub(super) async fn write(
         self,
-        connection: &impl ConnectionTrait,
-        (seals, moved): (&Seals, &mut Moved),
+        connection: &impl Puts,
+        sealing: &mut Sealing<'_>,
+        counters: &[number_counters::Model],
     ) -> Result<()> {
-        use There::Refuse;
-        insert_all::<documents::Entity>(connection, (seals, moved), self.documents, Refuse).await?;
-        let (days, months, parties) = rollups(&self.lines)?;
-        let of_tax = tax_months(&self.tax_facts, &self.lines)?;
-        // Lines first; the row in `entries` seals them.
-        let mut of_entries: HashMap<(BusinessId, i64), Vec<Vec<Value>>> = HashMap::new();
-        for line in &self.lines {
-            of_entries.entry((line.business_id, line.entry_number)).or_default().push(writing::values(line));
+        use Kept::{Goes, Refuse};
+        let (standing, changes) = standing::last(self.standings);
+        let [days, months, parties] = rollups(&self.lines)?;
+        let of_tax = plain::<of_tax::Entity>(tax_months(&self.tax_facts, &self.lines)?, Kept::Grows);
+        let of_trade = plain::<traded::Entity>(trade_months(self.traded)?, Kept::Grows);
+        let entries = sealed_entries(sealing, &self.entries, &self.lines)?;
+        let rows = vec![
+            sealed::<documents::Entity>(sealing, &self.documents, Refuse)?,
+            // Lines first; the row in `entries` seals them.
+            plain::<entry_lines::Entity>(self.lines, Refuse),
+            entries,
+            sealed::<tax_facts::Entity>(sealing, &self.tax_facts, Refuse)?,
+            days,
+            months,
+            parties,
+            of_tax,
+            of_trade,
+            sealed::<document_lines::Entity>(sealing, &self.document_lines, Refuse)?,
+            sealed::<open_items::Entity>(sealing, &self.open_items, Refuse)?,
+            sealed::<open_item_moves::Entity>(sealing, &self.open_item_moves, Refuse)?,
+            sealed::<allocations::Entity>(sealing, &self.allocations, Refuse)?,
+            sealed::<stock_facts::Entity>(sealing, &self.stock_facts, Refuse)?,
+            sealed::<stock_lines::Entity>(sealing, &self.stock_lines, Refuse)?,
+            sealed::<stock_moves::Entity>(sealing, &self.stock_moves, Refuse)?,
+            sealed::<progress_moves::Entity>(sealing, &self.progress_moves, Refuse)?,
+            sealed::<document_links::Entity>(sealing, &self.links, Refuse)?,
+            mentioned(self.mentions),
+            sealed::<progress::Entity>(sealing, &standing.progress, Goes)?,
+            sealed::<stock::Entity>(sealing, &standing.stock, Goes)?,
+            sealed::<stock_snapshots::Entity>(sealing, &standing.snapshots, Goes)?,
+            plain::<audit_log::Entity>(self.audits, Refuse),
+            sealed::<number_counters::Entity>(sealing, counters, Goes)?,
+        ];
+        connection.put(rows).await?;
+        for change in changes {
+            change.write(connection).await?;
         }
-        insert_plain::<entry_lines::Entity>(connection, self.lines).await?;
-        insert_entries(connection, (seals, moved), self.entries, of_entries).await?;
-        insert_all::<tax_facts::Entity>(connection, (seals, moved), self.tax_facts, Refuse).await?;
-        add_days(connection, days).await?;
-        add_months(connection, months).await?;
-        add_parties(connection, parties).await?;
-        add_tax_months(connection, of_tax).await?;
-        add_trade_months(connection, trade_months(self.traded)?).await?;
-        insert_all::<document_lines::Entity>(connection, (seals, moved), self.document_lines, Refuse).await?;
-        insert_all::<open_items::Entity>(connection, (seals, moved), self.open_items, Refuse).await?;
-        insert_all::<open_item_moves::Entity>(connection, (seals, moved), self.open_item_moves, Refuse).await?;
-        insert_all::<allocations::Entity>(connection, (seals, moved), self.allocations, Refuse).await?;
-        insert_all::<stock_facts::Entity>(connection, (seals, moved), self.stock_facts, Refuse).await?;
-        insert_all::<stock_lines::Entity>(connection, (seals, moved), self.stock_lines, Refuse).await?;
-        insert_all::<stock_moves::Entity>(connection, (seals, moved), self.stock_moves, Refuse).await?;
-        insert_all::<progress_moves::Entity>(connection, (seals, moved), self.progress_moves, Refuse).await?;
-        insert_all::<document_links::Entity>(connection, (seals, moved), self.links, Refuse).await?;
-        add_mentions(connection, self.mentions).await?;
-        for standing in self.standings {
-            standing.write(connection, (seals, moved)).await?;
-        }
-        insert_plain::<audit_log::Entity>(connection, self.audits).await?;
         crate::repeats::write(connection, self.keys).await
     }
 }

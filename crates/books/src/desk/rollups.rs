@@ -1,17 +1,14 @@
 //! What the lines of a batch add to the sums of days, months and parties.
 
-use super::inserting::portions;
+use super::inserting::plain;
+use crate::database::rows::{Kept, Rows};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
 use schema::aliases::Named;
 use schema::tables::{account_days, account_months, entry_lines, party_balances};
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
-use sea_orm::{ActiveModelTrait, ConnectionTrait, EntityTrait, IntoActiveModel};
 use std::collections::BTreeMap;
-
-type Rollups = (Vec<account_days::Model>, Vec<account_months::Model>, Vec<party_balances::Model>);
 
 #[derive(Default, Clone, Copy)]
 struct Turnover {
@@ -31,7 +28,7 @@ impl Turnover {
 }
 
 /// What the lines add to each day, month and party, in an order that every process shares.
-pub(super) fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
+pub(super) fn rollups(lines: &[entry_lines::Model]) -> Result<[Rows; 3]> {
     let mut days: BTreeMap<(BusinessId, RecordId, &str, Day), Turnover> = BTreeMap::new();
     let mut months: BTreeMap<(BusinessId, RecordId, &str, String), Turnover> = BTreeMap::new();
     let mut parties: BTreeMap<(BusinessId, Named, RecordId, &str), Turnover> = BTreeMap::new();
@@ -74,49 +71,9 @@ pub(super) fn rollups(lines: &[entry_lines::Model]) -> Result<Rollups> {
             currency_amount: Money::from_units(sums.currency),
         })
     });
-    Ok((days.collect(), months.collect(), parties.collect::<Result<_>>()?))
-}
-
-/// Adds to the sums of rows that may be there already.
-pub(super) async fn add_all<E>(
-    connection: &impl ConnectionTrait,
-    rows: Vec<E::Model>,
-    same: &[E::Column],
-    sums: &[E::Column],
-) -> Result<()>
-where
-    E: EntityTrait,
-    E::ActiveModel: ActiveModelTrait<Entity = E>,
-    E::Model: IntoActiveModel<E::ActiveModel>,
-{
-    let mut conflict = OnConflict::columns(same.iter().copied());
-    for &sum in sums {
-        let added = Expr::col((Alias::new("excluded"), sum));
-        conflict.value(sum, Expr::col((E::default(), sum)).add(added));
-    }
-    for portion in portions(rows, same.len() + sums.len()) {
-        E::insert_many(portion.into_iter().map(IntoActiveModel::into_active_model))
-            .on_conflict(conflict.clone())
-            .exec_without_returning(connection)
-            .await?;
-    }
-    Ok(())
-}
-
-pub(super) async fn add_days(connection: &impl ConnectionTrait, rows: Vec<account_days::Model>) -> Result<()> {
-    use account_days::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Date, Debit};
-    let same = [BusinessId, AccountId, Currency, Date];
-    add_all::<account_days::Entity>(connection, rows, &same, &[Debit, Credit, CurrencyAmount]).await
-}
-
-pub(super) async fn add_months(connection: &impl ConnectionTrait, rows: Vec<account_months::Model>) -> Result<()> {
-    use account_months::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Debit, Month};
-    let same = [BusinessId, AccountId, Currency, Month];
-    add_all::<account_months::Entity>(connection, rows, &same, &[Debit, Credit, CurrencyAmount]).await
-}
-
-pub(super) async fn add_parties(connection: &impl ConnectionTrait, rows: Vec<party_balances::Model>) -> Result<()> {
-    use party_balances::Column::{AccountId, Amount, BusinessId, Currency, CurrencyAmount, PartyId};
-    let same = [BusinessId, PartyId, AccountId, Currency];
-    add_all::<party_balances::Entity>(connection, rows, &same, &[Amount, CurrencyAmount]).await
+    Ok([
+        plain::<account_days::Entity>(days.collect(), Kept::Grows),
+        plain::<account_months::Entity>(months.collect(), Kept::Grows),
+        plain::<party_balances::Entity>(parties.collect::<Result<_>>()?, Kept::Grows),
+    ])
 }

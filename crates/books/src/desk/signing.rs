@@ -1,32 +1,33 @@
 //! Writing what is pending, sealing it, and signing where the books stand then.
 
 use super::Desk;
-use super::inserting::insert_all;
 use crate::audit::{AuditAction, Change, Origin};
 use crate::clock::Instant;
+use crate::database::rows::Puts;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::{BusinessId, RecordId};
 use crate::seal::heads;
 use crate::seal::sums::{Moved, Sums};
 use crate::seal::tables::{TABLES, Whose};
-use crate::seal::writing::{self, Of, There};
+use crate::seal::writing::{self, Of, Sealing, Written};
 use crate::{installation, security};
 use schema::key::ResourceKey;
-use schema::tables::{books, number_counters};
+use schema::tables::books;
 use sea_orm::ConnectionTrait;
 
 impl Desk {
     /// Writes what is pending, in a handful of statements.
-    pub async fn flush(&self, connection: &impl ConnectionTrait) -> Result<()> {
+    pub async fn flush(&self, connection: &impl Puts) -> Result<()> {
         let mut moved = self.put_down(connection).await?;
         self.sign(connection, &mut moved).await
     }
 
     /// Writes what is pending, and seals what was written otherwise. Nothing is committed without it.
-    pub async fn finish(&self, connection: &impl ConnectionTrait) -> Result<()> {
+    pub async fn finish(&self, connection: &impl Puts) -> Result<()> {
         let mut moved = self.put_down(connection).await?;
         let batch = self.batch().clone();
-        writing::settle(connection, (&self.seals, &mut moved), Of::Batch(&batch)).await?;
+        let written = std::mem::take(&mut self.inner().written);
+        writing::settle(connection, (&self.seals, &mut moved), (Of::Batch(&batch), &written)).await?;
         self.sign(connection, &mut moved).await
     }
 
@@ -46,8 +47,10 @@ impl Desk {
         }
         let batch = self.batch().clone();
         let mut moved = Moved::default();
-        writing::settle(connection, (&self.seals, &mut moved), Of::Batch(&batch)).await?;
-        let tables = writing::settle(connection, (&self.seals, &mut moved), Of::Migrations(&left.signed)).await?;
+        let none = Written::new();
+        writing::settle(connection, (&self.seals, &mut moved), (Of::Batch(&batch), &none)).await?;
+        let tables =
+            writing::settle(connection, (&self.seals, &mut moved), (Of::Migrations(&left.signed), &none)).await?;
         // What it wrote itself has its seals.
         writing::forget_notes(connection).await?;
         self.sign(connection, &mut moved).await?;
@@ -104,7 +107,7 @@ impl Desk {
     }
 
     /// Writes what is pending. What that did to the sums of the seals is answered.
-    async fn put_down(&self, connection: &impl ConnectionTrait) -> Result<Moved> {
+    async fn put_down(&self, connection: &impl Puts) -> Result<Moved> {
         let (pending, founded, counters) = {
             let mut inner = self.inner();
             inner.flushes += 1;
@@ -115,9 +118,10 @@ impl Desk {
         for business in founded {
             moved.of(None).of_table(installation::BOOKS).add(&self.seals, installation::BOOKS, &business.to_string());
         }
-        pending.write(connection, (&self.seals, &mut moved)).await?;
-        insert_all::<number_counters::Entity>(connection, (&self.seals, &mut moved), counters, There::Replace).await?;
-        Ok(moved)
+        let mut sealing = Sealing::with(&self.seals, moved)?;
+        pending.write(connection, &mut sealing, &counters).await?;
+        self.inner().written.extend(sealing.written);
+        Ok(sealing.moved)
     }
 
     /// Brings the sums up to date, and signs where the books stand now.

@@ -1,16 +1,13 @@
 //! Where something stands from now on: rows that were there before and change.
 
-use super::inserting::insert_all;
 use crate::clock::Instant;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::Money;
-use crate::seal::Seals;
-use crate::seal::sums::Moved;
-use crate::seal::writing::There;
 use schema::tables::{Stage, documents, open_items, progress, stock, stock_lines, stock_snapshots};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use std::collections::BTreeMap;
 
 /// Where something stands from now on. It is written after all that is new.
 pub enum Standing {
@@ -30,12 +27,36 @@ pub enum Standing {
     Cost { business: BusinessId, item: RecordId, date: Day, sequence: i64, cost: Money, was_missing: bool },
 }
 
+/// Rows as they stand at the end of a batch, each once.
+pub(super) struct Rows {
+    pub(super) progress: Vec<progress::Model>,
+    pub(super) stock: Vec<stock::Model>,
+    pub(super) snapshots: Vec<stock_snapshots::Model>,
+}
+
+/// The last that is known of each row, in an order that every process shares; and what changes columns of others.
+pub(super) fn last(standings: Vec<Standing>) -> (Rows, Vec<Standing>) {
+    let (mut progress, mut stock, mut snapshots) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let mut changes = Vec::new();
+    for standing in standings {
+        match standing {
+            Standing::Progress(row) => drop(progress.insert((row.business_id, row.line_id), row)),
+            Standing::Stock(row) => drop(stock.insert((row.business_id, row.item_id), row)),
+            Standing::Snapshot(row) => drop(snapshots.insert((row.business_id, row.item_id, row.date), row)),
+            change => changes.push(change),
+        }
+    }
+    let rows = Rows {
+        progress: progress.into_values().collect(),
+        stock: stock.into_values().collect(),
+        snapshots: snapshots.into_values().collect(),
+    };
+    (rows, changes)
+}
+
 impl Standing {
-    pub(super) async fn write(
-        self,
-        connection: &impl ConnectionTrait,
-        (seals, moved): (&Seals, &mut Moved),
-    ) -> Result<()> {
+    /// Changes the columns that it is about.
+    pub(super) async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
         match self {
             Self::Open { business, id, open, base_open } => {
                 open_items::Entity::update_many()
@@ -64,15 +85,9 @@ impl Standing {
                     .exec(connection)
                     .await?;
             }
-            Self::Progress(row) => {
-                insert_all::<progress::Entity>(connection, (seals, moved), vec![row], There::Replace).await?;
-            }
-            Self::Stock(state) => {
-                insert_all::<stock::Entity>(connection, (seals, moved), vec![state], There::Replace).await?;
-            }
-            Self::Snapshot(snapshot) => {
-                insert_all::<stock_snapshots::Entity>(connection, (seals, moved), vec![snapshot], There::Replace)
-                    .await?;
+            // These are written whole.
+            Self::Progress(_) | Self::Stock(_) | Self::Snapshot(_) => {
+                return Err(Error::internal("a row that is written whole was to be changed"));
             }
             Self::Cost { business, item, date, sequence, cost, was_missing } => {
                 stock_lines::Entity::update_many()

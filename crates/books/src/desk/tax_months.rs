@@ -1,11 +1,11 @@
 //! What the facts of tax of a batch add to the sums of their months.
 
-use super::rollups::add_all;
+use super::inserting::plain;
+use crate::database::rows::{Kept, Puts};
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
 use schema::tables::{entry_lines, tax_facts, tax_months};
-use sea_orm::ConnectionTrait;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is added to a month: the base of what leads its line and of what stands beside it, tax, what is not recoverable, and what the ledger lines move.
@@ -75,11 +75,6 @@ pub fn tax_months(facts: &[tax_facts::Model], lines: &[entry_lines::Model]) -> R
 }
 
 /// Adds them to what is kept.
-pub async fn add_tax_months(connection: &impl ConnectionTrait, rows: Vec<tax_months::Model>) -> Result<()> {
-    use tax_months::Column::{
-        Base, BaseBeside, BaseBox, BusinessId, Component, ComponentId, Duty, Kind, Month, NotRecoverable, Origin,
-        Posted, Side, Tax, TaxBox, TaxCodeId,
-    };
-    let same = [BusinessId, Month, TaxCodeId, ComponentId, Component, Side, Duty, Origin, Kind, BaseBox, TaxBox];
-    add_all::<tax_months::Entity>(connection, rows, &same, &[Base, BaseBeside, Tax, NotRecoverable, Posted]).await
+pub async fn add_tax_months(connection: &impl Puts, rows: Vec<tax_months::Model>) -> Result<()> {
+    Ok(connection.put(vec![plain::<tax_months::Entity>(rows, Kept::Grows)]).await?)
 }

@@ -1,14 +1,14 @@
 //! What entries of trade add to the sums of their months: by party, by item, and what their other side comes to.
 
 use super::gathering::NewEntry;
-use super::rollups::add_all;
+use super::inserting::plain;
+use crate::database::rows::{Kept, Puts};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
 use schema::aliases::Named;
 use schema::tables::{DocumentKind, EntryRef, TradeGrouping, TradeSide, entry_lines, trade_months};
-use sea_orm::ConnectionTrait;
 use std::collections::BTreeMap;
 
 /// What is turnover: an entry that a document of trade posts or takes back by itself. What books begin with was traded
@@ -90,8 +90,6 @@ pub fn trade_months(rows: Vec<trade_months::Model>) -> Result<Vec<trade_months::
 }
 
 /// Adds them to what is kept.
-pub async fn add_trade_months(connection: &impl ConnectionTrait, rows: Vec<trade_months::Model>) -> Result<()> {
-    use trade_months::Column::{Amount, BusinessId, Grouping, Month, OfId, Side};
-    let same = [BusinessId, Side, Grouping, Month, OfId];
-    add_all::<trade_months::Entity>(connection, rows, &same, &[Amount]).await
+pub async fn add_trade_months(connection: &impl Puts, rows: Vec<trade_months::Model>) -> Result<()> {
+    Ok(connection.put(vec![plain::<trade_months::Entity>(rows, Kept::Grows)]).await?)
 }

@@ -24,7 +24,7 @@ impl Sum {
         self.total = self.total.wrapping_sub(seals.weight(table, seal));
     }
 
-    fn move_by(&mut self, other: Self) {
+    pub(super) fn move_by(&mut self, other: Self) {
         self.count += other.count;
         self.total = self.total.wrapping_add(other.total);
     }

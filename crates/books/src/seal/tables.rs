@@ -66,6 +66,10 @@ pub struct Table {
 /// that their seals still fit.
 const ADDED_LATER: &[(&str, &str, &str)] = &[("accounts", "keeper", "none"), ("accounts", "as_said_until", "0")];
 
+fn was_added_later(table: &Table, column: &Column) -> bool {
+    ADDED_LATER.iter().any(|(name, added, _)| (*name, *added) == (table.name, column.name))
+}
+
 /// What an entry's seal covers beside its own row.
 pub static LINES: LazyLock<Table> =
     LazyLock::new(|| Table::of::<entry_lines::Entity>(Some(entry_lines::Column::BusinessId), &[]));
@@ -284,10 +288,26 @@ impl Table {
         signing.feed(Some(self.name));
         let mut feed = |table: &Self, values: &[Value]| {
             for (column, value) in table.columns.iter().zip(values).filter(|(column, _)| column.sealed) {
-                let Some(text) = signed(column.kind, value) else { continue };
-                if !ADDED_LATER.contains(&(table.name, column.name, &*text)) {
-                    signing.feed(Some(column.name));
-                    signing.feed(Some(&text));
+                // Most are numbers and identifiers, which are written where they are signed.
+                match value {
+                    Value::Uuid(Some(id)) => {
+                        signing.feed(Some(column.name));
+                        signing.feed(Some(id.hyphenated().encode_lower(&mut [0; 36])));
+                    }
+                    Value::BigInt(Some(number)) if !was_added_later(table, column) => {
+                        signing.feed(Some(column.name));
+                        match Day::kept_as(*number).filter(|_| column.kind == Kind::Day) {
+                            Some(day) => signing.feed_written(format_args!("{day}")),
+                            None => signing.feed_written(format_args!("{number}")),
+                        }
+                    }
+                    _ => {
+                        let Some(text) = signed(column.kind, value) else { continue };
+                        if !ADDED_LATER.contains(&(table.name, column.name, &*text)) {
+                            signing.feed(Some(column.name));
+                            signing.feed(Some(&text));
+                        }
+                    }
                 }
             }
         };

@@ -7,14 +7,15 @@
 
 use super::Seals;
 use super::noted::{self, Note};
-use super::proof::Rows;
+use super::proof::Rows as Walk;
 use super::sums::{Moved, Sum};
 use super::tables::{Table, Whose, salt, table};
+use crate::database::rows::{Kept, Rows};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::security;
 use migrations::Left;
-use sea_orm::sea_query::{Alias, CaseStatement, Condition, Expr, ExprTrait, OnConflict, Query};
+use sea_orm::sea_query::{Alias, CaseStatement, Condition, Expr, ExprTrait, Query};
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Iterable, ModelTrait, Statement, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -35,7 +36,8 @@ pub async fn begin(connection: &impl ConnectionTrait) -> Result<String> {
         return Ok(batch);
     }
     // Nobody else writes from here on. What is noted already, nobody of us wrote.
-    let forgotten = connection.execute_unprepared("DELETE FROM touched WHERE batch = ''").await?.rows_affected();
+    let strange = Statement::from_string(engine, "DELETE FROM touched WHERE batch = ''");
+    let forgotten = connection.execute_raw(strange).await?.rows_affected();
     if forgotten > 0 {
         security::tampered(None, &format!("{forgotten} rows were changed behind the server's back"));
     }
@@ -47,42 +49,64 @@ pub fn values<M: ModelTrait>(row: &M) -> Vec<Value> {
     <M::Entity as EntityTrait>::Column::iter().map(|column| row.get(column)).collect()
 }
 
-/// What to do where a row is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum There {
-    Refuse,
-    Replace,
+/// A row by its table, its company and the rest of its key.
+pub type Name = (String, Option<BusinessId>, String);
+
+/// Rows that took the place of others in this batch, each as it was written last, and its seal. Whoever touches one
+/// afterwards leaves a note of that seal.
+pub type Written = HashMap<Name, (Vec<Value>, String)>;
+
+/// What the rows of a flush are sealed with.
+pub struct Sealing<'s> {
+    seals: &'s Seals,
+    /// What tells this writing of a row from another.
+    salt: String,
+    pub moved: Moved,
+    pub written: Written,
 }
 
-/// Writes rows with their seals. `beside` are the rows of another table that belong to each of them, by its place.
-pub async fn insert<E: EntityTrait>(
-    connection: &impl ConnectionTrait,
-    (seals, moved): (&Seals, &mut Moved),
-    rows: &[E::Model],
-    beside: &[Vec<Vec<Value>>],
-    there: There,
-) -> Result<()> {
-    let table = table(E::default().table_name())?;
-    let salt = salt()?;
-    let mut statement = Query::insert();
-    statement.into_table(Alias::new(table.name));
-    statement.columns(table.columns.iter().map(|column| column.name).chain(["seal"]).map(Alias::new));
-    for (place, row) in rows.iter().enumerate() {
-        let values = values(row);
-        let seal = table.seal(seals, &salt, &values, beside.get(place).map_or(&[], Vec::as_slice))?;
-        moved.of(table.company(&values)).of_table(table.name).add(seals, table.name, &seal);
-        let row = values.into_iter().chain([seal.into()]).map(Expr::val);
-        statement.values(row).map_err(Error::internal)?;
+impl<'s> Sealing<'s> {
+    pub fn with(seals: &'s Seals, moved: Moved) -> Result<Self> {
+        Ok(Self { seals, salt: salt()?, moved, written: Written::new() })
     }
-    if there == There::Replace {
-        let same: Vec<&str> = table.names().map(|column| column.name).collect();
-        let rest = table.columns.iter().map(|column| column.name).chain(["seal"]).filter(|name| !same.contains(name));
-        let rest: Vec<Alias> = rest.map(Alias::new).collect();
-        statement
-            .on_conflict(OnConflict::columns(same.iter().copied().map(Alias::new)).update_columns(rest).to_owned());
+
+    /// Rows with their seals. `beside` are the rows of another table that belong to each of them, by its place.
+    pub fn sealed<E: EntityTrait>(
+        &mut self,
+        rows: &[E::Model],
+        beside: &[Vec<Vec<Value>>],
+        kept: Kept,
+    ) -> Result<Rows> {
+        let name = E::default().table_name();
+        if rows.is_empty() {
+            return Ok(Rows { table: name, columns: Vec::new(), key: Vec::new(), kept, values: Vec::new() });
+        }
+        let table = table(name)?;
+        let columns: Vec<&'static str> = table.columns.iter().map(|column| column.name).chain(["seal"]).collect();
+        let mut all = Vec::with_capacity(rows.len() * columns.len());
+        // Of one company after the other, as far as that goes.
+        let (mut of, mut sum) = (None, Sum::default());
+        for (place, row) in rows.iter().enumerate() {
+            let values = values(row);
+            let seal = table.seal(self.seals, &self.salt, &values, beside.get(place).map_or(&[], Vec::as_slice))?;
+            let company = table.company(&values);
+            if let Some(before) = of.replace(company).filter(|before| *before != company) {
+                self.moved.of(before).of_table(table.name).move_by(std::mem::take(&mut sum));
+            }
+            sum.add(self.seals, table.name, &seal);
+            if kept == Kept::Goes {
+                let name = (table.name.to_owned(), company, table.key_text(&values));
+                self.written.insert(name, (values.clone(), seal.clone()));
+            }
+            all.extend(values);
+            all.push(seal.into());
+        }
+        if let Some(company) = of {
+            self.moved.of(company).of_table(table.name).move_by(sum);
+        }
+        let key = table.names().map(|column| column.name).collect();
+        Ok(Rows { table: table.name, columns, key, kept, values: all })
     }
-    connection.execute(&statement).await?;
-    Ok(())
 }
 
 /// Whose notes are settled.
@@ -94,12 +118,12 @@ pub enum Of<'b> {
     Migrations(&'b [String]),
 }
 
-/// Seals what was touched without its seal. What somebody else changed before is not sealed, and stays in the sums as it
+/// Seals what was touched without its seal. What was `written` with its seal and not touched since is known. What somebody else changed before is not sealed, and stays in the sums as it
 /// was: every proof tells it. How many rows of each table were touched is answered.
 pub async fn settle(
     connection: &impl ConnectionTrait,
     (seals, moved): (&Seals, &mut Moved),
-    of: Of<'_>,
+    (of, written): (Of<'_>, &Written),
 ) -> Result<BTreeMap<String, usize>> {
     let batch = Expr::col(Alias::new("batch"));
     let own = Condition::all().add(match of {
@@ -117,35 +141,39 @@ pub async fn settle(
             tables.insert(table.clone(), of_table.len());
         }
         for portion in of_table.chunks(PORTION) {
-            seal_again(connection, (seals, &salt), moved, portion, of).await?;
+            seal_again(connection, (seals, &salt), moved, portion, (of, written)).await?;
         }
     }
     noted::forget(connection, own).await?;
     Ok(tables)
 }
 
-type Noted<'t> = (&'t (String, Option<BusinessId>, String), &'t Vec<Note>);
+type Noted<'t> = (&'t Name, &'t Vec<Note>);
 
 async fn seal_again(
     connection: &impl ConnectionTrait,
     (seals, salt): (&Seals, &str),
     moved: &mut Moved,
     portion: &[Noted<'_>],
-    of: Of<'_>,
+    (of, written): (Of<'_>, &Written),
 ) -> Result<()> {
     let Some(((name, _, _), _)) = portion.first() else { return Ok(()) };
     let table = table(name)?;
     if table.grows_only && matches!(of, Of::Batch(_)) {
         return Err(Error::internal(format!("a row of {name}, which grows only, was written without its seal")));
     }
-    let mut wanted = Condition::any();
-    for ((_, company, key), _) in portion {
-        wanted = wanted.add(named(table, *company, key)?);
+    let (mut wanted, mut found) = (Condition::any(), HashMap::new());
+    for (name @ (_, company, key), notes) in portion {
+        match written.get(*name).filter(|(_, seal)| notes.iter().all(|note| note.old != *seal)) {
+            Some(known) => drop(found.insert((*company, key.clone()), known.clone())),
+            None => wanted = wanted.add(named(table, *company, key)?),
+        }
     }
-    let mut found = HashMap::new();
-    for row in table.rows(connection, table.select().cond_where(wanted)).await? {
-        let values = row.values.ok_or_else(|| unreadable(table))?;
-        found.insert((table.company(&values), table.key_text(&values)), (values, row.seal));
+    if !wanted.is_empty() {
+        for row in table.rows(connection, table.select().cond_where(wanted)).await? {
+            let values = row.values.ok_or_else(|| unreadable(table))?;
+            found.insert((table.company(&values), table.key_text(&values)), (values, row.seal));
+        }
     }
     let mut seal_of = Vec::new();
     for ((_, company, key), notes) in portion {
@@ -212,7 +240,7 @@ pub async fn seal_all(
 ) -> Result<Sum> {
     let salt = salt()?;
     let mut sum = Sum::default();
-    let mut walk = Rows::of(table, company);
+    let mut walk = Walk::of(table, company);
     while let Some(portion) = walk.next(connection).await? {
         let mut seal_of = Vec::new();
         for (row, beside) in portion {

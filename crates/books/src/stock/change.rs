@@ -1,7 +1,7 @@
 //! What a write changes of an item's stock: the difference of the function before and after, day by day.
 
 use super::counted;
-use super::facts::{Known, fact_of, failed, is_whole, last_snapshot, lines_left, since, state_in, terms_of};
+use super::facts::{Known, LinesLeft, fact_of, failed, is_whole, last_snapshot, lines_left, since, state_in, terms_of};
 use super::{Gone, Item, Wanted, book, booked, state_of, too_large};
 use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
@@ -210,8 +210,8 @@ impl Writing<'_> {
             return Ok(None);
         }
         let own: HashSet<RecordId> = new.iter().map(|fact| fact.line_id).collect();
-        let named = self.named.iter().filter(|line| !own.contains(line)).copied().collect();
-        let left = lines_left(self.cx, &self.terms, self.item.id, named, None).await?;
+        let named: HashSet<RecordId> = self.named.iter().filter(|line| !own.contains(line)).copied().collect();
+        let left = self.left(named).await?;
         if left.missing_since.is_some() {
             return Ok(None);
         }
@@ -228,8 +228,17 @@ impl Writing<'_> {
         }
     }
 
+    /// What is left of lines by now.
+    async fn left(&self, lines: HashSet<RecordId>) -> Result<LinesLeft> {
+        if !lines.is_empty() {
+            self.cx.flush().await?;
+        }
+        lines_left(self.cx, &self.terms, self.item.id, lines, None).await
+    }
+
     /// Values from the last evening on that nothing of this touches.
     async fn anew(&self, new: &[stock_facts::Model], gone: &[Gone]) -> Result<Both> {
+        self.cx.flush().await?;
         let mut before_day = self.earliest;
         loop {
             let item = (self.item.id, self.state.as_ref());
@@ -281,6 +290,7 @@ impl Writing<'_> {
         let short = first_shortage(begun, before, after, self.earliest).map_err(too_large)?;
         let Some(short) = short else { return Ok(()) };
         // What is missing from a later count on, the count does not miss: it is judged when that is made anew.
+        self.cx.flush().await?;
         if counted::first_after(self.cx, self.item.id, self.earliest).await?.is_some_and(|day| day <= short.day) {
             return Ok(());
         }
@@ -380,6 +390,7 @@ impl Writing<'_> {
             let Some(last) = state.last_date.filter(|last| *last < self.earliest) else {
                 return Ok((None, Vec::new()));
             };
+            self.cx.flush().await?;
             let known =
                 last_snapshot(self.cx, self.item.id, None).await?.map_or(BEFORE_THE_FIRST, |snapshot| snapshot.place);
             if state.last_sequence - known < BETWEEN_SNAPSHOTS {

@@ -16,7 +16,7 @@ use super::{Ending, Engine, end_process};
 use crate::client::Client;
 use crate::database::standing::{Ill, Part, Standing, UnderWay};
 use crate::database::{Committing, ROWS_READ};
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, Value};
 use sqlite_kit::{Connection, Fault};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -276,6 +276,11 @@ impl Transaction {
             return Err(Fault::given_up().into());
         }
         Ok(self.held.run(work)?)
+    }
+
+    /// Has a statement put in rows.
+    pub fn put(&self, sql: &str, values: &[Value]) -> Result<(), DbErr> {
+        self.run(|connection| connection.put(sql, values))
     }
 }
 

@@ -31,7 +31,7 @@ use rules::refusal::Refusal;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::settled::Settled;
-use schema::tables::{EntryKind, EntryRef, allocations, documents, open_items};
+use schema::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::Serialize;
 use wire::decimals;

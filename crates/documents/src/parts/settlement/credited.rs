@@ -337,6 +337,7 @@ async fn post(cx: &Cx<'_>, note: &documents::Model, day: Day, facts: Vec<(TaxFac
         reverses: None,
         // What the note moves is counted with it.
         moves: Moves::Mirrored,
+        trade: None,
         narration: Some("What was credited leaves nothing for a discount to take off".into()),
         posting,
     })
