@@ -109,7 +109,12 @@ impl Books {
             // Of several reasons any may be told.
             let mut open = Self { locked: None, closed: false, ..self.clone() };
             // Goods that others are made of may be missing without them as well.
-            let kept = matches!(command.what, What::Void { .. }) && why.contains("in_use");
+            let kept = match command.what {
+                What::Void { .. } => why.contains("in_use"),
+                // A version that does not hold what settled the old one may not have its goods either.
+                What::Edit { .. } => why.contains("has_allocations"),
+                _ => false,
+            };
             if kept || (why.contains("period_locked") && open.change(command).is_ok() && lacks(&open)) {
                 why.insert("insufficient_stock");
             }
