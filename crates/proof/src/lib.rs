@@ -175,7 +175,7 @@ pub async fn off(reader: &Reader<'_>) -> Result<(Vec<Off>, Option<Day>)> {
 }
 
 /// What is proved by itself, beside the rest: nothing that one finds is used by another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The ledger, line by line, and what is held against its sums.
     Ledger,

@@ -3,7 +3,7 @@
 
 use super::live::Live;
 use super::subledgers::{OfItem, column};
-use super::{Check, Findings, MOST_FINDINGS, PORTION, Wide, shown};
+use super::{Check, Findings, PORTION, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
@@ -58,7 +58,7 @@ pub(super) async fn items_follow_history(reader: &Reader<'_>) -> Result<Check> {
     let gone = history(reader)
         .filter(open_item_moves::Column::OpenItemId.not_in_subquery(QueryTrait::into_query(there)))
         .having(base.ne(0).or(own.ne(0)))
-        .limit(MOST_FINDINGS as u64);
+        .limit(PORTION);
     for row in gone.into_model::<OfItem>().all(&reader.db).await? {
         findings.add(format!("open item {} is gone, and its history leaves something open", row.id));
     }

@@ -27,7 +27,7 @@ enum Work {
 /// What is found so far.
 #[derive(Default)]
 struct Found {
-    parts: BTreeMap<usize, Vec<Check>>,
+    parts: BTreeMap<Part, Vec<Check>>,
     digest: String,
     chain: Option<Check>,
     rows: Rows,
@@ -84,7 +84,7 @@ impl Bench {
                 Work::Part(part) => match part.prove(&reader, &told).await {
                     Ok(Proved { checks, digest }) => {
                         let mut found = held(&self.found);
-                        found.parts.insert(part as usize, checks);
+                        found.parts.insert(part, checks);
                         found.digest.extend(digest);
                     }
                     // What was spoilt cannot even be read: the rows say where.
@@ -145,7 +145,7 @@ pub(crate) async fn run_by<'s>(
         return Box::pin(run(&with(first))).await;
     };
     let bench = Bench::new();
-    progress.begin(&with(first)).await?;
+    progress.expects(&with(first)).await?;
     aside::computed(|| {
         std::thread::scope(|threads| {
             for snapshot in snapshots {

@@ -33,7 +33,7 @@ impl Progress {
     }
 
     /// A company is begun: what each part will read of it.
-    pub(crate) async fn begin(&self, cx: &Cx<'_>) -> Result<()> {
+    pub(crate) async fn expects(&self, cx: &Cx<'_>) -> Result<()> {
         let Some(head) = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await? else { return Ok(()) };
         let Some(sums) = heads::sums(cx.seals, &head)? else { return Ok(()) };
         let sealed: i64 = tables(true).map(|table| sums.of(table.name).count).sum();
