@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 on_both_engines! {
     fn every_template_fills_every_role(server) {
-        for (template, least) in [("general", 45), ("services", 45), ("trading", 45), ("empty", 27)] {
+        for (template, least) in [("general", 45), ("services", 45), ("trading", 45), ("empty", 29)] {
             let company = server.company_like(json!({"name": "T", "baseCurrency": "EUR", "chartTemplate": template}));
             let made = company.ask(Dialect::A, "GET", "businesses", &format!("/{}", company.id), None).expect(200).data;
             assert_eq!(made["chartTemplate"], template);
-            assert_eq!(made["systemAccounts"].as_object().unwrap().len(), 27);
+            assert_eq!(made["systemAccounts"].as_object().unwrap().len(), 29);
             let listed = company.ask(Dialect::B, "GET", "accounts", "?pageSize=500", None).expect(200).data;
             let accounts = listed["items"].as_array().unwrap();
             assert!(accounts.len() >= least, "{template}: {}", accounts.len());
@@ -114,7 +114,7 @@ on_both_engines! {
         body["systemAccounts"] = json!({"bankFees": company.account("6600")});
         let changed = company.ask(Dialect::B, "PUT", "businesses", &path, Some(&body)).expect(200).data;
         assert_eq!(changed["systemAccounts"]["bankFees"], company.account("6600"));
-        assert_eq!(changed["systemAccounts"].as_object().unwrap().len(), 27, "roles that are left out keep their accounts");
+        assert_eq!(changed["systemAccounts"].as_object().unwrap().len(), 29, "roles that are left out keep their accounts");
         let found = company.ask(Dialect::B, "GET", "accounts", "?systemRole=bankFees", None).expect(200).data;
         assert_eq!(found["items"][0]["code"], "6600");
     }

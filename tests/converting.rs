@@ -351,6 +351,9 @@ fn leaned(said: BTreeSet<String>) -> BTreeSet<String> {
     said.into_iter().map(lean).collect()
 }
 
+/// Sums that are made of the rows when they come over.
+const MADE: [&str; 2] = ["tax_months", "trade_months"];
+
 #[test]
 fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
     let (Some(old), Some(new)) = (fresh_database(), fresh_database()) else { return };
@@ -363,7 +366,11 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
         (leaned(said(&old).await), leaned(said(&new).await))
     });
     let gone: Vec<&str> = old.difference(&new).map(String::as_str).collect();
-    let came: Vec<&str> = new.difference(&old).map(String::as_str).collect();
+    let came: Vec<&str> = new
+        .difference(&old)
+        .map(String::as_str)
+        .filter(|line| !MADE.iter().any(|table| line.split([' ', '.']).any(|word| word == *table)))
+        .collect();
     assert_eq!(
         gone,
         [
@@ -387,6 +394,7 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
         came,
         [
             "audit_log.keyed boolean not null",
+            "found by documents USING btree (business_id, kind, base_total, id)",
             // Told of old books when they come over.
             "stock_lines.was_missing boolean not null",
             "touched.step bigint not null",

@@ -176,6 +176,9 @@ fn a_page_with_more_lines_than_an_answer_holds_says_how_to_ask_for_them() {
         let rows = page["rows"].as_array().expect("rows");
         let lines = rows.iter().map(|row| row["children"].as_array().expect("lines").len());
         assert_eq!((rows.len(), lines.sum::<usize>()), (50, 50_000));
+        let entries = |size: &str| company.ask(dialect, "GET", "entries", size, None);
+        assert_eq!(entries("?pageSize=100").expect(400).fields(), ["pageSize"]);
+        assert_eq!(entries("").expect(200).data["items"].as_array().map_or(0, Vec::len), 50);
     }
     let all = asked(&company, "reports/day-book?from=2026-01-01&to=2026-12-31&format=csv").expect(200);
     assert!(all.text.lines().count() > 51_000, "{}", all.text.lines().count());

@@ -206,7 +206,8 @@ on_both_engines! {
             assert_eq!(shop.taxed("2026-06-01", "2026-06-30", ""), "total salesBase 1000.00 outputTax 190.00");
             // What was written and taken back under the old one is nowhere in the new.
             let may = shop.proved(&format!("tax-detail?from={}&to={}", MAY.0, MAY.1));
-            assert_eq!((may["rows"].as_array().unwrap().len(), may["totals"]["netTax"].to_string()), (1, "190.00".into()));
+            // One of tax, and two that carry back what waited of the one that is void.
+            assert_eq!((may["rows"].as_array().unwrap().len(), may["totals"]["netTax"].to_string()), (3, "190.00".into()));
             shop.settles("receipts", "2026-06-06", &later, "1190", json!({}));
             assert_eq!(shop.taxed(YEAR.0, YEAR.1, ""), "total salesBase 2000.00 outputTax 380.00");
         });

@@ -2,7 +2,7 @@
 
 use crate::harness::server::DIALECTS;
 use crate::harness::shop::{Shop, id};
-use crate::harness::{Engine, Options, Server};
+use crate::harness::{Engine, Options, Server, on_both_engines};
 use serde_json::{Value, json};
 use std::sync::Mutex;
 
@@ -72,6 +72,38 @@ fn of_one_item(engine: Engine) {
     shop.ask("POST", "debitNotes", &format!("/{}/void", id(&note)), None).expect(200);
     assert_eq!(shop.stock(&item).0, MOST.to_string());
     shop.proves();
+}
+
+on_both_engines! {
+    // All of it would be in memory, several times over. What is asked for unasked is never too much.
+    fn a_long_page_of_long_records_is_refused(server) {
+        let shop = Shop::open(server, DIALECTS[0]);
+        let line = json!({"description": "x".repeat(850), "unitPrice": 1});
+        let draft = json!({"date": "2026-03-01", "partyId": shop.customer, "status": "draft", "lines": vec![line; MOST]});
+        for _ in 0..20 {
+            shop.make("salesInvoices", &draft);
+        }
+        for _ in 0..55 {
+            shop.make("salesOrders", &json!({"date": "2026-03-01", "partyId": shop.customer, "lines": [{"unitPrice": 1}]}));
+        }
+        for dialect in DIALECTS {
+            let page = |resource: &str, size: &str| shop.company.ask(dialect, "GET", resource, size, None);
+            for resource in ["salesInvoices", "auditLog"] {
+                assert_eq!(page(resource, "?pageSize=60").expect(400).fields(), ["pageSize"], "{resource}");
+                page(resource, "").expect(200);
+            }
+            // A long page has the records of short ones, in their order.
+            let ids = |query: &str| -> Vec<Value> {
+                let listed = page("salesOrders", query).expect(200).data;
+                listed["items"].as_array().unwrap().iter().map(|order| order["id"].clone()).collect()
+            };
+            for sort in ["sort=-number", "sort=date"] {
+                let long = ids(&format!("?pageSize=60&{sort}"));
+                let short = [1, 2].map(|page| ids(&format!("?pageSize=30&page={page}&{sort}"))).concat();
+                assert_eq!((long.len(), long), (55, short), "{sort}");
+            }
+        }
+    }
 }
 
 #[test]

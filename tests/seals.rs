@@ -7,6 +7,7 @@ use crate::harness::examples::creatable;
 use crate::harness::{Company, Dialect, Engine, Options, Server};
 use ledger_core::auth::TokenOptions;
 use ledger_core::books::tables::documents;
+use ledger_core::books::verify::Progress;
 use ledger_core::clock::Clock;
 use ledger_core::database::{DatabaseOptions, Purpose};
 use ledger_core::ids::{BusinessId, RecordId};
@@ -44,6 +45,8 @@ const OTHERWISE: &[(&str, &[&str])] = &[
     ("account_months", &["V4b"]),
     ("party_balances", &["V4c", "V3"]),
     ("document_counts", &["V4f"]),
+    ("tax_months", &["V4h"]),
+    ("trade_months", &["V4i"]),
     ("audit_log", &["V7", "V15"]),
     ("books", &["V7", "V15"]),
     ("installation", &["V15"]),
@@ -177,7 +180,7 @@ impl Place {
     pub(crate) fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::default();
         let proved = self.runtime.block_on(async {
-            let companies = self.ledger.verify(None).await;
+            let companies = self.ledger.verify(None, 2, &Progress::default()).await;
             (companies, self.ledger.verify_installation().await)
         });
         let mut checks = Vec::new();
@@ -201,7 +204,7 @@ impl Place {
     /// What one check of the proof of one company finds.
     pub(crate) fn findings(&self, company: &Company<'_>, check: &str) -> Vec<String> {
         let business = BusinessId::parse(&company.id).unwrap();
-        let proofs = self.runtime.block_on(self.ledger.verify(Some(business))).unwrap();
+        let proofs = self.runtime.block_on(self.ledger.verify(Some(business), 2, &Progress::default())).unwrap();
         let checks = proofs.into_iter().flat_map(|proof| proof.verdict.checks).filter(|one| one.id == check);
         checks.flat_map(|one| one.findings).collect()
     }
@@ -209,7 +212,7 @@ impl Place {
     /// The tables that the proof of one company finds something wrong with.
     pub(crate) fn wrong_of(&self, company: &Company<'_>) -> BTreeSet<String> {
         let business = BusinessId::parse(&company.id).unwrap();
-        let proofs = self.runtime.block_on(self.ledger.verify(Some(business))).unwrap();
+        let proofs = self.runtime.block_on(self.ledger.verify(Some(business), 2, &Progress::default())).unwrap();
         let checks = proofs.into_iter().flat_map(|proof| proof.verdict.checks).filter(|check| !check.ok);
         let tables = checks.flat_map(|check| check.findings).filter_map(|one| Some(one.split_once(": ")?.0.to_owned()));
         tables.collect()

@@ -1,7 +1,8 @@
 //! What questions cost does not depend on guesses: the steps of the engine are counted, in small books and in larger ones.
 
 use crate::harness::server::authorised;
-use crate::harness::{Company, Dialect, Engine, Options, Request, Server};
+use crate::harness::shop::Shop;
+use crate::harness::{Dialect, Engine, Options, Request, Server};
 use serde_json::json;
 
 /// What the engine did for what is asked, as the server's log counts it.
@@ -16,11 +17,9 @@ fn steps(server: &Server, ask: impl FnOnce()) -> i64 {
     counted() - before
 }
 
-fn sell(company: &Company<'_>, party: &str, count: usize) {
+fn sell(shop: &Shop<'_>, tax: &str, count: usize) {
     for _ in 0..count {
-        let line = json!({"description": "Hour", "quantity": 1, "unitPrice": "90"});
-        let body = json!({"date": "2026-03-10", "partyId": party, "lines": [line]});
-        company.ask(Dialect::B, "POST", "salesInvoices", "", Some(&body)).expect(201);
+        shop.sale("2026-03-10", json!([{"description": "Hour", "quantity": 1, "unitPrice": "90", "taxCodeId": tax}]));
     }
 }
 
@@ -30,8 +29,17 @@ const KEPT: &[&str] = &[
     "reports/trial-balance?from=2026-02-03&to=2026-11-07",
     "reports/pl?from=2026-01-01&to=2026-12-31",
     "reports/bs?asOf=2026-12-31",
+    "reports/bs?asOf=2026-12-31&periods=3&interval=year",
     "reports/cash-flow?from=2026-01-01&to=2026-12-31",
+    "reports/tax-summary?from=2026-01-01&to=2026-12-31",
+    "reports/tax-return?from=2026-01-01&to=2026-06-30",
+    "reports/sales-by-customer?from=2026-01-01&to=2026-12-31",
+    "reports/sales-by-item?from=2026-01-01&to=2026-12-31&groupBy=quarter",
+    "reports/purchases-by-supplier?from=2026-01-01&to=2026-12-31",
     "sales-invoices?pageSize=10",
+    "sales-invoices?pageSize=10&sort=-date",
+    "sales-invoices?pageSize=10&sort=-total",
+    "sales-invoices?pageSize=10&number=INV-2026-0007",
     "journals?pageSize=10",
     "accounts?pageSize=10",
 ];
@@ -40,19 +48,53 @@ const KEPT: &[&str] = &[
 fn what_is_kept_in_sums_costs_the_same_however_long_the_books_are() {
     let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
     let server = Server::start(Engine::Sqlite, Options { environment, ..Options::default() }).unwrap();
-    let company = server.company();
-    let party = company.party(json!({}))["id"].as_str().unwrap().to_owned();
+    let shop = Shop::open(&server, Dialect::B);
+    let (company, tax) = (&shop.company, shop.vat("20"));
     let cost = |path: &str| {
         let request = authorised(Request::new("GET", &format!("/b/api/{path}")), &company.token);
         let request = request.header("X-Business-Id", &company.id);
         steps(&server, || drop(server.send(&request).expect(200)))
     };
-    sell(&company, &party, 20);
+    sell(&shop, &tax, 20);
     let few: Vec<i64> = KEPT.iter().map(|path| cost(path)).collect();
-    sell(&company, &party, 180);
+    sell(&shop, &tax, 180);
     for (path, few) in KEPT.iter().zip(few) {
         let many = cost(path);
         assert!(few > 0, "{path}: nothing was counted");
         assert!(many < few * 2, "{path}: {few} steps with 20 invoices, {many} with 200");
+    }
+}
+
+/// Questions of a request, as the server's log counts them.
+fn questions(server: &Server, ask: impl FnOnce()) -> usize {
+    let counted = || server.log().lines().filter(|line| line.contains("\"steps\"")).count();
+    let before = counted();
+    ask();
+    counted() - before
+}
+
+/// As many as a report asks at most, with what lets the request in.
+const QUESTIONS: &[(&str, usize)] = &[
+    ("reports/trial-balance?from=2026-01-01&to=2026-12-31", 5),
+    ("reports/pl?from=2026-01-01&to=2026-12-31", 5),
+    ("reports/pl?from=2026-01-01&to=2026-12-31&groupBy=month", 20),
+    ("reports/bs?asOf=2026-12-31", 4),
+    ("reports/bs?asOf=2026-12-31&periods=4&interval=year", 4),
+    ("reports/cash-flow?from=2026-01-01&to=2026-12-31", 8),
+    ("reports/tax-summary?from=2026-01-01&to=2026-12-31", 5),
+    ("reports/sales-by-customer?from=2026-01-01&to=2026-12-31", 5),
+];
+
+#[test]
+fn a_small_report_asks_a_handful_of_questions() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let server = Server::start(Engine::Sqlite, Options { environment, ..Options::default() }).unwrap();
+    let shop = Shop::open(&server, Dialect::B);
+    sell(&shop, &shop.vat("20"), 2);
+    for (path, most) in QUESTIONS {
+        let request = authorised(Request::new("GET", &format!("/b/api/{path}")), &shop.company.token);
+        let request = request.header("X-Business-Id", &shop.company.id);
+        let asked = questions(&server, || drop(server.send(&request).expect(200)));
+        assert!((1..=*most).contains(&asked), "{path}: {asked} questions");
     }
 }

@@ -28,7 +28,8 @@ fn rows_of(table: &str) -> u64 {
         "accounts" | "tax_codes" | "payment_terms" | "number_series" | "businesses" | "books" | "permission_sets"
         | "fiscal_years" | "locks" | "installation" | "running_time" | "seaql_migrations" => FEW,
         "parties" | "items" | "exchange_rates" | "users" | "memberships" | "sessions" | "sign_ins"
-        | "sign_in_places" | "invitations" | "login_failures" | "api_keys" | "account_months" | "stock" => MASTERS,
+        | "sign_in_places" | "invitations" | "login_failures" | "api_keys" | "account_months" | "tax_months"
+        | "stock" => MASTERS,
         _ => FACTS,
     }
 }

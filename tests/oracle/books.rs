@@ -2,9 +2,9 @@
 
 use super::command::{Allocate, Command, Key, What};
 use super::exact::{Fraction, part};
-use super::stock::{Change, Fact, Source, on};
+use super::stock::{Change, Fact, Source, lives, on};
 use super::tax::Taxed;
-use super::world::{CODES, ITEMS, TaxKind, YEAR_END, account, exchange};
+use super::world::{CODES, DAYS, ITEMS, TaxKind, YEAR_END, account, exchange};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A debit of an account is positive.
@@ -174,6 +174,21 @@ impl Books {
         })
     }
 
+    /// What of a document is settled at the end of a day.
+    fn taken_on(&self, of: Key, day: usize) -> i128 {
+        let settled = self.settled.values().filter(|one| lives(one.asked.day, one.until, day));
+        settled
+            .map(|one| {
+                let all = one.asked.amount + one.asked.discount + one.asked.written_off + one.asked.withheld;
+                match of {
+                    _ if one.asked.source == of => one.asked.used,
+                    _ if one.asked.target == of => all,
+                    _ => 0,
+                }
+            })
+            .sum()
+    }
+
     /// The live documents that are made of one, or name it.
     pub fn derived(&self, of: Key) -> impl Iterator<Item = &Document> {
         self.ever_derived(of).map(|(_, one)| one).filter(|one| one.until.is_none())
@@ -223,7 +238,9 @@ impl Books {
         }
         if let (Some(open), Some(was)) = (&mut new.open, &old.open) {
             let (taken, base) = (was.total - was.left, was.base - was.base_left);
-            if open.total < taken {
+            // On days on which it was settled, it still is, though it may be so no longer.
+            let over = |day: usize| self.taken_on(of, day) > if day < to.day() { 0 } else { open.total };
+            if open.total < taken || (0..DAYS).any(over) {
                 why.insert("has_allocations");
             }
             if !settled.is_empty() {
@@ -253,7 +270,7 @@ impl Books {
             why.insert("in_use");
         }
         let back = day.unwrap_or_else(|| self.back_on(document.day));
-        // What came back of its goods came back of something, for as long as it did.
+        // What came back of its goods came back of something, for as long as it did; so with what was credited of it.
         let moved = |key: Key| {
             self.facts
                 .iter()
@@ -263,9 +280,15 @@ impl Books {
         };
         if self
             .ever_derived(of)
-            .any(|(key, one)| one.until.is_some_and(|until| until > back.max(one.day)) && moved(key))
+            .filter(|(key, one)| moved(*key) || matches!(one.what, What::Credit(_)))
+            .any(|(_, one)| one.until.is_some_and(|until| until > back.max(one.day)))
         {
             why.insert("in_use");
+        }
+        // What settled it until a later day settled something that was there.
+        let outlived = |one: &Settled| one.until.is_some_and(|until| until > one.asked.day && until > back);
+        if self.settled.values().any(|one| (one.asked.source == of || one.asked.target == of) && outlived(one)) {
+            why.insert("has_allocations");
         }
         if let Err(locked) = self.opened(back) {
             why.extend(locked);
@@ -332,8 +355,12 @@ impl Books {
         let [source, target] =
             [asked.source, asked.target].map(|of| self.documents[&of].open.clone().expect("something open"));
         let all = asked.amount + asked.discount + asked.written_off + asked.withheld;
-        if asked.used > source.left || all > target.left {
-            return Err(["over_allocation"].into());
+        // What was settled until a later day is not settled twice before it.
+        let fits = |of: Key, wanted: i128, open: &Open| {
+            (asked.day..DAYS).all(|day| self.taken_on(of, day) + wanted <= open.total) && wanted <= open.left
+        };
+        if !fits(asked.source, asked.used, &source) || !fits(asked.target, all, &target) {
+            return Err(["over_allocated"].into());
         }
         let (source_base, target_base) = (source.relief(asked.used), target.relief(all));
         let discount = target.relief(asked.discount).min(target_base);

@@ -3,9 +3,9 @@
 use super::books::{Books, Document, Open, Posting, Refusals, TaxFigures, TaxRow};
 use super::command::{Credit, Key, Money, Note, Trade, What};
 use super::exact::{by_weight, part};
-use super::stock::{Change, Dearer, Fact, Kind, Source};
+use super::stock::{Change, Dearer, Fact, Kind, Source, lives};
 use super::tax::{Line, Taxed, Terms, taxed};
-use super::world::{CODES, CURRENCIES, ITEMS, Method, TaxKind, account};
+use super::world::{CODES, CURRENCIES, DAYS, ITEMS, Method, TaxKind, account};
 
 impl What {
     pub fn day(&self) -> usize {
@@ -202,7 +202,7 @@ impl Books {
             match (&trade.of, asked.item) {
                 (Some((of, places)), Some(item)) => {
                     let noted = places[place];
-                    self.take_of((*of, noted), asked.quantity)?;
+                    self.take_of((*of, noted), asked.quantity, trade.day)?;
                     if trade.sells {
                         self.fact((key, place), (item, trade.day), asked.quantity, Kind::Invoiced((*of, noted)));
                     } else {
@@ -235,8 +235,31 @@ impl Books {
         Ok(())
     }
 
-    /// Takes so many of what waits of a line of a note.
-    fn take_of(&mut self, (of, place): (Key, usize), quantity: i128) -> Result<(), Refusals> {
+    /// How many of a line of a note others took at the end of a day, though they may do so no longer.
+    fn taken_of(&self, (of, place): (Key, usize), day: usize) -> i128 {
+        let there = self.ever_derived(of).filter(|(_, one)| lives(one.day, one.until, day));
+        let of_line = |(_, one): (Key, &Document)| -> i128 {
+            match &one.what {
+                What::Return { lines, .. } => {
+                    lines.iter().filter(|(noted, _)| *noted == place).map(|(_, quantity)| quantity).sum()
+                }
+                What::Trade(trade) => {
+                    let places = trade.of.iter().flat_map(|(_, places)| places).zip(&trade.lines);
+                    places.filter(|(noted, _)| **noted == place).map(|(_, line)| line.quantity).sum()
+                }
+                _ => 0,
+            }
+        };
+        there.map(of_line).sum()
+    }
+
+    /// Takes so many of what waits of a line of a note from a day on.
+    fn take_of(&mut self, (of, place): (Key, usize), quantity: i128, day: usize) -> Result<(), Refusals> {
+        let What::Note(note) = &self.documents[&of].what else { panic!("what waits is of a note") };
+        let all = note.lines[place].1;
+        if (day..DAYS).any(|day| self.taken_of((of, place), day) + quantity > all) {
+            return Err(["over_fulfilment"].into());
+        }
         let (left, parts) = &mut self.documents.get_mut(&of).unwrap().left[place];
         if quantity > *left {
             return Err(["over_fulfilment"].into());
@@ -258,7 +281,7 @@ impl Books {
     fn back(&mut self, key: Key, of: Key, (day, lines): (usize, &[(usize, i128)])) -> Result<(), Refusals> {
         let What::Note(note) = self.documents[&of].what.clone() else { panic!("only notes have returns") };
         for (place, (noted, quantity)) in lines.iter().enumerate() {
-            self.take_of((of, *noted), *quantity)?;
+            self.take_of((of, *noted), *quantity, day)?;
             let origin = (of, *noted);
             let kind = if note.sells { Kind::Back { of: origin, waits: true } } else { Kind::Sent(origin) };
             self.fact((key, place), (note.lines[*noted].0, day), *quantity, kind);
@@ -295,17 +318,36 @@ impl Books {
         });
     }
 
+    /// What of an invoice was credited until a later day, and is so no longer.
+    fn ended_credits(&self, credit: &Credit) -> Vec<(usize, i128, Taxed)> {
+        let mut ended = Vec::new();
+        for (_, one) in self.ever_derived(credit.of) {
+            let What::Credit(other) = &one.what else { continue };
+            if one.until.is_some_and(|until| until > one.day && until > credit.day) {
+                let lines = other.lines.iter().zip(&one.lines);
+                ended.extend(lines.map(|((place, quantity), share)| (*place, *quantity, share.clone())));
+            }
+        }
+        ended
+    }
+
     fn credit(&mut self, key: Key, credit: &Credit, document: &mut Document) -> Result<(), Refusals> {
+        let ended = self.ended_credits(credit);
         let origin = self.documents.get_mut(&credit.of).unwrap();
         let What::Trade(trade) = origin.what.clone() else { panic!("only invoices and bills are credited") };
         let mut lines: Vec<(&Line, Taxed)> = Vec::new();
         for (place, quantity) in &credit.lines {
             let asked = &trade.lines[*place];
             let (left, parts) = &mut origin.left[*place];
-            if quantity > left {
+            let (mut there, mut of) = (*left, parts.clone());
+            for (_, quantity, share) in ended.iter().filter(|(line, ..)| line == place) {
+                there -= quantity;
+                of.move_by(share, -1);
+            }
+            if *quantity > there {
                 return Err(["over_credit"].into());
             }
-            let share = parts.share((*quantity, *left), &trade, asked);
+            let share = of.share((*quantity, there), &trade, asked);
             *left -= quantity;
             parts.move_by(&share, -1);
             lines.push((asked, share));

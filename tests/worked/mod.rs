@@ -30,6 +30,7 @@ on_both_engines! {
     fn the_examples_of_stock_hold(server) { part(server, "3."); }
     fn the_examples_of_shares_hold(server) { part(server, "4."); }
     fn the_examples_of_money_hold(server) { part(server, "5."); }
+    fn the_examples_of_tax_that_waits_hold(server) { part(server, "J"); }
     fn the_examples_of_time_hold(server) { part(server, "6."); }
     fn what_the_proof_alone_says_holds(server) { part(server, "7."); }
 }

@@ -2,7 +2,7 @@
 
 use super::read::{Example, Line, Step, Word, Worked};
 use crate::harness::server::Said;
-use crate::harness::shop::Shop;
+use crate::harness::shop::{Shop, id};
 use crate::harness::{Dialect, Server};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -310,6 +310,27 @@ impl<'s> Run<'s> {
         self.keep(said, step, name, &resource)
     }
 
+    /// The company's settings are read, changed and sent back.
+    fn set(&self, step: &Step) -> Result<(), String> {
+        let path = format!("/{}", self.shop.company.id);
+        let mut body = self.ask("GET", "businesses", &path, None).expect(200).data;
+        let settings = body["settings"].as_object_mut().ok_or("no settings")?;
+        settings.extend(self.members(step.line.pairs())?);
+        let said = self.ask("PUT", "businesses", &path, Some(&body));
+        if said.status < 300 { Ok(()) } else { Err(format!("told {} {}", said.status, said.answer.text)) }
+    }
+
+    /// A tax code of one component is read, its component changed, and sent back.
+    fn move_code(&self, step: &Step) -> Result<(), String> {
+        let (_, code) = self.record(step.line.plain(1)?)?;
+        let path = format!("/{}", id(code));
+        let mut body = self.ask("GET", "taxCodes", &path, None).expect(200).data;
+        let component = body["components"][0].as_object_mut().ok_or("no component")?;
+        component.extend(self.members(step.line.pairs())?);
+        let said = self.ask("PUT", "taxCodes", &path, Some(&body));
+        if said.status < 300 { Ok(()) } else { Err(format!("told {} {}", said.status, said.answer.text)) }
+    }
+
     fn act(&mut self, step: &Step, action: &str, body: Option<Value>) -> Result<(), String> {
         let name = step.line.plain(1)?;
         let (resource, record) = self.record(name)?.clone();
@@ -381,6 +402,8 @@ impl<'s> Run<'s> {
                 let day = line.plain(2).ok().map(|day| json!({"date": day}));
                 self.act(step, "void", day)
             }
+            "set" => self.set(step),
+            "move" => self.move_code(step),
             "close" | "reopen" => self.act(step, verb, None),
             "merge" => {
                 // What is answered is the party that stays.

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::place::Raw;
+use ledger_core::books::desk;
 use ledger_core::books::tables::{
     EntryRef, account_days, account_months, audit_log, books, document_lines, documents, entries, entry_lines,
     open_item_moves, open_items, party_balances, tax_facts,
@@ -183,16 +184,32 @@ impl Template {
 impl Rows {
     async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
         let sums = sums(&self.lines);
+        let of_tax = desk::tax_months(&self.taxes, &self.lines).map_err(failed)?;
+        let mut traded = Vec::new();
+        let entries = self.lines.chunk_by(|line, next| line.entry_number == next.entry_number);
+        for (document, lines) in self.documents.iter().zip(entries) {
+            if let (Some(side), Some(line)) = (desk::side_of(document.kind), lines.first()) {
+                let more = desk::of_lines(line.business_id, (side, document.party_id), line.date, lines);
+                traded.extend(more.map_err(failed)?);
+            }
+        }
         insert::<documents::Entity>(connection, self.documents).await?;
         insert::<entry_lines::Entity>(connection, self.lines).await?;
         insert::<entries::Entity>(connection, self.entries).await?;
         insert::<tax_facts::Entity>(connection, self.taxes).await?;
         sums.write(connection).await?;
+        desk::add_tax_months(connection, of_tax).await.map_err(failed)?;
+        let traded = desk::trade_months(traded).map_err(failed)?;
+        desk::add_trade_months(connection, traded).await.map_err(failed)?;
         insert::<document_lines::Entity>(connection, self.traded).await?;
         insert::<open_items::Entity>(connection, self.open).await?;
         insert::<open_item_moves::Entity>(connection, self.moves).await?;
         insert::<audit_log::Entity>(connection, self.audits).await
     }
+}
+
+fn failed(error: ledger_core::error::Error) -> String {
+    format!("{error:?}")
 }
 
 struct Sums {

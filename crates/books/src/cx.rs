@@ -22,6 +22,7 @@ use crate::seal::Seals;
 use crate::security::AccountChange;
 use crate::stock::{Replaced, Shifted};
 use crate::tax_codes::TaxCodes;
+use crate::taxed::Taxed;
 use crate::terms::Terms;
 use schema::aliases::Aliases;
 use schema::key::ResourceKey;
@@ -76,6 +77,8 @@ pub struct Cx<'a> {
     /// What of stock moved.
     shifted: Shifted,
     abroad: Abroad,
+    /// Documents whose tax may come to something else by this command.
+    taxed: Taxed,
 }
 
 /// What a context is made of besides its connection.
@@ -131,7 +134,26 @@ impl<'a> Cx<'a> {
             replaced: Replaced::default(),
             shifted: Shifted::default(),
             abroad: Abroad::default(),
+            taxed: Taxed::default(),
         }
+    }
+
+    /// The same command in the books of a company, as it sees them by now.
+    pub async fn within<'b>(&'b self, business: &'b Business) -> Result<Cx<'b>> {
+        self.desk()?.open(&self.db, business.id).await?;
+        let asked = Asked {
+            user: self.user,
+            key: self.key,
+            session: self.session,
+            keys: self.keys,
+            business: Some(business),
+            clock: self.clock,
+            expectation: self.expectation,
+            origin: self.origin,
+            point: self.point,
+            seals: self.seals,
+        };
+        Ok(Cx { now: self.now, ..Cx::over(asked, self.db, self.desk) })
     }
 
     /// One that gives way to others between the portions of what it reads.
@@ -281,6 +303,7 @@ impl<'a> Cx<'a> {
     /// Puts a posting into the books, as far as the caller may.
     pub async fn post(&self, entry: NewEntry) -> Result<EntryRef> {
         self.abroad.note(&entry, &self.business()?.base_currency);
+        self.taxed.note(&entry);
         let entry = limits::judge(self, &self.moved, entry).await?;
         let stamp = (RecordId(self.new_id()), self.user, self.now);
         self.desk()?.post(self.business_id()?, stamp, entry)
@@ -299,6 +322,11 @@ impl<'a> Cx<'a> {
     /// Where the stock of an item stands, if that waits on the desk.
     pub(crate) fn stock_that_waits(&self, item: RecordId) -> Result<Option<schema::tables::stock::Model>> {
         Ok(self.desk()?.stock_that_waits(self.business_id()?, item))
+    }
+
+    /// Documents whose tax may come to something else than before.
+    pub fn taxed(&self) -> &Taxed {
+        &self.taxed
     }
 
     /// Whether a document of this kind waits on the desk.

@@ -17,6 +17,8 @@ mod pending;
 mod rollups;
 mod signing;
 mod standing;
+mod tax_months;
+mod trade_months;
 
 use crate::clock::Instant;
 use crate::error::Result;
@@ -35,6 +37,8 @@ use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySel
 pub use standing::Standing;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+pub use tax_months::tax_months;
+pub use trade_months::{Trade, of_lines, side_of, trade_months};
 
 pub struct Desk {
     inner: Mutex<Inner>,

@@ -18,6 +18,8 @@ pub mod aside;
 pub mod audit;
 pub mod auth;
 pub mod balances;
+pub mod carry;
+pub mod cash;
 pub mod chart;
 pub mod client;
 pub mod cx;
@@ -46,12 +48,14 @@ pub mod running;
 mod samples;
 pub mod seal;
 pub mod security;
+pub mod settled;
 pub mod shelf;
 pub mod stock;
 pub mod strength;
 pub mod sums;
 pub mod tax_codes;
 pub mod tax_facts;
+pub mod taxed;
 pub mod terms;
 
 pub(crate) use words::{

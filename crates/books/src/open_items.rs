@@ -206,6 +206,7 @@ pub fn shift(
     item.open = item.open.checked_add(amount).ok_or_else(Error::too_large)?;
     item.base_open = item.base_open.checked_add(base).ok_or_else(Error::too_large)?;
     let moved = moved(item, cx, date, (amount, base), Some(allocation));
+    cx.taxed().settle(item.document_id);
     let now = cx.now;
     let standing =
         Standing::Open { business: item.business_id, id: item.id, open: item.open, base_open: item.base_open };

@@ -12,15 +12,7 @@ use schema::lock as locks;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use words::sown::{Fault, sown};
 
-/// The part of the books that a document belongs to; each may be locked by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Module {
-    Sales,
-    Purchase,
-    Bank,
-    Stock,
-    Journal,
-}
+pub use schema::kind::Module;
 
 #[derive(Debug, Default)]
 pub struct Periods {

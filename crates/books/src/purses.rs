@@ -310,6 +310,7 @@ async fn post(cx: &Cx<'_>, day: Day, by: &By, differences: Differences) -> Resul
         document_version: by.version,
         document_number: by.number.clone(),
         reverses: None,
+        trade: None,
         // What the document moves is counted with it; of the rest somebody else is the author.
         moves: Moves::Mirrored,
         narration: Some("What money in another currency is carried at".into()),

@@ -23,6 +23,61 @@ pub struct Span {
     pub to: Day,
 }
 
+/// A span as it is summed up: from what is kept by month, and by its days where a month is not whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    pub months: Option<Months>,
+    /// The first and the last day of each rest.
+    pub days: Vec<[Day; 2]>,
+}
+
+/// Whole months, both included; from the first one on where nothing is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Months {
+    pub first: Option<Day>,
+    pub last: Day,
+}
+
+impl Months {
+    /// Whether a column is one of them.
+    pub fn of<C: ColumnTrait>(&self, month: C) -> Condition {
+        let until = Condition::all().add(month.lte(self.last.year_and_month()));
+        match self.first {
+            Some(first) => until.add(month.gte(first.year_and_month())),
+            None => until,
+        }
+    }
+
+    /// Whether a day lies in them.
+    pub fn days<C: ColumnTrait>(&self, date: C) -> Condition {
+        let until = Condition::all().add(date.lte(self.last.last_of_month()));
+        match self.first {
+            Some(first) => until.add(date.gte(first.first_of_month())),
+            None => until,
+        }
+    }
+}
+
+impl Span {
+    pub fn parts(self) -> Parts {
+        let Self { from, to } = self;
+        let ends_whole = to == to.last_of_month();
+        let begins_whole = from.is_none_or(|from| from == from.first_of_month());
+        let same = from.is_some_and(|from| from.first_of_month() == to.first_of_month());
+        if let (Some(from), true) = (from, same && !(begins_whole && ends_whole)) {
+            return Parts { months: None, days: vec![[from, to]] };
+        }
+        let first = if begins_whole { from } else { from.map(|from| from.last_of_month().next()) };
+        let last = if ends_whole { to } else { to.first_of_month().previous() };
+        let head = from.filter(|_| !begins_whole).map(|from| [from, from.last_of_month()]);
+        let tail = Some([to.first_of_month(), to]).filter(|_| !ends_whole);
+        Parts {
+            months: Some(Months { first, last }).filter(|_| first.is_none_or(|first| first <= last)),
+            days: head.into_iter().chain(tail).collect(),
+        }
+    }
+}
+
 /// What an account was moved by, in the company's currency.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Moved {
@@ -146,28 +201,42 @@ async fn gather<E: EntityTrait>(cx: &Cx<'_>, rows: Select<E>, sums: &mut Sums, s
 
 /// The whole months of a span, and the days at its ends.
 fn parts(span: Span) -> (Option<Condition>, Option<Condition>) {
-    let month = account_months::Column::Month;
-    let day = account_days::Column::Date;
-    let begins = span.from.filter(|from| *from != from.first_of_month());
-    let ends = Some(span.to).filter(|to| *to != to.last_of_month());
-    if let (Some(from), true) =
-        (span.from, span.from.is_some_and(|from| from.first_of_month() == span.to.first_of_month()))
-        && (begins.is_some() || ends.is_some())
-    {
-        return (None, Some(Condition::all().add(day.between(from, span.to))));
+    let Parts { months, days } = span.parts();
+    let days = days.into_iter().map(|[first, last]| account_days::Column::Date.between(first, last));
+    let days = days.fold(Condition::any(), Condition::add);
+    (months.map(|months| months.of(account_months::Column::Month)), Some(days).filter(|days| !days.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_whole_months_and_the_days_at_its_ends() {
+        let day = |text: &str| text.parse::<Day>().unwrap();
+        let told = |from: Option<&str>, to: &str| {
+            let Parts { months, days } = Span { from: from.map(day), to: day(to) }.parts();
+            let months = months.map(|Months { first, last }| {
+                (first.map_or_else(String::new, Day::year_and_month), last.year_and_month())
+            });
+            let months = months.map_or_else(String::new, |(first, last)| format!("{first}..{last}"));
+            let days = days.iter().map(|[first, last]| format!(" {first}..{last}"));
+            format!("{months}{}", days.collect::<String>())
+        };
+        for (from, to, expected) in [
+            (Some("2026-01-01"), "2026-12-31", "2026-01..2026-12"),
+            (Some("2026-02-01"), "2026-02-28", "2026-02..2026-02"),
+            (Some("2026-02-03"), "2026-02-07", " 2026-02-03..2026-02-07"),
+            (Some("2026-02-01"), "2026-02-07", " 2026-02-01..2026-02-07"),
+            (Some("2026-02-03"), "2026-02-28", " 2026-02-03..2026-02-28"),
+            (Some("2026-02-03"), "2026-03-07", " 2026-02-03..2026-02-28 2026-03-01..2026-03-07"),
+            (Some("2026-02-03"), "2026-04-07", "2026-03..2026-03 2026-02-03..2026-02-28 2026-04-01..2026-04-07"),
+            (Some("2026-02-01"), "2026-04-07", "2026-02..2026-03 2026-04-01..2026-04-07"),
+            (Some("2026-02-03"), "2026-04-30", "2026-03..2026-04 2026-02-03..2026-02-28"),
+            (None, "2026-04-30", "..2026-04"),
+            (None, "2026-04-07", "..2026-03 2026-04-01..2026-04-07"),
+        ] {
+            assert_eq!(told(from, to), expected, "{from:?} {to}");
+        }
     }
-    let mut months = Condition::all();
-    months = match (begins, span.from) {
-        (Some(from), _) => months.add(month.gt(from.year_and_month())),
-        (None, Some(from)) => months.add(month.gte(from.year_and_month())),
-        (None, None) => months,
-    };
-    months = match ends {
-        Some(to) => months.add(month.lt(to.year_and_month())),
-        None => months.add(month.lte(span.to.year_and_month())),
-    };
-    let first = begins.map(|from| day.between(from, from.last_of_month()));
-    let last = ends.map(|to| day.between(to.first_of_month(), to));
-    let days = [first, last].into_iter().flatten().fold(Condition::any(), Condition::add);
-    (Some(months), Some(days).filter(|days| !days.is_empty()))
 }

@@ -65,7 +65,8 @@ pub(super) fn rows(
     new.posting.facts().iter().zip(1..).map(row).collect()
 }
 
-fn fact(row: &tax_facts::Model) -> TaxFact {
+/// What a row tells.
+pub fn fact(row: &tax_facts::Model) -> TaxFact {
     let row = row.clone();
     TaxFact {
         line: row.line_id,
@@ -136,6 +137,7 @@ async fn of_document(cx: &Cx<'_>, document: RecordId) -> Result<Vec<tax_facts::M
         .filter(tax_facts::Column::DocumentId.eq(document))
         .filter(tax_facts::Column::SettlesId.is_null())
         .filter(tax_facts::Column::TakesBackId.is_null())
+        .filter(tax_facts::Column::Origin.ne(TaxOrigin::Carry))
         .order_by_asc(tax_facts::Column::EntryNumber)
         .order_by_asc(tax_facts::Column::Place)
         .all(&cx.db)
@@ -143,6 +145,12 @@ async fn of_document(cx: &Cx<'_>, document: RecordId) -> Result<Vec<tax_facts::M
     // A new version takes all of the old one back.
     let last = facts.iter().map(|fact| fact.document_version).max();
     Ok(facts.into_iter().filter(|fact| Some(fact.document_version) == last).collect())
+}
+
+/// What an invoice tells of tax, as it is now.
+pub async fn of_invoice(cx: &Cx<'_>, invoice: RecordId) -> Result<Vec<TaxFact>> {
+    cx.flush().await?;
+    Ok(of_document(cx, invoice).await?.iter().map(fact).collect())
 }
 
 /// What credits a document, and stands.
@@ -179,7 +187,7 @@ pub async fn left_of(cx: &Cx<'_>, document: RecordId) -> Result<Vec<TaxFact>> {
     let taken: Vec<TaxFact> = tax_facts::Entity::find()
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(tax_facts::Column::SettlesId.eq(document))
-        .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Discount, TaxOrigin::WriteOff]))
+        .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Discount, TaxOrigin::WriteOff, TaxOrigin::Credited]))
         .all(&cx.db)
         .await?
         .iter()

@@ -9,6 +9,7 @@
 
 mod facts;
 mod lean;
+mod months;
 mod place;
 mod rows;
 pub mod steps;

@@ -3,7 +3,7 @@
 use crate::lean::{self, Lean};
 use crate::place::Place;
 use crate::rows::{self, Hand, Over, Progress, Walk};
-use crate::{facts, steps};
+use crate::{facts, months, steps};
 use migrations::{OLDER, UNFINISHED, first};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Value};
 use sea_orm_migration::{MigratorTrait, SchemaManager};
@@ -203,6 +203,7 @@ pub async fn put(from: &Place, new: &Place, mut seals: Seals<'_>, progress: Prog
     }
     progress("indexes", 0, 1);
     first::guard(new.database()).await?;
+    months::make(from, new).await?;
     for migration in migrations::Migrator::migrations() {
         mark(new, migration.name()).await?;
     }

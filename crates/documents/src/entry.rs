@@ -3,13 +3,13 @@
 use crate::clock::Instant;
 use crate::currency::Currency;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{RecordId, UserId};
 use crate::money::{Amount, Money, Quantity};
 use books::cx::Cx;
 use books::desk::Rehearsed;
 use kit::extra::NoWords;
-use kit::list::{FilterValue, ListQuery, Page, Parameter, Reads};
+use kit::list::{DEFAULT_PAGE_SIZE, FilterValue, ListQuery, Page, Parameter, Reads};
 use kit::operation::Verb;
 use kit::resource::{About, Record, Resource, Scope};
 use kit::rows::{self, Filter, Rows, read_only};
@@ -178,6 +178,9 @@ impl Resource for Entries {
     read_only!();
 }
 
+/// The lines of a page that is longer than a page is unasked: all of them are in memory until it is answered.
+const MOST_LINES: u64 = 50_000;
+
 impl Rows for Entries {
     type Entity = table::Entity;
 
@@ -209,13 +212,20 @@ impl Rows for Entries {
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<EntryView>> {
         let business = cx.business()?;
         let numbers: Vec<i64> = rows.iter().map(|row| row.number).collect();
+        // As many as are given unasked are told of as long as they are.
+        let most = (rows.len() as u64 > DEFAULT_PAGE_SIZE).then_some(MOST_LINES + 1);
         let lines = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(business.id))
             .filter(entry_lines::Column::EntryNumber.is_in(numbers))
             .order_by_asc(entry_lines::Column::EntryNumber)
             .order_by_asc(entry_lines::Column::Position)
+            .limit(most)
             .all(&cx.db)
             .await?;
+        if most.is_some_and(|most| lines.len() as u64 >= most) {
+            let why = format!("makes a page of more than {MOST_LINES} lines; ask for fewer entries");
+            return Err(Error::field("pageSize", why));
+        }
         let named: HashSet<RecordId> = lines.iter().map(|line| line.account_id).collect();
         let names: Vec<(RecordId, String, String)> = accounts::Entity::find()
             .select_only()

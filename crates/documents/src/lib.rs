@@ -28,10 +28,17 @@ mod year_end;
 use kit::operation::ResourceOperations;
 pub(crate) use words::{clock, currency, day, error, field, ids, money, quoting, stored, texts, wire_enum};
 
-/// What a write of anything leads to: counts of stock that it made wrong, what money in other currencies is carried at, and
+/// What a write of anything leads to: counts of stock that it made wrong, tax that credits give back, what money in other currencies is carried at, and
 /// revaluations of days that it changed.
 pub async fn follow_up(cx: &books::cx::Cx<'_>) -> error::Result<()> {
     stock_adjustment::counting::recount(cx).await?;
+    let taxed = cx.taxed().take();
+    if let Some(company) = taxed.rebased {
+        books::carry::rebase(cx, company).await?;
+    }
+    let mut settled = taxed.settled.clone();
+    settled.extend(parts::settlement::credited::keep(cx, taxed).await?);
+    books::carry::keep(cx, settled).await?;
     books::purses::keep(cx).await?;
     revaluation::renew(cx).await
 }

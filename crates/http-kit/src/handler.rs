@@ -303,9 +303,10 @@ async fn answer<D: Dialect>(
         Answer::Portions(feed) => return Ok(portions(feed, arrival)),
     };
     let body = match reply.media {
-        Media::Json => D::success(message(reply.kind), &reply.json).into(),
-        Media::NdJson | Media::Csv => reply.json.clone().into(),
+        Media::Json => D::success(message(reply.kind), &reply.json),
+        Media::NdJson | Media::Csv => reply.json.clone(),
     };
+    let body = Body::from(shell.quotas.handed.over(proved.account(), body, !writes)?);
     let made_in = resource.names_record(verb).then(|| D::collection(answering(resource, verb)));
     Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
 }

@@ -6,6 +6,7 @@
 pub mod body;
 pub mod dialect;
 pub mod failure;
+mod handed;
 pub mod handler;
 pub mod openapi;
 mod openapi_30;

@@ -3,6 +3,7 @@
 //!
 //! Both dialects share the counts. What is beyond is told so at once, and costs next to nothing.
 
+use crate::handed::Handed;
 use ledger_core::access::Proved;
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::ids::{BusinessId, UserId};
@@ -37,6 +38,8 @@ pub struct Quotas {
     /// As many of them as there are.
     places: usize,
     running: Arc<Mutex<Running>>,
+    /// Answers on their way.
+    pub(crate) handed: Handed,
 }
 
 /// Whose the requests are that run.
@@ -80,6 +83,7 @@ impl Quotas {
             at_once: Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS))),
             places: at_once,
             running: Arc::default(),
+            handed: Handed::of_process(),
         }
     }
 

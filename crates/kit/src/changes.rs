@@ -109,6 +109,11 @@ pub struct AuditRecordPage {
     pagination: Pagination,
 }
 
+/// How long what a change tells is.
+pub fn weight(row: &table::Model) -> usize {
+    [&row.before, &row.after].into_iter().flatten().map(|state| state.len()).sum()
+}
+
 pub fn record(row: table::Model) -> Result<AuditRecord> {
     let json = |text: Option<Packed>| {
         text.map(|text| RawValue::from_string(text.into_inner()).map(RecordJson).map_err(Error::internal)).transpose()

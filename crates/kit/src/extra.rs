@@ -7,10 +7,11 @@ use crate::changes::{AuditRecord, record, records};
 use crate::error::{Error, FieldErrors, Result};
 use crate::feed::Portions;
 use crate::ids::RecordId;
-use crate::list::{ListQuery, Offer, Page, Pagination, Parameter};
+use crate::list::{DEFAULT_PAGE_SIZE, ListQuery, Offer, Page, Pagination, Parameter};
 use crate::operation::ReplyKind;
 use crate::operation::{Confirmation, Done, Prepared, shown};
 use crate::resource::Resource;
+use crate::rows::Weighed;
 use books::auth::password::NewPassword;
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
@@ -314,12 +315,25 @@ async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &Li
     if total == 0 {
         return Err(Error::NotFound);
     }
-    let rows = changes
-        .order_by_asc(audit_log::Column::Sequence)
-        .limit(query.page_size)
-        .offset((query.page - 1) * query.page_size)
-        .all(&cx.db)
-        .await?;
+    let (mut rows, mut weighed) = (Vec::new(), Weighed::default());
+    // They only grow, at their end.
+    for some in 0..query.page_size.div_ceil(DEFAULT_PAGE_SIZE) {
+        let before = some * DEFAULT_PAGE_SIZE;
+        let some = changes
+            .clone()
+            .order_by_asc(audit_log::Column::Sequence)
+            .limit(DEFAULT_PAGE_SIZE.min(query.page_size - before))
+            .offset((query.page - 1) * query.page_size + before)
+            .all(&cx.db)
+            .await?;
+        if query.page_size > DEFAULT_PAGE_SIZE {
+            some.iter().try_for_each(|row| weighed.add(crate::changes::weight(row)))?;
+        }
+        if some.is_empty() {
+            break;
+        }
+        rows.extend(some);
+    }
     // Where colleagues come from is told by the audit log, to whom may view that.
     let sees_addresses = cx.require(ResourceKey::AuditLog, Action::View).is_ok();
     let shown = rows.into_iter().map(|row| {

@@ -5,13 +5,15 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
+use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::Resource;
 use ::books::cx::Cx;
 use sea_orm::sea_query::{LikeExpr, NullOrdering};
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
+    ColumnTrait, Condition, EntityTrait, ModelTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+    QueryTrait, Select,
 };
+use std::collections::HashMap;
 
 pub type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
 pub type Row<M> = <<M as Rows>::Entity as EntityTrait>::Model;
@@ -90,6 +92,35 @@ pub trait Rows: Resource {
     /// What the caller can reach at all.
     fn reach(cx: &Cx<'_>) -> Result<Condition>;
     fn views(cx: &Cx<'_>, rows: Vec<Row<Self>>) -> impl Future<Output = Result<Vec<Self::View>>> + Send;
+    /// How long the texts of a row are that have no bound of a few kilobytes; and whether there are any.
+    fn weight(_row: &Row<Self>) -> usize {
+        0
+    }
+    const MAY_WEIGH: bool = false;
+}
+
+/// What the rows of a page may weigh together, in bytes, where it is longer than a page is unasked. All of it is in memory,
+/// several times over, until it is answered.
+pub const MOST_WEIGHT: usize = 16 << 20;
+/// As many rows are read at once; then it is known what they weigh.
+const AT_ONCE: usize = 50;
+
+/// What the rows of a page weigh, which has an end. A page is not cut short: whoever takes the next one would never know.
+#[derive(Debug, Default)]
+pub struct Weighed(usize);
+
+impl Weighed {
+    pub fn add(&mut self, bytes: usize) -> Result<()> {
+        self.0 += bytes;
+        if self.0 <= MOST_WEIGHT {
+            return Ok(());
+        }
+        let most = MOST_WEIGHT >> 20;
+        Err(Error::field(
+            "pageSize",
+            format!("makes a page of more than {most} MB, so long are its records; ask for fewer"),
+        ))
+    }
 }
 
 pub fn parameters<M: Rows>() -> Vec<Parameter> {
@@ -97,7 +128,7 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 }
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
-    let mut rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
+    let rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
     let all = query.search.is_none() && query.updated_since.is_none() && query.filters.is_empty();
     let known = if all { M::known_total(cx).await? } else { None };
     let total = match known {
@@ -112,23 +143,68 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     let offset = (query.page - 1) * query.page_size;
     let backwards = known.is_some() && offset > total / 2 && offset < total;
     let last = order.first().map_or(Direction::Ascending, |(_, direction)| *direction);
+    let mut sorted_by = Vec::new();
     for (name, direction) in order {
         let column = M::ABOUT.sorts.iter().zip(M::SORTS).find(|(known, _)| **known == name).map(|(_, column)| *column);
-        let column = column.ok_or_else(|| Error::internal(format!("no column sorts by {name}")))?;
-        rows = ordered(rows, column, direction, backwards);
+        sorted_by.push((column.ok_or_else(|| Error::internal(format!("no column sorts by {name}")))?, direction));
     }
     // The identifier breaks ties, so that pages never overlap.
-    rows = ordered(rows, M::ID, last, backwards);
-    let rows = if backwards {
+    sorted_by.push((M::ID, last));
+    let sorted = |rows: Select<M::Entity>| {
+        sorted_by.iter().fold(rows, |rows, (column, direction)| ordered(rows, *column, *direction, backwards))
+    };
+    let mut rows = if backwards {
         let after = total.saturating_sub(offset + query.page_size);
         let size = query.page_size.min(total - offset);
-        let mut rows = rows.limit(size).offset(after).all(&cx.db).await?;
-        rows.reverse();
-        rows
+        page::<M>(cx, rows, sorted, (size, after)).await?
     } else {
-        rows.limit(query.page_size).offset(offset).all(&cx.db).await?
+        page::<M>(cx, rows, sorted, (query.page_size, offset)).await?
     };
+    if backwards {
+        rows.reverse();
+    }
     Ok(Page { items: M::views(cx, rows).await?, total })
+}
+
+/// As many rows as are sooner read than their keys alone.
+const NEAR: u64 = 500;
+
+/// So many rows of a sorted list, after so many others. Far inside of a list the keys are counted off, which an index has,
+/// and only the rows of the page are read. Those of a page that is longer than one is unasked are read some at a time: they
+/// weigh no more than they may.
+async fn page<M: Rows>(
+    cx: &Cx<'_>,
+    rows: Select<M::Entity>,
+    sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
+    (size, after): (u64, u64),
+) -> Result<Vec<Row<M>>> {
+    let named = |rows: Select<M::Entity>| sorted(rows).select_only().column(M::ID).limit(size).offset(after);
+    if M::MAY_WEIGH && size > DEFAULT_PAGE_SIZE {
+        return weighed::<M>(cx, named(rows).into_tuple().all(&cx.db).await?).await;
+    }
+    if after < NEAR {
+        return Ok(sorted(rows).limit(size).offset(after).all(&cx.db).await?);
+    }
+    let of_page = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.in_subquery(named(rows).into_query()));
+    Ok(sorted(of_page).all(&cx.db).await?)
+}
+
+/// The rows that are named, in their order.
+async fn weighed<M: Rows>(cx: &Cx<'_>, named: Vec<RecordId>) -> Result<Vec<Row<M>>> {
+    let mut weighed = Weighed::default();
+    let mut found: HashMap<RecordId, Row<M>> = HashMap::with_capacity(named.len());
+    for some in named.chunks(AT_ONCE) {
+        let some = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.is_in(some.iter().copied()));
+        let some = some.all(&cx.db).await?;
+        some.iter().try_for_each(|row| weighed.add(M::weight(row)))?;
+        for row in some {
+            if let sea_orm::Value::Uuid(Some(id)) = row.get(M::ID) {
+                found.insert(RecordId(id), row);
+            }
+        }
+    }
+    // One that is gone meanwhile is on no page.
+    Ok(named.iter().filter_map(|id| found.remove(id)).collect())
 }
 
 /// Rows without a value come last; where every row has one, an index serves the order as it stands.

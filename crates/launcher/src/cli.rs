@@ -87,6 +87,9 @@ pub(crate) enum Command {
         /// As JSON, for programs
         #[arg(long)]
         json: bool,
+        /// Prove so many parts at once, of one moment; as many as there are cores when absent
+        #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=64))]
+        hands: Option<u8>,
     },
     /// Bring the books under another master key, once they are proved; every server of them is stopped meanwhile
     Reseal {

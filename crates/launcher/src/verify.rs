@@ -2,7 +2,8 @@
 
 use crate::admin::{explain, up_to_date};
 use crate::anchor::{self, Anchor};
-use ledger_core::books::verify::Check;
+use crate::bar;
+use ledger_core::books::verify::{Check, Progress};
 use ledger_core::ids::BusinessId;
 use ledger_core::ledger::{Ledger, Proof};
 use std::path::PathBuf;
@@ -14,6 +15,13 @@ pub(crate) struct Asked {
     pub(crate) anchor: Option<PathBuf>,
     pub(crate) head: Option<String>,
     pub(crate) json: bool,
+    /// How many parts are proved at once; as many as there are cores where it is not said.
+    pub(crate) hands: Option<usize>,
+}
+
+/// As many as there are cores.
+pub(crate) fn hands() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Proves the books. What is wrong is an error that says all of it.
@@ -26,7 +34,12 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
     };
     up_to_date(&ledger).await?;
     let anchor = asked.anchor.as_deref().map(Anchor::open).transpose()?;
-    let proofs = ledger.verify(only).await.map_err(|error| match error {
+    let hands = asked.hands.unwrap_or_else(hands);
+    let progress = Arc::new(Progress::default());
+    let bar = bar::show(progress.clone());
+    let proofs = ledger.verify(only, hands, &progress).await;
+    drop(bar);
+    let proofs = proofs.map_err(|error| match error {
         ledger_core::error::Error::NotFound => "there is no such company".into(),
         other => explain(&other),
     })?;

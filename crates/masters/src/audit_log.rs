@@ -171,6 +171,12 @@ impl Rows for AuditLog {
     async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
         rows.into_iter().map(record).collect()
     }
+
+    fn weight(row: &table::Model) -> usize {
+        kit::changes::weight(row)
+    }
+
+    const MAY_WEIGH: bool = true;
 }
 
 /// The stems of all resources, which the log names them by.

@@ -31,7 +31,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Query;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
 use serde_json::json;
-use settings::{DISCOUNTS_REDUCE_TAX, check_settings, check_system_accounts, named_accounts, template_of};
+use settings::{DISCOUNTS_REDUCE_TAX, check_settings, check_system_accounts, named_accounts, settings_of, template_of};
 pub(crate) use settings::{system_accounts, system_accounts_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
 pub use wire::{BusinessInput, BusinessSettingsInput, BusinessView, SystemAccountsInput, TaxBasisInput};
@@ -306,6 +306,9 @@ impl Master for Businesses {
     }
 
     async fn changed(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+        if settings_of(draft)?.is_some_and(|settings| settings.tax_basis != row.settings.0.tax_basis) {
+            cx.taxed().rebase(row.id);
+        }
         let mut moved = row.system_accounts.0.clone();
         let now = named_accounts(draft)?;
         moved.retain(|role, account| now.get(role) != Some(account));

@@ -128,4 +128,10 @@ impl Rows for InstallationLog {
     async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
         rows.into_iter().map(record).collect()
     }
+
+    fn weight(row: &table::Model) -> usize {
+        kit::changes::weight(row)
+    }
+
+    const MAY_WEIGH: bool = true;
 }

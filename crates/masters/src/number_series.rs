@@ -377,29 +377,13 @@ async fn dethrone(cx: &Cx<'_>, kind: DocumentKind, heir: RecordId) -> Result<()>
 }
 
 /// The series that every company has from the start, one for each kind of document.
-const FROM_THE_START: [(DocumentKind, &str, &str); 14] = [
-    (DocumentKind::Journal, "Journals", "JV-{FY}-{0000}"),
-    (DocumentKind::ContraEntry, "Contra entries", "CE-{FY}-{0000}"),
-    (DocumentKind::SalesInvoice, "Sales invoices", "INV-{FY}-{0000}"),
-    (DocumentKind::CreditNote, "Credit notes", "CN-{FY}-{0000}"),
-    (DocumentKind::PurchaseInvoice, "Purchase invoices", "BILL-{FY}-{0000}"),
-    (DocumentKind::DebitNote, "Debit notes", "DN-{FY}-{0000}"),
-    (DocumentKind::Receipt, "Receipts", "RC-{FY}-{0000}"),
-    (DocumentKind::Payment, "Payments", "PM-{FY}-{0000}"),
-    (DocumentKind::StockAdjustment, "Stock adjustments", "SA-{FY}-{0000}"),
-    (DocumentKind::Revaluation, "Revaluations", "RV-{FY}-{0000}"),
-    (DocumentKind::SalesOrder, "Sales orders", "SO-{FY}-{0000}"),
-    (DocumentKind::PurchaseOrder, "Purchase orders", "PO-{FY}-{0000}"),
-    (DocumentKind::DeliveryNote, "Delivery notes", "DEL-{FY}-{0000}"),
-    (DocumentKind::ReceiptNote, "Receipt notes", "GRN-{FY}-{0000}"),
-];
-
 pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<()> {
-    let rows = FROM_THE_START.map(|(kind, name, pattern)| {
+    let rows = DocumentKind::ALL.iter().map(|kind| {
+        let (name, pattern) = (ResourceKey::from(*kind).title(), kind.pattern());
         let row = table::Model {
             business_id: business,
             id: RecordId(cx.new_id()),
-            r#type: kind,
+            r#type: *kind,
             name: name.into(),
             name_key: crate::texts::search_key(name),
             pattern: pattern.into(),

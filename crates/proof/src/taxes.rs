@@ -22,12 +22,21 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::{Lists as _, SummedUp as _, Sums as _};
 
-pub(super) async fn checks(reader: &Reader<'_>, told: &dyn Told) -> Result<Vec<Check>> {
-    let company = reader.id();
-    let beginning = tax_beginnings::Entity::find_by_id(company)
-        .one(&reader.db)
-        .await?
-        .map_or(BEFORE_THE_FIRST, |row| row.entry_number);
+/// The last entry of before there were facts.
+async fn beginning(reader: &Reader<'_>) -> Result<i64> {
+    let row = tax_beginnings::Entity::find_by_id(reader.id()).one(&reader.db).await?;
+    Ok(row.map_or(BEFORE_THE_FIRST, |row| row.entry_number))
+}
+
+async fn codes(reader: &Reader<'_>) -> Result<HashMap<RecordId, codes::Model>> {
+    let rows = codes::Entity::find().filter(codes::Column::BusinessId.eq(reader.id())).all(&reader.db).await?;
+    Ok(rows.into_iter().map(|code| (code.id, code)).collect())
+}
+
+/// Facts beside the ledger's lines, entry by entry.
+pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
+    let (company, beginning, codes) = (reader.id(), beginning(reader).await?, codes(reader).await?);
+    let end = last_entry(reader).await?;
     let of_tax: Vec<RecordId> = accounts::Entity::find()
         .select_only()
         .column(accounts::Column::Id)
@@ -37,13 +46,6 @@ pub(super) async fn checks(reader: &Reader<'_>, told: &dyn Told) -> Result<Vec<C
         .all(&reader.db)
         .await?;
     let kept: HashSet<RecordId> = of_tax.into_iter().collect();
-    let codes: HashMap<RecordId, codes::Model> = codes::Entity::find()
-        .filter(codes::Column::BusinessId.eq(company))
-        .all(&reader.db)
-        .await?
-        .into_iter()
-        .map(|code| (code.id, code))
-        .collect();
     let (mut ledger, mut boxes) = (Ledger::default(), boxes::Boxes::default());
     let mut last = beginning;
     loop {
@@ -65,13 +67,13 @@ pub(super) async fn checks(reader: &Reader<'_>, told: &dyn Told) -> Result<Vec<C
             .all(&reader.db)
             .await?;
         ledger.compare(&facts, &lines);
+        reader.read(facts.len());
         last = to;
-        if last >= last_entry(reader).await? {
+        if last >= end {
             break;
         }
         reader.pause().await?;
     }
-    let documents = Documents::walk(reader, told, beginning, &codes).await?;
     Ok(vec![
         Check::of(
             "T1",
@@ -81,18 +83,26 @@ pub(super) async fn checks(reader: &Reader<'_>, told: &dyn Told) -> Result<Vec<C
             ledger.findings,
         ),
         Check::of(
-            "T2",
-            "What is told of turnover is what the lines of documents come to",
-            shown(documents.told),
-            shown(documents.traded),
-            documents.missing,
-        ),
-        Check::of(
             "T3",
             "What stands in the boxes of returns is what has a box by its code",
             shown(boxes.told),
             shown(boxes.wanted),
             boxes.findings,
+        ),
+    ])
+}
+
+/// Facts beside the documents that made them.
+pub(super) async fn of_documents(reader: &Reader<'_>, told: &dyn Told) -> Result<Vec<Check>> {
+    let (beginning, codes) = (beginning(reader).await?, codes(reader).await?);
+    let documents = Documents::walk(reader, told, beginning, &codes).await?;
+    Ok(vec![
+        Check::of(
+            "T2",
+            "What is told of turnover is what the lines of documents come to",
+            shown(documents.told),
+            shown(documents.traded),
+            documents.missing,
         ),
         Check::of(
             "T4",
@@ -237,6 +247,7 @@ impl Documents {
             let rows = rows.all(&reader.db).await?;
             let Some(end) = rows.last() else { return Ok(found) };
             last = Some(end.id);
+            reader.read(rows.len());
             let kept = |row: &&documents::Model| row.entries.0.iter().all(|entry| entry.number > beginning);
             let rows: Vec<&documents::Model> = rows.iter().filter(kept).collect();
             let ids = || rows.iter().map(|row| row.id);

@@ -1,7 +1,8 @@
 //! Along all entries and lines of a company, once.
 
+use super::live::Live;
 use super::rollups::of_money;
-use super::{Findings, MOST_FINDINGS, Wide, purses, shown};
+use super::{Findings, MOST_FINDINGS, PORTION, Wide, purses, shown};
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
@@ -10,7 +11,7 @@ use schema::aliases::Named;
 use schema::reader::Reader;
 use schema::tables::{EntryKind, entries, entry_lines};
 use schema::{account as accounts, lock as locks};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use words::digest::Digest;
 
@@ -23,16 +24,16 @@ pub(super) type Sums = (Wide, Wide, Wide);
 /// What an entry moves: by account, party and currency, in the company's currency and in its own.
 type Moves = BTreeMap<(RecordId, Option<Named>, String), (Wide, Wide)>;
 
-/// A walk along the ledger, entry by entry. What it keeps grows with accounts, days and parties, and by one
-/// identifier for each entry that a document stands for.
+/// A walk along the ledger, entry by entry. What it keeps grows with accounts, days and parties, and with what its lines
+/// name beside these.
 #[derive(Default)]
 pub(super) struct Walk {
     pub(super) days: BTreeMap<(RecordId, String, Day), Sums>,
     pub(super) months: BTreeMap<(RecordId, String, String), Sums>,
     pub(super) parties: BTreeMap<(Named, RecordId, String), (Wide, Wide)>,
     pub(super) accounts: HashMap<RecordId, Wide>,
-    /// Entries that nothing has taken back, and their documents.
-    pub(super) live: HashMap<RecordId, RecordId>,
+    /// Entries that nothing has taken back.
+    pub(super) live: Live,
     pub(super) entries: usize,
     pub(super) debit: Wide,
     pub(super) credit: Wide,
@@ -70,6 +71,7 @@ impl Walk {
         let mut last = 0;
         loop {
             let (headers, lines, end) = reader.next_entries(last, i64::MAX).await?;
+            reader.read(headers.len());
             walk.judge(&headers, &lines, reader.decimals(), last);
             walk.judge_reversals(reader, &headers, &lines).await?;
             for header in &headers {
@@ -100,10 +102,8 @@ impl Walk {
             for line in own {
                 self.add(line, base_decimals);
             }
-            // What goods and money cost after all is posted for itself, and never taken back.
-            if !matches!(header.kind, EntryKind::Reversal | EntryKind::StockAdjustment | EntryKind::ExchangeAdjustment)
-            {
-                self.live.insert(header.id, header.document_id);
+            if is_stood_for(header.kind) {
+                self.live.begins(header.id, header.document_id);
             }
         }
         self.judge_orphans(rest);
@@ -202,21 +202,11 @@ impl Walk {
         if reversing.is_empty() {
             return Ok(());
         }
-        let originals: Vec<(RecordId, i64)> = entries::Entity::find()
-            .select_only()
-            .columns([entries::Column::Id, entries::Column::Number])
-            .filter(entries::Column::BusinessId.eq(reader.id()))
-            .filter(entries::Column::Id.is_in(reversing.iter().filter_map(|header| header.reverses_id)))
-            .into_tuple()
-            .all(&reader.db)
-            .await?;
+        let originals = Originals::of(reader, &reversing).await?;
         // A few at a time: each may have as many lines as an entry can have.
         for some in reversing.chunks(REVERSALS) {
-            let of_some: Vec<i64> = some
-                .iter()
-                .filter_map(|header| originals.iter().find(|(id, _)| header.reverses_id == Some(*id)))
-                .map(|(_, number)| *number)
-                .collect();
+            let of_some: Vec<i64> =
+                some.iter().filter_map(|header| originals.of_header(header)).map(|original| original.number).collect();
             let of_originals = entry_lines::Entity::find()
                 .filter(entry_lines::Column::BusinessId.eq(reader.id()))
                 .filter(entry_lines::Column::EntryNumber.is_in(of_some))
@@ -230,17 +220,16 @@ impl Walk {
     fn compare_reversals(
         &mut self,
         reversing: &[&entries::Model],
-        originals: &[(RecordId, i64)],
+        originals: &Originals,
         of_originals: &[entry_lines::Model],
         lines: &[entry_lines::Model],
     ) {
         for header in reversing {
             self.reversals += 1;
-            let original = originals.iter().find(|(id, _)| header.reverses_id == Some(*id));
-            let taken_back =
-                original.is_some_and(|(_, number)| moves(of_originals, *number, -1) == moves(lines, header.number, 1));
-            let first = header.kind != EntryKind::Reversal
-                || header.reverses_id.is_some_and(|original| self.live.remove(&original).is_some());
+            let taken_back = originals
+                .of_header(header)
+                .is_some_and(|original| moves(of_originals, original.number, -1) == moves(lines, header.number, 1));
+            let first = header.kind != EntryKind::Reversal || originals.ends(header, &mut self.live);
             if taken_back && first {
                 self.mirrored += 1;
             } else if taken_back {
@@ -257,6 +246,104 @@ impl Walk {
         };
         if let Some(day) = hard.iter().find(behind).and_then(|lock| lock.hard_lock_date) {
             self.locked.add(format!("entry {} of {} was recorded after {day} was locked", header.number, header.date));
+        }
+    }
+}
+
+/// Whether a document or an allocation stands for an entry of a kind. What goods and money cost after all is posted for
+/// itself, and never taken back.
+const fn is_stood_for(kind: EntryKind) -> bool {
+    !matches!(
+        kind,
+        EntryKind::Reversal | EntryKind::StockAdjustment | EntryKind::ExchangeAdjustment | EntryKind::TaxAdjustment
+    )
+}
+
+/// What is read of an entry that is taken back.
+#[derive(FromQueryResult)]
+struct Original {
+    id: RecordId,
+    number: i64,
+    kind: EntryKind,
+    document_id: RecordId,
+}
+
+/// Entries that others take back, and the first that does.
+struct Originals {
+    entries: HashMap<RecordId, Original>,
+    first: HashMap<RecordId, i64>,
+}
+
+impl Originals {
+    async fn of(reader: &Reader<'_>, reversing: &[&entries::Model]) -> Result<Self> {
+        let named = || reversing.iter().filter_map(|header| header.reverses_id);
+        let entries = entries::Entity::find()
+            .select_only()
+            .columns([entries::Column::Id, entries::Column::Number, entries::Column::Kind, entries::Column::DocumentId])
+            .filter(entries::Column::BusinessId.eq(reader.id()))
+            .filter(entries::Column::Id.is_in(named()))
+            .into_model::<Original>()
+            .all(&reader.db)
+            .await?;
+        let taking: Vec<(Option<RecordId>, i64)> = entries::Entity::find()
+            .select_only()
+            .columns([entries::Column::ReversesId, entries::Column::Number])
+            .filter(entries::Column::BusinessId.eq(reader.id()))
+            .filter(entries::Column::Kind.eq(EntryKind::Reversal))
+            .filter(entries::Column::ReversesId.is_in(named()))
+            .into_tuple()
+            .all(&reader.db)
+            .await?;
+        let mut first: HashMap<RecordId, i64> = HashMap::new();
+        for (original, number) in taking {
+            if let Some(original) = original {
+                first.entry(original).and_modify(|known| *known = number.min(*known)).or_insert(number);
+            }
+        }
+        Ok(Self { entries: entries.into_iter().map(|entry| (entry.id, entry)).collect(), first })
+    }
+
+    fn of_header(&self, header: &entries::Model) -> Option<&Original> {
+        self.entries.get(&header.reverses_id?)
+    }
+
+    /// Takes back what a reversal reverses, if nothing has before.
+    fn ends(&self, header: &entries::Model, live: &mut Live) -> bool {
+        let first = |original: &&Original| {
+            original.number < header.number
+                && is_stood_for(original.kind)
+                && self.first.get(&original.id) == Some(&header.number)
+        };
+        let Some(original) = self.of_header(header).filter(first) else { return false };
+        live.ends(original.id, original.document_id);
+        true
+    }
+}
+
+/// What is in force, entry by entry, once more.
+pub(super) async fn in_force(reader: &Reader<'_>, live: &mut Live) -> Result<()> {
+    let mut last = 0;
+    loop {
+        let headers = entries::Entity::find()
+            .filter(entries::Column::BusinessId.eq(reader.id()))
+            .filter(entries::Column::Number.gt(last))
+            .order_by_asc(entries::Column::Number)
+            .limit(PORTION)
+            .all(&reader.db)
+            .await?;
+        let Some(end) = headers.last() else { return Ok(()) };
+        last = end.number;
+        reader.pause().await?;
+        for header in headers.iter().filter(|header| is_stood_for(header.kind)) {
+            live.begins(header.id, header.document_id);
+        }
+        let takes_back = |header: &&entries::Model| header.kind == EntryKind::Reversal && header.reverses_id.is_some();
+        let reversing: Vec<&entries::Model> = headers.iter().filter(takes_back).collect();
+        if !reversing.is_empty() {
+            let originals = Originals::of(reader, &reversing).await?;
+            for header in reversing {
+                originals.ends(header, live);
+            }
         }
     }
 }

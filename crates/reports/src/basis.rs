@@ -91,10 +91,38 @@ pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &
             }
         }
     }
+    for (day, waiting) in days.iter().zip(&mut waiting) {
+        // What the books carry apart until it is due is left out with the rest.
+        for (account, amount) in carried(cx, *day, asked).await? {
+            *waiting.entry(account).or_default() += amount;
+        }
+    }
     for waiting in &mut waiting {
         waiting.retain(|_, figure| *figure != 0);
     }
     Ok(waiting)
+}
+
+/// What stands on accounts of tax by the end of a day since it was carried there until documents are settled.
+async fn carried(cx: &Cx<'_>, day: Day, asked: &Asked) -> Result<Vec<(RecordId, i64)>> {
+    let mut facts = tax_facts::Entity::find()
+        .select_only()
+        .column(tax_facts::Column::AccountId)
+        .column(tax_facts::Column::Duty)
+        .column_as(sum(cx, Expr::col(tax_facts::Column::HomeTax)), "tax")
+        .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry))
+        .filter(tax_facts::Column::DocumentKind.is_in(KINDS))
+        .filter(tax_facts::Column::AccountId.is_not_null())
+        .filter(tax_facts::Column::EntryDate.lte(day))
+        .group_by(tax_facts::Column::AccountId)
+        .group_by(tax_facts::Column::Duty);
+    if let Some(known) = last_known(cx, asked.point).await? {
+        facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
+    }
+    let sums: Vec<(RecordId, TaxDuty, i64)> = facts.into_tuple().all(&cx.db).await?;
+    // What is owed is a credit.
+    Ok(sums.into_iter().map(|(id, duty, tax)| (id, if duty == TaxDuty::Owed { -tax } else { tax })).collect())
 }
 
 /// The documents that were not settled whole by the end of a day.

@@ -54,7 +54,7 @@ pub(super) fn of_documents(
         .add(entries::Column::ReversesId.not_in_subquery(of_allocations.into_query()));
     Ok(lines
         .filter(entries::Column::DocumentKind.is_in(kinds))
-        .filter(entries::Column::Kind.ne(EntryKind::Allocation))
+        .filter(entries::Column::Kind.is_not_in([EntryKind::Allocation, EntryKind::TaxAdjustment]))
         .filter(takes_none_back))
 }
 

@@ -19,11 +19,11 @@ use rules::account::AccountType;
 use rust_decimal::Decimal;
 use schema::account as accounts;
 use schema::tables::{DocumentKind, EntryKind, WRITE_OFF, documents, entries, entry_lines};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 use words::sown::{Fault, sown};
-use words::sums::{SummedUp as _, Sums as _};
+use words::sums::Sums as _;
 
 /// Which side is asked for, and by what it is told.
 pub(super) trait Told: Send + Sync + 'static {
@@ -125,28 +125,9 @@ impl<T: Told> Report for Traded<T> {
         let spans = asked.spans();
         let mut groups: HashMap<Option<RecordId>, Vec<i64>> = HashMap::new();
         for (place, span) in spans.iter().enumerate() {
-            let net = lines_of::<T>(cx, *span, asked)
-                .await?
-                .filter(entry_lines::Column::PartyId.is_null())
-                .filter(entry_lines::Column::TaxComponent.is_null())
-                .column_as(amount(cx), "amount");
-            let net = if T::BY_PARTY {
-                net.join(
-                    JoinType::InnerJoin,
-                    entries::Entity::belongs_to(documents::Entity)
-                        .from((entries::Column::BusinessId, entries::Column::DocumentId))
-                        .to((documents::Column::BusinessId, documents::Column::Id))
-                        .into(),
-                )
-                .column_as(documents::Column::PartyId, "id")
-                .group_by(documents::Column::PartyId)
-            } else {
-                net.column_as(entry_lines::Column::ItemId, "id").group_by(entry_lines::Column::ItemId)
-            };
-            let found: Vec<Group> = net.into_model().all(&cx.db).await?;
-            for group in found.into_iter().filter(|group| group.amount != 0) {
-                let id = if T::BY_PARTY { group.id.map(|party| aliases.meant(party)) } else { group.id };
-                groups.entry(id).or_insert_with(|| vec![0; spans.len()])[place] += group.amount * sign;
+            for (id, amount) in months::traded::<T>(cx, *span, asked).await? {
+                let id = if T::BY_PARTY { id.map(|party| aliases.meant(party)) } else { id };
+                groups.entry(id).or_insert_with(|| vec![0; spans.len()])[place] += amount * sign;
             }
         }
         let ids: Vec<RecordId> = groups.keys().filter_map(|id| *id).collect();
@@ -156,18 +137,12 @@ impl<T: Told> Report for Traded<T> {
         traded.sort_by_key(|(id, amounts)| {
             (-amounts.iter().sum::<i64>(), id.and_then(|id| names.get(&id).cloned()), *id)
         });
-        let other = lines_of::<T>(cx, asked.span, asked).await?.filter(
-            sea_orm::Condition::any()
-                .add(entry_lines::Column::PartyId.is_not_null())
-                .add(entry_lines::Column::TaxComponent.is_not_null()),
-        );
-        let apart: Option<Option<i64>> = other.column_as(amount(cx), "amount").into_tuple().one(&cx.db).await?;
         Ok(Groups {
             own: Own(cx.business()?.currency_decimals),
             spans,
             traded,
             names,
-            apart: -apart.summed_up() * sign,
+            apart: -months::other_side::<T>(cx, asked).await? * sign,
         })
     }
 
@@ -344,6 +319,7 @@ impl Report for ItemProfitability {
     }
 }
 
+mod months;
 mod open_orders;
 #[cfg(test)]
 mod tests;

@@ -58,7 +58,12 @@ impl SystemRole {
             Self::Receivable | Self::Payable | Self::CustomerAdvances | Self::SupplierAdvances => Keeper::OpenItems,
             Self::Inventory => Keeper::Stock,
             Self::GoodsReceivedNotInvoiced | Self::GoodsDeliveredNotInvoiced => Keeper::Accruals,
-            Self::OutputTax | Self::InputTax | Self::WithholdingPayable | Self::WithholdingReceivable => Keeper::Tax,
+            Self::OutputTax
+            | Self::InputTax
+            | Self::OutputTaxNotDue
+            | Self::InputTaxNotDue
+            | Self::WithholdingPayable
+            | Self::WithholdingReceivable => Keeper::Tax,
             Self::ReceivableRevaluation | Self::PayableRevaluation => Keeper::Valuation,
             Self::Income
             | Self::Expense

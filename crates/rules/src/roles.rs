@@ -5,7 +5,7 @@ use crate::postable::{Accrual, Control, Free, StockAccount, TaxAccount, Valuatio
 use words::ids::RecordId;
 
 macro_rules! roles {
-    ($($field:ident: $kind:ident = $role:ident),+ $(,)?) => {
+    ($($field:ident: $kind:ident = $role:ident $(or $other:ident)?),+ $(,)?) => {
         /// One account a role.
         #[derive(Debug, Clone)]
         pub struct Roles { $(pub $field: $kind),+ }
@@ -16,7 +16,10 @@ macro_rules! roles {
                 find: impl Fn(SystemRole) -> Option<std::sync::Arc<crate::chart::Account>>,
             ) -> Result<Self, SystemRole> {
                 Ok(Self {
-                    $($field: $kind::in_role(find(SystemRole::$role).ok_or(SystemRole::$role)?, SystemRole::$role)),+
+                    $($field: $kind::in_role(
+                        find(SystemRole::$role)$(.or_else(|| find(SystemRole::$other)))?.ok_or(SystemRole::$role)?,
+                        SystemRole::$role,
+                    )),+
                 })
             }
 
@@ -40,6 +43,9 @@ roles! {
     inventory_adjustment: Free = InventoryAdjustment,
     output_tax: TaxAccount = OutputTax,
     input_tax: TaxAccount = InputTax,
+    // Books of before have none: there it stands with the tax that is owed or claimed.
+    output_tax_not_due: TaxAccount = OutputTaxNotDue or OutputTax,
+    input_tax_not_due: TaxAccount = InputTaxNotDue or InputTax,
     withholding_payable: TaxAccount = WithholdingPayable,
     withholding_receivable: TaxAccount = WithholdingReceivable,
     rounding: Free = Rounding,

@@ -1,7 +1,6 @@
 //! What resources are called, wherever one is named.
 
 use crate::rights::Action;
-use crate::tables::DocumentKind;
 
 /// What can be done with what is kept and changed.
 const KEPT: &[Action] = &[Action::View, Action::Create, Action::Edit, Action::Delete];
@@ -98,27 +97,6 @@ keys! {
     Profile: "profile", "Your account", "profile", OWN;
     Sessions: "session", "Your sessions", "sessions", OWN;
     InstallationLog: "installationLog", "Installation log", "installationLog", OWN;
-}
-
-impl From<DocumentKind> for ResourceKey {
-    fn from(kind: DocumentKind) -> Self {
-        match kind {
-            DocumentKind::Journal => Self::Journals,
-            DocumentKind::ContraEntry => Self::ContraEntries,
-            DocumentKind::SalesOrder => Self::SalesOrders,
-            DocumentKind::DeliveryNote => Self::DeliveryNotes,
-            DocumentKind::SalesInvoice => Self::SalesInvoices,
-            DocumentKind::CreditNote => Self::CreditNotes,
-            DocumentKind::PurchaseOrder => Self::PurchaseOrders,
-            DocumentKind::ReceiptNote => Self::ReceiptNotes,
-            DocumentKind::PurchaseInvoice => Self::PurchaseInvoices,
-            DocumentKind::DebitNote => Self::DebitNotes,
-            DocumentKind::Receipt => Self::Receipts,
-            DocumentKind::Payment => Self::Payments,
-            DocumentKind::StockAdjustment => Self::StockAdjustments,
-            DocumentKind::Revaluation => Self::Revaluations,
-        }
-    }
 }
 
 impl ResourceKey {

@@ -15,6 +15,7 @@ pub mod fiscal_year;
 pub mod idempotency;
 pub mod item;
 pub mod key;
+pub mod kind;
 pub mod lock;
 pub mod membership;
 pub mod number_series;

@@ -91,6 +91,12 @@ impl<'a> Reader<'a> {
         Ok(Self { db, company: Arc::new(row), decimals, host })
     }
 
+    /// The same for somebody else.
+    #[must_use]
+    pub fn reading_for(self, host: &'a dyn Host) -> Self {
+        Self { host, ..self }
+    }
+
     pub fn id(&self) -> BusinessId {
         self.company.id
     }

@@ -1,6 +1,5 @@
 //! What settles, and what is settled.
 
-use crate::tables::DocumentKind;
 use crate::wire_enum;
 
 wire_enum! {
@@ -15,26 +14,5 @@ wire_enum! {
         Payment = "payment",
         /// A line of a journal on a control account.
         JournalLine = "journalLine",
-    }
-}
-
-impl From<DocumentKind> for Settled {
-    fn from(kind: DocumentKind) -> Self {
-        match kind {
-            DocumentKind::SalesInvoice => Self::SalesInvoice,
-            DocumentKind::CreditNote => Self::CreditNote,
-            DocumentKind::PurchaseInvoice => Self::PurchaseInvoice,
-            DocumentKind::DebitNote => Self::DebitNote,
-            DocumentKind::Receipt => Self::Receipt,
-            DocumentKind::Payment => Self::Payment,
-            DocumentKind::Journal
-            | DocumentKind::ContraEntry
-            | DocumentKind::StockAdjustment
-            | DocumentKind::Revaluation
-            | DocumentKind::SalesOrder
-            | DocumentKind::PurchaseOrder
-            | DocumentKind::DeliveryNote
-            | DocumentKind::ReceiptNote => Self::JournalLine,
-        }
     }
 }

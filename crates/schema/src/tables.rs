@@ -18,27 +18,28 @@ pub use open::{allocations, open_item_moves, open_items};
 pub use rules::tax::TaxKind;
 pub use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use serde::{Deserialize, Serialize};
-pub use tax::{tax_beginnings, tax_facts};
-pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves};
+pub use tax::{tax_beginnings, tax_facts, tax_months};
+pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves, trade_months};
+
+pub use crate::kind::DocumentKind;
 
 wire_enum! {
-    /// What kind of document it is.
-    pub enum DocumentKind {
+    /// Whether something was sold or bought.
+    pub enum TradeSide {
         #[default]
-        Journal = "journal",
-        ContraEntry = "contraEntry",
-        SalesInvoice = "salesInvoice",
-        CreditNote = "creditNote",
-        PurchaseInvoice = "purchaseInvoice",
-        DebitNote = "debitNote",
-        Receipt = "receipt",
-        Payment = "payment",
-        StockAdjustment = "stockAdjustment",
-        Revaluation = "revaluation",
-        SalesOrder = "salesOrder",
-        PurchaseOrder = "purchaseOrder",
-        DeliveryNote = "deliveryNote",
-        ReceiptNote = "receiptNote",
+        Sales = "sales",
+        Purchases = "purchases",
+    }
+}
+
+wire_enum! {
+    /// By what trade is summed up.
+    pub enum TradeGrouping {
+        #[default]
+        Party = "party",
+        Item = "item",
+        /// What parties owe for it, less the tax.
+        OtherSide = "otherSide",
     }
 }
 
@@ -78,6 +79,8 @@ wire_enum! {
         /// What money in another currency is carried at after all: the gain or loss of what left, and what something
         /// earlier changed of it.
         ExchangeAdjustment = "fxAdjustment",
+        /// What tax comes to after all, when what settles or credits its document changed.
+        TaxAdjustment = "taxAdjustment",
     }
 }
 

@@ -7,6 +7,7 @@ use crate::money::Percent;
 use crate::payment_term::MasterStatus;
 use crate::stored::AsJson;
 pub use rules::tax::{TaxComponent, TaxDirection, TaxKind};
+use rust_decimal::Decimal;
 use sea_orm::entity::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]

@@ -167,6 +167,17 @@ impl Connection {
         })
     }
 
+    /// Begins to read: what is read from here on is of one moment, until that ends.
+    pub fn begin_reading(&self) -> Result<(), Fault> {
+        self.using("BEGIN", |prepared| Ok(prepared.raw_execute()?))?;
+        // The first look at the file fixes what is seen. Its head is enough.
+        self.user_version().map(|_| ())
+    }
+
+    pub fn end_reading(&self) -> Result<(), Fault> {
+        self.using("ROLLBACK", |prepared| Ok(prepared.raw_execute()?)).map(|_| ())
+    }
+
     /// Runs something that ends early, inside the engine, once nobody waits for it any more.
     pub fn until<T>(&self, stop: &Stop, work: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, Fault> {
         let running = || self.running.lock().unwrap_or_else(PoisonError::into_inner);

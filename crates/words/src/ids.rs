@@ -68,6 +68,8 @@ identifier! {
 impl RecordId {
     /// The party of a body that names none, until what it follows says whose it is. No record has it.
     pub const NOBODY: Self = Self(Uuid::nil());
+    /// What a key says where no record is named, for nothing in a key is absent. No record has it.
+    pub const NONE: Self = Self(Uuid::nil());
 }
 
 impl BusinessId {

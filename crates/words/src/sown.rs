@@ -61,6 +61,14 @@ faults! {
     DiscountKeepsItsTax,
     /// It reduces the tax of what was credited as well.
     DiscountOfWhatWasCredited,
+    /// What is credited takes off once more what a discount took.
+    CreditKeepsTheDiscount,
+    /// Tax on cash basis stands with the tax that is due from its first day.
+    CarryNeverMoves,
+    /// The tax of a credit stands where its code says by now.
+    CreditStandsElsewhere,
+    /// What is kept back of a note is taken for what a supplier was not paid.
+    KeptBackOnTheOtherSide,
     /// The base of a line counts once for each component.
     EveryComponentLeads,
     /// A reverse charge counts its base on both sides.
@@ -111,6 +119,8 @@ faults! {
     BilledAtItsOwnPrice,
     /// Whether goods are there is judged on the last day alone.
     ShortageJudgedAtTheEnd,
+    /// What posts nothing is changed on a closed day.
+    NothingIsOfNoDay,
     /// Freight is spread by number where it is by value.
     LandedByNumber,
     /// Freight that is billed before its goods waits with nobody.

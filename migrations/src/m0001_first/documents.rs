@@ -3,7 +3,15 @@
 use crate::table::{Table, day, flag, id, maybe, number, packed, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
-    vec![documents(), document_counts(), document_lines(), document_links(), progress(), progress_moves()]
+    vec![
+        documents(),
+        document_counts(),
+        document_lines(),
+        trade_months(),
+        document_links(),
+        progress(),
+        progress_moves(),
+    ]
 }
 
 /// Every kind of document; what only one kind has is in `content`.
@@ -46,6 +54,7 @@ fn documents() -> Table {
         .unique("documents_external_id", "kind, external_id WHERE external_id IS NOT NULL")
         .found_by("documents_by_date", "kind, date, id")
         .found_by("documents_by_update", "kind, updated_at, id")
+        .found_by("documents_by_total", "kind, base_total, id")
         .found_by_own("documents_by_party", "party_id, kind, date WHERE party_id IS NOT NULL")
         .found_by("documents_by_stage", "kind, stage, date WHERE stage IS NOT NULL")
         .found_by("documents_drafts", "id WHERE status = 'draft'")
@@ -106,6 +115,13 @@ fn document_lines() -> Table {
         .found_by_own("document_lines_by_item", "item_id, date WHERE item_id IS NOT NULL")
         .found_by_own("document_lines_by_tax_code", "tax_code_id, date WHERE tax_code_id IS NOT NULL")
         .found_by_own("document_lines_by_source", "source_line_id WHERE source_line_id IS NOT NULL")
+}
+
+/// What was traded in a month, by party and by item. Nothing in its key is absent: two rows that lack the same would be
+/// two.
+fn trade_months() -> Table {
+    let columns = [text("side"), text("grouping"), word("month"), id("of_id"), number("amount")];
+    Table::of_company("trade_months", &["side", "grouping", "month", "of_id"], &columns).thin()
 }
 
 /// Which posted document follows which.

@@ -1,9 +1,9 @@
 //! The tax sub-ledger: one row for each line and component that is taxed or could have been, beside the entry that made it.
 
-use crate::table::{Table, day, flag, id, maybe, number, text};
+use crate::table::{Table, day, flag, id, maybe, number, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
-    vec![tax_facts(), tax_beginnings()]
+    vec![tax_facts(), tax_beginnings(), tax_months()]
 }
 
 fn tax_facts() -> Table {
@@ -61,4 +61,28 @@ fn tax_facts() -> Table {
 /// Reports of tax that reach back so far are refused, and not silently empty.
 fn tax_beginnings() -> Table {
     Table::of_company("tax_beginnings", &[], &[number("entry_number")]).sealed()
+}
+
+/// What the facts of a month come to. Nothing in its key is absent: two rows that lack the same would be two.
+fn tax_months() -> Table {
+    const KEY: &[&str] =
+        &["month", "tax_code_id", "component_id", "component", "side", "duty", "origin", "kind", "base_box", "tax_box"];
+    let columns = [
+        word("month"),
+        id("tax_code_id"),
+        id("component_id"),
+        text("component"),
+        text("side"),
+        text("duty"),
+        text("origin"),
+        text("kind"),
+        text("base_box"),
+        text("tax_box"),
+        number("base"),
+        number("base_beside"),
+        number("tax"),
+        number("not_recoverable"),
+        number("posted"),
+    ];
+    Table::of_company("tax_months", KEY, &columns).thin()
 }

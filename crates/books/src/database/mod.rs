@@ -7,6 +7,7 @@
 //! Only a lane has a `Writer`, which begins and commits. All of SQLite stands in `sqlite`, all of PostgreSQL in
 //! `postgres`.
 
+mod alike;
 pub mod lane;
 mod line;
 mod openly;

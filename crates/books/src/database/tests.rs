@@ -7,6 +7,7 @@ use sqlite_kit::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+mod among;
 #[allow(dead_code, reason = "other suites use more of it")]
 #[path = "../../../../tests/harness/postgres.rs"]
 mod cluster;
@@ -240,6 +241,8 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         tax_beginnings::Entity,
         ::schema::tax_code::Entity,
         tax_facts::Entity,
+        tax_months::Entity,
+        trade_months::Entity,
     );
     assert_eq!(wrong, Vec::<String>::new());
     let tables: BTreeSet<String> = declared.into_keys().collect();

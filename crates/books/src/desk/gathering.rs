@@ -2,7 +2,7 @@
 
 use super::company::Head;
 use super::standing::Standing;
-use super::{Desk, Inner};
+use super::{Desk, Inner, Trade, trade_months};
 use crate::audit::{self, Change, Origin};
 use crate::clock::Instant;
 use crate::day::Day;
@@ -25,7 +25,7 @@ use std::collections::HashMap;
 /// Where the desk stood before a command, to return to when it fails.
 pub struct Mark {
     pub(super) company: Option<(BusinessId, Head, bool)>,
-    pub(super) lengths: [usize; 17],
+    pub(super) lengths: [usize; 18],
     pub(super) flushes: u64,
 }
 
@@ -38,6 +38,8 @@ pub struct NewEntry {
     pub document_version: i64,
     pub document_number: Option<String>,
     pub reverses: Option<RecordId>,
+    /// What is said of it, where it is turnover.
+    pub trade: Option<Trade>,
     pub moves: Moves,
     pub narration: Option<String>,
     pub posting: Posting,
@@ -71,7 +73,7 @@ impl Desk {
     pub fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
         // What was pending then may be written by now; what is pending since is the command's own.
-        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 17] };
+        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 18] };
         inner.pending.truncate(lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)
@@ -278,6 +280,7 @@ impl Desk {
             let place = rehearsed.chunk_by(|one, next| one.entry == next.entry).count();
             rehearsed.extend(lines.iter().map(|line| Rehearsed { entry: place, date: entry.date, line: line.clone() }));
         }
+        inner.pending.traded.extend(trade_months::of_entry(business, entry, &new, &lines)?);
         inner.pending.lines.extend(lines);
         let facts = crate::tax_facts::rows(business, entry, company.head.recorded_at, &new);
         inner.pending.tax_facts.extend(facts);

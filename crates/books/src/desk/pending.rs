@@ -3,13 +3,15 @@
 use super::inserting::{mentioned, plain, sealed, sealed_entries};
 use super::rollups::rollups;
 use super::standing::{self, Standing};
+use super::tax_months::tax_months;
+use super::trade_months::trade_months;
 use crate::database::rows::{Kept, Puts};
 use crate::error::Result;
 use crate::seal::writing::Sealing;
 use schema::tables::{
     allocations, audit_log, document_lines, document_links, documents, entries, entry_lines, mentions, number_counters,
     open_item_moves, open_items, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
-    stock_snapshots, tax_facts,
+    stock_snapshots, tax_facts, tax_months as of_tax_months, trade_months as traded,
 };
 
 /// Rows that wait to be written together.
@@ -31,11 +33,12 @@ pub(super) struct Pending {
     pub(super) progress_moves: Vec<progress_moves::Model>,
     pub(super) links: Vec<document_links::Model>,
     pub(super) mentions: Vec<mentions::Model>,
+    pub(super) traded: Vec<traded::Model>,
     pub(super) standings: Vec<Standing>,
 }
 
 impl Pending {
-    pub(super) fn lengths(&self) -> [usize; 17] {
+    pub(super) fn lengths(&self) -> [usize; 18] {
         [
             self.documents.len(),
             self.entries.len(),
@@ -53,11 +56,12 @@ impl Pending {
             self.progress_moves.len(),
             self.links.len(),
             self.mentions.len(),
+            self.traded.len(),
             self.standings.len(),
         ]
     }
 
-    pub(super) fn truncate(&mut self, lengths: [usize; 17]) {
+    pub(super) fn truncate(&mut self, lengths: [usize; 18]) {
         let [
             documents,
             entries,
@@ -75,6 +79,7 @@ impl Pending {
             progress,
             links,
             mentions,
+            in_months,
             standings,
         ] = lengths;
         self.documents.truncate(documents);
@@ -93,6 +98,7 @@ impl Pending {
         self.progress_moves.truncate(progress);
         self.links.truncate(links);
         self.mentions.truncate(mentions);
+        self.traded.truncate(in_months);
         self.standings.truncate(standings);
     }
 
@@ -105,6 +111,7 @@ impl Pending {
         use Kept::{Goes, Refuse};
         let (standing, changes) = standing::last(self.standings);
         let [days, months, parties] = rollups(&self.lines)?;
+        let of_tax = tax_months(&self.tax_facts, &self.lines)?;
         let entries = sealed_entries(sealing, &self.entries, &self.lines)?;
         let rows = vec![
             sealed::<documents::Entity>(sealing, &self.documents, Refuse)?,
@@ -115,6 +122,8 @@ impl Pending {
             days,
             months,
             parties,
+            plain::<of_tax_months::Entity>(of_tax, Kept::Grows),
+            plain::<traded::Entity>(trade_months(self.traded)?, Kept::Grows),
             sealed::<document_lines::Entity>(sealing, &self.document_lines, Refuse)?,
             sealed::<open_items::Entity>(sealing, &self.open_items, Refuse)?,
             sealed::<open_item_moves::Entity>(sealing, &self.open_item_moves, Refuse)?,

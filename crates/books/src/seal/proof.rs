@@ -149,6 +149,7 @@ async fn lines_of(
 }
 
 /// What the rows of a company, or of the installation, come to.
+#[derive(Debug, Default)]
 pub struct Proof {
     pub rows: i64,
     pub sealed: i64,
@@ -157,16 +158,33 @@ pub struct Proof {
 
 /// Proves every row, and that there are no others.
 pub async fn run(cx: &Cx<'_>, company: Option<BusinessId>, signed: &Sums) -> Result<Proof> {
-    let mut proof = Proof { rows: 0, sealed: 0, findings: Vec::new() };
-    for table in TABLES.iter().filter(|table| matches!(table.whose, Whose::Company(_)) == company.is_some()) {
-        let sealed = signed.of(table.name);
-        let (sum, mut findings) = prove(cx, table, company).await?;
-        hold(table, (sum, sealed), &mut findings);
-        proof.rows += sum.count;
-        proof.sealed += sealed.count;
-        proof.findings.append(&mut findings);
+    let mut proof = Proof::default();
+    for table in tables(company.is_some()) {
+        proof.add(of(cx, table, company, signed).await?);
     }
     Ok(proof)
+}
+
+/// The tables of a company, or those that belong to none.
+pub fn tables(of_company: bool) -> impl Iterator<Item = &'static Table> {
+    TABLES.iter().filter(move |table| matches!(table.whose, Whose::Company(_)) == of_company)
+}
+
+/// Proves every row of one table, and that there are no others.
+pub async fn of(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>, signed: &Sums) -> Result<Proof> {
+    let sealed = signed.of(table.name);
+    let (sum, mut findings) = prove(cx, table, company).await?;
+    hold(table, (sum, sealed), &mut findings);
+    Ok(Proof { rows: sum.count, sealed: sealed.count, findings })
+}
+
+impl Proof {
+    /// With what another table came to.
+    pub fn add(&mut self, mut other: Self) {
+        self.rows += other.rows;
+        self.sealed += other.sealed;
+        self.findings.append(&mut other.findings);
+    }
 }
 
 /// The rows of a table against what they were signed to come to.

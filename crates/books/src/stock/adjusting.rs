@@ -102,6 +102,7 @@ pub(super) async fn post(cx: &Cx<'_>, row: &documents::Model, rest: Vec<Rest>, w
             document_version: row.version,
             document_number: row.number.clone(),
             reverses: None,
+            trade: None,
             moves: Moves::In,
             narration: Some("Goods cost something else than was booked".into()),
             posting,

@@ -270,17 +270,21 @@ async fn worth_of(
     item: RecordId,
     moved: impl Iterator<Item = &stock_facts::Model>,
 ) -> Result<Vec<stock_lines::Model>> {
-    let at = |row: &stock_facts::Model| {
-        Condition::all().add(stock_lines::Column::Date.eq(row.date)).add(stock_lines::Column::Sequence.eq(row.place))
-    };
-    let places: Vec<Condition> = moved.map(at).collect();
+    let mut places: Vec<(Day, i64)> = moved.map(|row| (row.date, row.place)).collect();
+    places.sort_unstable();
+    places.dedup();
     let mut found = Vec::with_capacity(places.len());
+    // A list of days and one of places, and no condition for each: one of a thousand would be a thousand deep.
     for portion in by_parameters(&places) {
+        let wanted: HashSet<(Day, i64)> = portion.iter().copied().collect();
+        let days: HashSet<Day> = portion.iter().map(|(day, _)| *day).collect();
         let lines = stock_lines::Entity::find()
             .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(stock_lines::Column::ItemId.eq(item))
-            .filter(portion.iter().cloned().fold(Condition::any(), Condition::add));
-        found.extend(lines.all(&cx.db).await?);
+            .filter(stock_lines::Column::Date.is_in(days))
+            .filter(stock_lines::Column::Sequence.is_in(portion.iter().map(|(_, place)| *place)));
+        let lines = lines.all(&cx.db).await?.into_iter();
+        found.extend(lines.filter(|line| wanted.contains(&(line.date, line.sequence))));
     }
     Ok(found)
 }

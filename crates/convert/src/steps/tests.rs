@@ -172,11 +172,15 @@ const GONE: &[&str] = &[
     "stock_lines.returns_line_id uuid_text",
     "stock_moves found by (business_id, document_id)",
 ];
+/// Sums that are made of the rows when they come over.
+const MADE: [&str; 2] = ["tax_months", "trade_months"];
+
 const NEW: &[&str] = &[
     "BEFORE INSERT ON entry_lines WHEN EXISTS (SELECT 1 FROM entry_lines WHERE business_id = NEW.business_id \
      AND entry_number = NEW.entry_number AND position = NEW.position) \
      BEGIN SELECT RAISE(ABORT, 'entry_lines is append-only'); END",
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
+    "documents found by (business_id, kind, base_total, id)",
     "documents unique (business_id, kind, external_id) WHERE external_id IS NOT NULL",
     // What went out when there was less than that; told of old books when they come over.
     "stock_lines.was_missing boolean not null",
@@ -238,7 +242,11 @@ async fn the_first_schema_is_what_the_steps_came_to_but_for_what_is_named() {
     let old: BTreeSet<String> = old.difference(&was_led).cloned().collect();
     let new: BTreeSet<String> = new.difference(&is_led).cloned().collect();
     let gone: Vec<&str> = old.difference(&new).map(String::as_str).collect();
-    let came: Vec<&str> = new.difference(&old).map(String::as_str).collect();
+    let came: Vec<&str> = new
+        .difference(&old)
+        .map(String::as_str)
+        .filter(|line| !MADE.iter().any(|table| line.split([' ', '.']).any(|word| word == *table)))
+        .collect();
     assert_eq!((gone.as_slice(), came.as_slice()), (GONE, NEW), "\ngone {gone:#?}\nnew {came:#?}");
     failure_of_old.told().unwrap();
     failure_of_new.told().unwrap();

@@ -17,7 +17,6 @@ use books::access::Business;
 use books::balances::carried;
 use books::chart::{Account, Chart};
 use books::cx::Cx;
-use books::periods::Module;
 use kit::list::Reads;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::{About, Resource, Scope};
@@ -26,13 +25,13 @@ use rules::postable::{Free, Postable};
 use rules::posting::{About as Detail, Line, Posting, Valued};
 use rules::purpose::Purpose as For;
 use rules::refusal::Refusal;
-use rust_decimal::Decimal;
 use schema::key::ResourceKey;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, EntryKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use words::exact::{Coin, Exact};
 use words::sown::{Fault, sown};
 
 pub struct ContraEntries;
@@ -243,7 +242,6 @@ impl Rows for ContraEntries {
 
 impl Document for ContraEntries {
     const KIND: DocumentKind = DocumentKind::ContraEntry;
-    const MODULE: Module = Module::Bank;
     type Asked = ContraAsked;
     type Live = ();
     type Figures = ContraFigures;
@@ -429,12 +427,9 @@ fn share(business: &Business, whole: Money, part: Money, of: Money) -> Result<Mo
     if part == of {
         return Ok(whole);
     }
-    let exact = whole.decimal().checked_mul(part.decimal()).and_then(|product| product.checked_div(of.decimal()));
-    let rounding = business.settings.rounding_mode.rounding();
-    exact
-        .or_else(|| whole.decimal().checked_mul(part.decimal().checked_div(of.decimal())?))
-        .and_then(|exact: Decimal| rounding.money(exact, business.currency_decimals).ok())
-        .ok_or_else(|| too_large("amount"))
+    let coin = Coin { decimals: business.currency_decimals, rounding: business.settings.rounding_mode.rounding() };
+    let exact = Exact::from(whole).times(part).and_then(|product| product.over(of));
+    exact.and_then(|exact| exact.round(coin)).map_err(|_| too_large("amount"))
 }
 
 fn posting(

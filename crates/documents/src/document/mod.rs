@@ -128,7 +128,7 @@ pub(crate) trait Document:
     Rows<Entity = table::Entity> + Resource<Draft = Draft<<Self as Document>::Asked>>
 {
     const KIND: DocumentKind;
-    const MODULE: Module;
+    const MODULE: Module = Self::KIND.module();
     /// Whether it comes into the ledger; an order does not, and no lock holds for it.
     const POSTS: bool = true;
     /// The kind's own fields, checked.
@@ -378,6 +378,12 @@ macro_rules! document_rows {
         ) -> crate::error::Result<Vec<Self::View>> {
             crate::document::views::<Self>(cx, rows).await
         }
+
+        fn weight(row: &schema::tables::documents::Model) -> usize {
+            row.content.len()
+        }
+
+        const MAY_WEIGH: bool = true;
     };
 }
 pub(crate) use document_rows;

@@ -21,7 +21,6 @@ use crate::wire_enum;
 use books::Leaving;
 use books::access::Business;
 use books::cx::Cx;
-use books::periods::Module;
 use kit::list::Reads;
 use kit::master::{RecordKeeping, kept};
 use kit::reference::Held;
@@ -320,7 +319,6 @@ impl Rows for Journals {
 
 impl Document for Journals {
     const KIND: DocumentKind = DocumentKind::Journal;
-    const MODULE: Module = Module::Journal;
     type Asked = JournalAsked;
     type Live = ();
     type Figures = JournalFigures;

@@ -16,6 +16,7 @@ use rules::refusal::Refusal;
 use schema::tables::EntryKind;
 use std::collections::HashMap;
 use std::sync::Arc;
+use words::exact::{Coin, Exact};
 
 pub(super) fn decimals(currency: &str) -> Result<u32> {
     Ok(Currency::known(currency, "a journal")?.decimals())
@@ -147,8 +148,8 @@ fn in_base(business: &Business, asked: &JournalAsked, rates: &[Rate], rounding: 
         }
         let run = runs.get_mut(place)?;
         run.seen = run.seen.checked_add(line.amount)?;
-        let exact = run.seen.decimal().checked_mul(rate.decimal())?;
-        let total = rounding.money(exact, business.currency_decimals).ok()?;
+        let coin = Coin { decimals: business.currency_decimals, rounding };
+        let total = Exact::from(run.seen).times(*rate).ok()?.round(coin).ok()?;
         base.push(total.checked_sub(run.came_to)?);
         run.came_to = total;
     }

@@ -13,7 +13,7 @@ use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked};
 use crate::error::FieldErrors;
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, Rate, UnitPrice};
+use crate::money::{Money, Quantity, Rate, Rounding, UnitPrice};
 use books::access::Business;
 use books::progress::{self, less};
 use books::tax_codes::TaxCodes;
@@ -23,6 +23,7 @@ use schema::tables::{DocumentKind, DocumentStatus};
 use sources::named;
 pub(crate) use sources::{Source, Sources};
 use std::collections::HashSet;
+use words::exact::{Coin, Exact};
 use words::sown::{Fault, sown};
 
 const KINDS: [DocumentKind; 6] = [
@@ -226,9 +227,8 @@ fn share_of(of: &TradeLineAsked, quantity: Quantity, currency: &str) -> Option<D
 }
 
 pub(crate) fn part_of(amount: Money, part: Quantity, whole: Quantity, currency: &str) -> Option<Money> {
-    let exact = amount.decimal().checked_mul(part.decimal())?.checked_div(whole.decimal())?;
-    let decimals = crate::currency::Currency::of(currency)?.decimals();
-    crate::money::Rounding::HalfUp.money(exact, decimals).ok()
+    let coin = Coin { decimals: crate::currency::Currency::of(currency)?.decimals(), rounding: Rounding::HalfUp };
+    Exact::from(amount).times(part).ok()?.over(whole).ok()?.round(coin).ok()
 }
 
 // ── What may be ──

@@ -47,7 +47,6 @@ pub use body::{Charge, Shown, TradeBody};
 use books::Leaving;
 use books::access::Business;
 use books::cx::Cx;
-use books::periods::Module;
 pub use direction::Direction;
 pub use draft::{CashAsked, Logistics, SummaryKept, TradeAsked, TradeFigures};
 use kit::extra::Extra;
@@ -175,11 +174,6 @@ impl<K: TradeKind> Rows for Trade<K> {
 
 impl<K: TradeKind> Document for Trade<K> {
     const KIND: DocumentKind = K::KIND;
-    const MODULE: Module = match (K::DIRECTION.is_goods(), K::DIRECTION.is_sale()) {
-        (true, _) => Module::Stock,
-        (false, true) => Module::Sales,
-        (false, false) => Module::Purchase,
-    };
     const POSTS: bool = !matches!(K::POSTING, Posts::Nothing);
     type Asked = TradeAsked;
     type Figures = TradeFigures;

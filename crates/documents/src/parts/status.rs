@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::parts::settlement::allocating;
+use crate::parts::settlement::credited::origins_of;
 use books::Leaving;
 use books::cx::Cx;
 use books::progress::{self, less};
@@ -264,6 +265,11 @@ pub(crate) async fn release(
     cx.flush().await?;
     if !direction.bills() {
         return release_followed(cx, direction, row, leaving).await;
+    }
+    if direction.credits() {
+        for of in origins_of(cx, &[row.id]).await? {
+            cx.taxed().lose(of);
+        }
     }
     if leaving == Leaving::ForGood {
         origin::goes(cx, row, on.unwrap_or(row.date)).await?;

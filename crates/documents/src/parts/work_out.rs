@@ -23,13 +23,15 @@ use books::open_items::NewOpen;
 use books::progress::Plan;
 use books::stock;
 use books::tax_codes::TaxCodes;
+use books::tax_facts::of_invoice;
 use kit::reference::References;
 use rules::posting::{Line, Posting, Unposted};
-use rules::tax::facts::{Common, Computed, LineOfTax, TaxOrigin, TaxSide};
+use rules::tax::facts::{Common, Computed, LineOfTax, TaxFact, TaxOrigin, TaxSide};
 use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
 use rules::tax::home::Withholding;
 use schema::tables::CLOSED;
 use schema::tables::{EntryKind, stock_facts};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use words::sown::{Fault, sown};
@@ -257,14 +259,39 @@ impl Trading<'_> {
         settled.progress = Some(following.finish()?);
         settled.stock = stock::plan(self.cx, head.date, self.moving.facts(&waits)?).await?;
         let facts: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
-        let taxes = self.taxes(head, taxes)?;
+        let as_taxed = self.as_taxed().await?;
+        let taxes = self.taxes(head, taxes, &as_taxed)?;
         let amounts = Amounts { totals: &settled.figures.totals, base };
         let bill = Bill { asked, accounts: self.accounts, exchange, amounts, taxes, stock: facts };
         lines(bill).map_err(unposted)
     }
 
+    /// What the lines told of tax that each line credits; all of the invoice, where it names none of its lines.
+    async fn as_taxed(&self) -> Result<Vec<Vec<TaxFact>>> {
+        let Moving { direction, asked, figures, sources, .. } = self.moving;
+        if !direction.credits() {
+            return Ok(Vec::new());
+        }
+        let mut told: HashMap<RecordId, Vec<TaxFact>> = HashMap::new();
+        let mut found = Vec::with_capacity(asked.lines.len());
+        for line in &figures.lines {
+            let of = line.took.first().map(|took| took.of);
+            let Some(invoice) = of.and_then(|of| sources.invoice_of(of)).or(asked.source) else {
+                found.push(Vec::new());
+                continue;
+            };
+            let facts = match told.entry(invoice) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(of_invoice(self.cx, invoice).await?),
+            };
+            let own = |fact: &&TaxFact| of.is_none() || fact.line == of;
+            found.push(facts.iter().filter(own).cloned().collect());
+        }
+        Ok(found)
+    }
+
     /// The tax of each line, as it comes into the books.
-    fn taxes(&self, head: &Head, codes: &TaxCodes) -> Result<Vec<LineOfTax>> {
+    fn taxes(&self, head: &Head, codes: &TaxCodes, as_taxed: &[Vec<TaxFact>]) -> Result<Vec<LineOfTax>> {
         let Moving { direction, asked, exchange, base, chart, .. } = self.moving;
         let common = Common {
             exchange,
@@ -290,6 +317,7 @@ impl Trading<'_> {
                 home_net: base.nets[index],
                 home_taxes: &base.taxes[index],
                 code: line.tax.code().and_then(|id| Some((id, codes.code(id)?))),
+                as_taxed: as_taxed.get(index).map_or(&[], Vec::as_slice),
             };
             let mut of_line = common.line(&computed).map_err(unposted)?;
             if line.is_text() {

@@ -18,7 +18,6 @@ use crate::money::{Amount, Money, Rate};
 use books::Leaving;
 use books::access::Business;
 use books::cx::Cx;
-use books::periods::Module;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::{About, Resource, Scope};
 use kit::rows::{Filter, Rows};
@@ -231,7 +230,6 @@ impl Rows for Revaluations {
 
 impl Document for Revaluations {
     const KIND: DocumentKind = DocumentKind::Revaluation;
-    const MODULE: Module = Module::Journal;
     type Asked = RevaluationAsked;
     type Figures = RevaluationFigures;
     type Live = ();

@@ -19,6 +19,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
+use words::exact::{Coin, Exact};
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;
 
@@ -145,7 +146,7 @@ pub(super) fn revalued(
     let mut figures = RevaluationFigures::default();
     for (account, currency, amount, carried) in open {
         let rate = *rates.get(currency.as_str())?;
-        let worth = rounding.money(amount.decimal().checked_mul(rate.decimal())?, decimals).ok()?;
+        let worth = Exact::from(*amount).times(rate).ok()?.round(Coin { decimals, rounding }).ok()?;
         let difference = worth.checked_sub(*carried)?;
         figures.gain = figures.gain.checked_add(difference)?;
         figures.lines.push(Revalued {

@@ -13,7 +13,6 @@ use crate::ids::RecordId;
 use crate::money::{Amount, Money, Quantity, UnitPrice};
 use books::access::Business;
 use books::cx::Cx;
-use books::periods::Module;
 use books::stock::{self, Wanted as Movement};
 use kit::list::{FilterValue, Reads};
 use kit::master::{RecordKeeping, kept};
@@ -261,7 +260,6 @@ fn adjusting(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
 
 impl Document for StockAdjustments {
     const KIND: DocumentKind = DocumentKind::StockAdjustment;
-    const MODULE: Module = Module::Stock;
     type Asked = AdjustmentAsked;
     type Figures = AdjustmentFigures;
     /// What each line is worth by now.

@@ -2,5 +2,5 @@
 
 pub mod verify;
 
-pub use ::books::{audit, export, seal};
+pub use ::books::{audit, desk, export, seal};
 pub use schema::tables;

@@ -1,12 +1,16 @@
 //! The proof of the books: what crate `proof` makes of their rows, and what is proved with the key that sealed them.
 
+mod hands;
+mod progress;
 mod seals;
 
 use crate::day::Day;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::{BusinessId, RecordId};
 use ::books::cx::Cx;
 use ::books::{BEFORE_THE_FIRST, aside, audit};
+pub(crate) use hands::{run, run_by};
+pub use progress::Progress;
 pub use proof::{Check, Kept, Off, Verdict};
 use proof::{Findings, Told, Wide};
 use reports::CashDue;
@@ -62,27 +66,4 @@ pub(crate) async fn digest(cx: &Cx<'_>) -> Result<String> {
 /// Where its ledger is not what the facts of its stock come to, and the last day that is closed.
 pub(crate) async fn off(cx: &Cx<'_>) -> Result<(Vec<Off>, Option<Day>)> {
     beside(proof::off(&cx.reader().await?)).await
-}
-
-/// Runs every check on the company in scope.
-pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
-    let rows = seals::of_company(cx).await?;
-    let proved = async {
-        let (reader, told) = (cx.reader().await?, Reported(cx));
-        let verdict = beside(proof::run(&reader, &told)).await?;
-        Ok((verdict, audit_chain(cx, cx.business_id()?).await?))
-    };
-    match proved.await {
-        Ok((Verdict { ok, mut checks, digest }, chain)) => {
-            let ok = ok && rows.ok && chain.ok;
-            checks.extend([chain, rows]);
-            Ok(Verdict { ok, checks, digest })
-        }
-        // What was spoilt cannot even be read: the rows say where.
-        Err(Error::Internal(why)) if !rows.ok => {
-            tracing::warn!(%why, "the books cannot be recomputed");
-            Ok(Verdict { ok: false, checks: vec![rows], digest: String::new() })
-        }
-        Err(other) => Err(other),
-    }
 }

@@ -192,8 +192,13 @@ impl Ledger {
         Ok(Answer::Whole(reply))
     }
 
-    /// Proves the books of one company or of all, each in one snapshot.
-    pub async fn verify(&self, only: Option<BusinessId>) -> Result<Vec<Proof>> {
+    /// Proves the books of one company or of all, each as it is at one moment, by so many hands at most.
+    pub async fn verify(
+        &self,
+        only: Option<BusinessId>,
+        hands: usize,
+        progress: &verify::Progress,
+    ) -> Result<Vec<Proof>> {
         self.installation().await?;
         let mut named = business::Entity::find().order_by_asc(business::Column::NameKey);
         if let Some(id) = only {
@@ -205,10 +210,13 @@ impl Ledger {
         }
         let mut proofs = Vec::new();
         for company in companies {
-            let snapshot = self.database.snapshot().await?;
-            let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
-            let verdict = verify::run(&Cx::reading_within(self.of_ourselves(&facts), &snapshot)).await;
-            snapshot.end().await?;
+            let snapshots = self.database.snapshots(company.id, hands).await?;
+            let facts = access::seen_from(&snapshots[0], company.id, Seat::owner()).await?;
+            let with = |snapshot| Cx::reading_within(self.of_ourselves(&facts), snapshot);
+            let verdict = verify::run_by(&snapshots, with, progress).await;
+            for snapshot in snapshots {
+                snapshot.end().await?;
+            }
             proofs.push(Proof { business_id: company.id, name: company.name, verdict: verdict? });
         }
         Ok(proofs)

@@ -127,6 +127,14 @@ pub(super) fn named_accounts(draft: &Columns<Column>) -> Result<BTreeMap<SystemR
     }
 }
 
+/// The settings that a draft has.
+pub(super) fn settings_of(draft: &Columns<Column>) -> Result<Option<BusinessSettings>> {
+    match draft.get(Column::Settings) {
+        Some(Value::String(Some(text))) => Ok(Some(serde_json::from_str(text).map_err(Error::internal)?)),
+        _ => Ok(None),
+    }
+}
+
 /// The accounts of the company in scope by role, as they are now.
 pub(crate) async fn system_accounts(cx: &Cx<'_>) -> Result<BTreeMap<SystemRole, RecordId>> {
     system_accounts_of(cx, cx.business_id()?).await

@@ -2,8 +2,7 @@
 
 use super::super::{Findings, Wide, shown};
 use crate::ids::RecordId;
-use schema::tables::tax_facts;
-use schema::tables::{TaxDuty, TaxSide};
+use schema::tables::{DocumentKind, TaxDuty, TaxOrigin, TaxSide, tax_facts};
 use schema::tax_code as codes;
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +16,8 @@ pub(super) struct Boxes {
 
 /// Whether the code is now as it was when the fact was made. What takes back or off repeats what was there before.
 fn is_as_it_was(fact: &tax_facts::Model, code: &codes::Model) -> bool {
-    let repeats = fact.takes_back_id.is_some() || fact.settles_id.is_some();
+    let credits = matches!(fact.document_kind, DocumentKind::CreditNote | DocumentKind::DebitNote);
+    let repeats = credits || fact.takes_back_id.is_some() || fact.settles_id.is_some();
     code.version == 1 || (!repeats && code.updated_at <= fact.recorded_at)
 }
 
@@ -46,16 +46,17 @@ fn boxes(fact: &tax_facts::Model, code: &codes::Model) -> [Option<String>; 2] {
 impl Boxes {
     /// Compares facts, in the order of their entries.
     pub(super) fn compare(&mut self, facts: &[tax_facts::Model], codes: &HashMap<RecordId, codes::Model>) {
-        let mut said: HashSet<(i64, Option<RecordId>, String)> = HashSet::new();
+        let mut said: HashSet<(i64, Option<RecordId>, TaxOrigin, String)> = HashSet::new();
         for fact in facts {
             let (base, tax) = (Wide::from(fact.home_base.units()), Wide::from(fact.home_tax.units()));
             let mut wanted = [fact.base_box.clone(), fact.tax_box.clone()];
             let code = fact.tax_code_id.and_then(|id| codes.get(&id)).filter(|code| is_as_it_was(fact, code));
             if let Some(code) = code {
                 let [of_base, of_tax] = boxes(fact, code);
-                // A base counts once for a line and box, however many components name it.
+                // A base counts once for a line and box, however many components name it; what one settlement takes off for two
+                // reasons it takes off twice.
                 let counts = !is_kept_back(fact.duty) && base != 0;
-                let first = |name: &String| said.insert((fact.entry_number, fact.line_id, name.clone()));
+                let first = |name: &String| said.insert((fact.entry_number, fact.line_id, fact.origin, name.clone()));
                 wanted = [of_base.filter(|_| counts).filter(first), of_tax.filter(|_| tax != 0)];
             }
             let found = [fact.base_box.clone().filter(|_| base != 0), fact.tax_box.clone().filter(|_| tax != 0)];

@@ -283,13 +283,17 @@ async fn settled(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Flows) -
     if sown(Fault::SettlementIsOperating) {
         return Ok(());
     }
+    let all = said(cx, asked, sides, Span { from: None, to: asked.span.to }).await?;
+    if all.is_empty() {
+        return Ok(());
+    }
     for said in said(cx, asked, sides, asked.span).await?.into_values() {
         let Some(control) = said.account else { continue };
         for (account, amount) in said.outside {
             flows.carry(control, account, amount);
         }
     }
-    let said = said(cx, asked, sides, Span { from: None, to: asked.span.to }).await?;
+    let said = all;
     let documents: Vec<RecordId> = said.iter().filter(|(_, said)| said.control != 0).map(|(id, _)| *id).collect();
     let coin = Money::smallest(cx.business()?.currency_decimals).units();
     let from = asked.span.from;

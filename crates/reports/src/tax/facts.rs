@@ -1,25 +1,21 @@
 //! The facts of some days, as they were known, summed by what tells them apart.
 
 use super::super::asked::Asked;
-use super::cash;
+use super::{cash, months};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use books::balances::{last_known, sum};
+use books::balances::last_known;
 use books::cx::Cx;
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
-use schema::tables::{entries, entry_lines, tax_beginnings, tax_facts};
+use schema::tables::{entries, tax_beginnings, tax_facts};
 use schema::tax_code as codes;
-use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{
-    ColumnTrait, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QuerySelect, QueryTrait, Select,
-};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Select};
 use std::collections::HashMap;
 use tax_facts::Column;
-use words::sums::SummedUp as _;
 
 /// Facts that say the same of tax, in the company's currency.
-#[derive(Debug, Clone, FromQueryResult)]
+#[derive(Debug, Clone)]
 pub(super) struct Sum {
     pub(super) tax_code_id: Option<RecordId>,
     pub(super) component_id: Option<RecordId>,
@@ -61,42 +57,14 @@ pub(in super::super) struct Taxes {
 impl Taxes {
     pub(super) async fn of(cx: &Cx<'_>, asked: &Asked) -> Result<Self> {
         check_beginning(cx, asked).await?;
-        let sums = narrowed(of_span(cx, asked).await?, asked)
-            .columns([
-                Column::TaxCodeId,
-                Column::ComponentId,
-                Column::Component,
-                Column::Side,
-                Column::Duty,
-                Column::Origin,
-                Column::Kind,
-                Column::Leads,
-                Column::BaseBox,
-                Column::TaxBox,
-            ])
-            .column_as(sum(cx, Expr::col(Column::HomeBase)), "base")
-            .column_as(sum(cx, Expr::col(Column::HomeTax)), "tax")
-            .column_as(sum(cx, Expr::col(Column::NotRecoverable)), "not_recoverable")
-            .group_by(Column::TaxCodeId)
-            .group_by(Column::ComponentId)
-            .group_by(Column::Component)
-            .group_by(Column::Side)
-            .group_by(Column::Duty)
-            .group_by(Column::Origin)
-            .group_by(Column::Kind)
-            .group_by(Column::Leads)
-            .group_by(Column::BaseBox)
-            .group_by(Column::TaxBox)
-            .into_model()
-            .all(&cx.db)
-            .await?;
+        let told = months::told(cx, asked).await?;
         let mut by_cash = Vec::new();
         if cash::is_asked(asked, &cx.business()?.settings) {
             let (counted, written) = cash::counted(cx, asked).await?;
             by_cash.extend(counted);
             by_cash.extend(written);
         }
-        Ok(Self { sums, by_cash, codes: code_names(cx).await?, posted: posted(cx, asked).await? })
+        Ok(Self { sums: told.sums, by_cash, codes: code_names(cx).await?, posted: told.posted })
     }
 
     /// All that counts in these days.
@@ -144,25 +112,6 @@ pub(super) fn narrowed(facts: Select<tax_facts::Entity>, asked: &Asked) -> Selec
         Some(code) => facts.filter(Column::TaxCodeId.eq(code)),
         None => facts,
     }
-}
-
-/// What the ledger lines move that the facts of these days name.
-async fn posted(cx: &Cx<'_>, asked: &Asked) -> Result<i64> {
-    let places = |column| Expr::col((tax_facts::Entity, column));
-    let line = |column| (entry_lines::Entity, column);
-    let named = narrowed(of_span(cx, asked).await?, asked)
-        .column(Column::Place)
-        .filter(places(Column::EntryNumber).equals(line(entry_lines::Column::EntryNumber)))
-        .filter(places(Column::Position).equals(line(entry_lines::Column::Position)));
-    let lines: Option<Option<i64>> = entry_lines::Entity::find()
-        .select_only()
-        .column_as(sum(cx, Expr::col(line(entry_lines::Column::Amount))), "amount")
-        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(Expr::exists(named.into_query()))
-        .into_tuple()
-        .one(&cx.db)
-        .await?;
-    Ok(lines.summed_up())
 }
 
 /// Books of before there were facts of tax say nothing here of what was not taxed: they are named, and not silently empty.

@@ -5,6 +5,7 @@
 mod cash;
 mod detail;
 mod facts;
+mod months;
 mod returns;
 mod summary;
 

@@ -131,7 +131,7 @@ impl Report for TaxSummary {
             });
             rows.push(Row::section(&key, &name, own.cells(&of_code.whole), components.collect()));
         }
-        if let Some(carried) = carried {
+        if let Some(carried) = carried.filter(says) {
             let label = "Moved without being tax";
             rows.push(Row::section("carry", label, own.cells(&carried), Vec::new()));
         }

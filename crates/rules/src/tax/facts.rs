@@ -65,6 +65,8 @@ wire_enum! {
         Discount = "discount",
         /// What will not be paid.
         WriteOff = "writeOff",
+        /// What was taken off and stands for itself again, since it was credited.
+        Credited = "credited",
         Journal = "journal",
         /// What was open before these books began.
         Opening = "opening",
@@ -195,6 +197,16 @@ pub struct Computed<'c> {
     pub home_net: Money,
     pub home_taxes: &'c [Money],
     pub code: Option<(RecordId, Code<'c>)>,
+    /// What the line that it credits told of tax: a credit stands where that stands, whatever the code says by now.
+    pub as_taxed: &'c [TaxFact],
+}
+
+impl Computed<'_> {
+    /// The fact that a component of it credits.
+    fn was(&self, code: RecordId, component: RecordId, duty: TaxDuty) -> Option<&TaxFact> {
+        let known = |fact: &&TaxFact| (fact.code, fact.component, fact.duty) == (Some(code), Some(component), duty);
+        self.as_taxed.iter().find(known).filter(|_| !sown(Fault::CreditStandsElsewhere))
+    }
 }
 
 /// What a line comes to beside the money: its cost or income, and its tax.
@@ -257,11 +269,20 @@ impl Common<'_> {
             let home_base = if tax.base == figures.net { computed.home_net } else { self.exchange.one(tax.base)? };
             let parts = self.parts(computed.side, tax, (home_base, *home_tax))?;
             for part in parts {
+                let was = computed.was(id, tax.component, part.duty);
                 found.cost = plus(found.cost, part.not_recoverable)?;
                 if part.duty == TaxDuty::Claimed {
                     found.own_cost = plus(found.own_cost, minus(tax.amount, tax.recoverable)?)?;
                 }
-                let base_box = base_box(computed.side, &component.boxes, code.report_box)
+                let of_base = match was {
+                    Some(was) => was.base_box.as_deref(),
+                    None => base_box(computed.side, &component.boxes, code.report_box),
+                };
+                let of_tax = match was {
+                    Some(was) => was.tax_box.as_deref(),
+                    None => tax_box(computed.side, part.duty, &component.boxes),
+                };
+                let base_box = of_base
                     .filter(|_| !is_withheld(part.duty) && (part.base != Money::ZERO || leads))
                     .filter(|wanted| !boxes.iter().any(|known| known == wanted));
                 boxes.extend(base_box.map(ToOwned::to_owned));
@@ -274,7 +295,7 @@ impl Common<'_> {
                     rate: Some(tax.rate),
                     category: code.category.map(Into::into),
                     base_box: base_box.map(Into::into),
-                    tax_box: tax_box(computed.side, part.duty, &component.boxes).map(Into::into),
+                    tax_box: of_tax.map(Into::into),
                     leads: leads && !is_withheld(part.duty),
                     base: signed(part.base),
                     tax: signed(part.tax),
@@ -284,15 +305,19 @@ impl Common<'_> {
                     ..bare.clone()
                 };
                 leads &= !fact.leads || sown(Fault::EveryComponentLeads);
-                match self.account(part.duty, component)? {
+                let account = match was.and_then(|was| was.account) {
+                    Some(id) => Some((id, self.chart.standing(id)?)),
+                    None => self.account(part.duty, component)?.map(|account| (account.id(), account.into())),
+                };
+                match account {
                     None => found.bare.push(fact),
                     // What was open before these books began is tax that other books have told of.
                     Some(_) if self.origin == TaxOrigin::Opening => {
                         found.lines.push(fact.posted(self.chart.roles().opening_balance_equity.clone())?);
                         found.bare.push(fact);
                     }
-                    Some(account) => {
-                        let fact = TaxFact { account: Some(account.id()), ..fact };
+                    Some((id, account)) => {
+                        let fact = TaxFact { account: Some(id), ..fact };
                         found.lines.push(fact.posted(account)?.telling(vec![fact]));
                     }
                 }

@@ -6,7 +6,6 @@
 use super::engine::{Taxable, Terms, tax};
 use super::exact::{Coin, Exact, hundredths, spread};
 use super::{TaxComponent, TaxKind, TaxRounding};
-use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use words::day::Day;
 use words::ids::RecordId;
@@ -151,10 +150,6 @@ impl Rules {
         }
     }
 
-    pub fn round(&self, exact: Option<Decimal>) -> Sum<Money> {
-        self.rounding.money(exact.ok_or(TooLarge)?, self.decimals).map_err(|_| TooLarge)
-    }
-
     fn taken_off(&self, discount: Option<Discount>, amount: Money, line: Option<usize>) -> Result<Money, Refused> {
         let off = match discount {
             None => Money::ZERO,
@@ -185,7 +180,7 @@ pub fn compute(
 ) -> Result<(Vec<LineFigures>, Totals), Refused> {
     let mut figures = Vec::with_capacity(lines.len());
     for (index, line) in lines.iter().enumerate() {
-        let gross = rules.round(line.quantity.decimal().checked_mul(line.price.decimal()))?;
+        let gross = Exact::from(line.quantity).times(line.price)?.round(rules.coin())?;
         let discount = rules.taken_off(line.discount, gross, Some(index))?;
         figures.push(LineFigures { gross, discount, net: minus(gross, discount)?, ..LineFigures::default() });
     }
@@ -254,8 +249,7 @@ pub fn converted(amounts: &[Money], rate: Rate, decimals: u32, rounding: Roundin
             (seen, came_to) = (Money::ZERO, Money::ZERO);
         }
         seen = plus(seen, *amount)?;
-        let exact = seen.decimal().checked_mul(rate.decimal()).ok_or(TooLarge)?;
-        let total = rounding.money(exact, decimals).map_err(|_| TooLarge)?;
+        let total = Exact::from(seen).times(rate)?.round(Coin { decimals, rounding })?;
         base.push(minus(total, came_to)?);
         came_to = total;
     }

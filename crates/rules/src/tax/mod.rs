@@ -1,5 +1,7 @@
 //! Tax: what a code is made of, and what it comes to.
 
+pub mod credited;
+pub mod due;
 pub mod engine;
 pub mod exact;
 pub mod facts;

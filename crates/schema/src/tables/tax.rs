@@ -59,3 +59,41 @@ table! {
         pub entry_number: i64,
     }
 }
+
+table! {
+    /// What the facts of a month come to, of those that say the same. What a fact does not say is empty here, for it is
+    /// part of the key.
+    tax_months = "tax_months" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        /// Such as `2026-11`.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub month: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub tax_code_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub component_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub component: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub side: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub duty: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub origin: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub kind: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub base_box: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub tax_box: String,
+        /// Of the facts that lead their lines.
+        pub base: Money,
+        /// Of those beside them.
+        pub base_beside: Money,
+        pub tax: Money,
+        pub not_recoverable: Money,
+        /// What the ledger lines move that carry it, each of them counted with the first fact that names it.
+        pub posted: Money,
+    }
+}

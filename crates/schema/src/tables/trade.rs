@@ -116,3 +116,23 @@ table! {
         pub relation: crate::tables::Relation,
     }
 }
+
+table! {
+    /// What was traded in a month, without tax, by party and by item; and what the other side of it comes to.
+    trade_months = "trade_months" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub side: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub grouping: String,
+        /// Such as `2026-11`.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub month: String,
+        /// The party or the item; what has none is under none.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub of_id: RecordId,
+        /// A debit positive.
+        pub amount: Money,
+    }
+}

@@ -320,8 +320,7 @@ impl Reader {
         // Until its connection has let it go, whatever happens.
         let known = self.pool.clone().know(Some(questions));
         self.lent = Some(known.1.clone());
-        // The first row that is read fixes what the snapshot sees.
-        match self.run(stop, |connection| connection.batch("BEGIN; SELECT COUNT(*) FROM sqlite_master")) {
+        match self.run(stop, Connection::begin_reading) {
             Ok(()) => {
                 // Whether somebody takes it or nobody does: it says itself that it has ended when it is let go.
                 let _nobody_waits = begun.send(Ok(Snapshot { lent: known.1.clone(), until }));
@@ -334,7 +333,7 @@ impl Reader {
         self.lent = None;
         // Whatever could not be ended is let go with its connection.
         self.connection = self.connection.take().filter(|connection| {
-            connection.is_autocommit() || connection.batch("ROLLBACK").is_ok() && connection.is_autocommit()
+            connection.is_autocommit() || connection.end_reading().is_ok() && connection.is_autocommit()
         });
         drop(known);
     }

@@ -28,6 +28,7 @@ use schema::tables::{DocumentStatus, documents as table};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::BTreeSet;
+use words::sown::{Fault, sown};
 
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
@@ -114,7 +115,7 @@ pub(in crate::document) async fn replace_draft<D: Document>(
     let version = old.row.version + 1;
     let entries = match (purpose, &numbered) {
         (Purpose::Posting, Some(numbered)) => {
-            post_all(cx, D::KIND, (id, version), &head, numbered, &judged.settled.entries, Moves::In).await?
+            post_all(cx, D::KIND, (id, version), &head, numbered, &judged.settled, Moves::In).await?
         }
         _ => Vec::new(),
     };
@@ -138,9 +139,11 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     }
     let periods = cx.periods().await?;
     let modules = modules::<D>(cx, &old.row).await?;
-    for entry in &old.row.entries.0 {
+    // What posts nothing, such as goods that cost nothing and are given away, is of its day all the same.
+    let own = Some(old.row.date).filter(|_| !sown(Fault::NothingIsOfNoDay));
+    for day in old.row.entries.0.iter().map(|entry| entry.date).chain(own) {
         for module in &modules {
-            periods.check(*module, "date", entry.date, cx.asker())?;
+            periods.check(*module, "date", day, cx.asker())?;
         }
     }
     check_tax_date::<D>(cx, &old.content.asked).await?;
@@ -152,8 +155,7 @@ async fn repost<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::Ask
     let judged = judge::<D>(cx, &head, asked, Purpose::Posting).await?;
     let numbered = number_of(&old.row)?;
     let version = old.row.version + 1;
-    let entries =
-        post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled.entries, Moves::In).await?;
+    let entries = post_all(cx, D::KIND, (old.row.id, version), &head, &numbered, &judged.settled, Moves::In).await?;
     let row = row_of::<D>(cx, old.row.id, &head, &judged, Some(numbered), (Purpose::Posting, entries))?;
     let row = table::Model { posted_at: old.row.posted_at, ..row };
     check_rate::<D>(&earlier.open, &old.content.asked, judged.asked())?;
@@ -181,7 +183,7 @@ pub(crate) async fn renew<D: Document>(cx: &Cx<'_>, old: Old<D>, settled: Settle
     let judged = judged_anew::<D>(old.content.asked.clone(), settled);
     let numbered = number_of(&old.row)?;
     let version = old.row.version + 1;
-    let anew = &judged.settled.entries;
+    let anew = &judged.settled;
     let entries = post_all(cx, D::KIND, (old.row.id, version), &old.head, &numbered, anew, Moves::Mirrored).await?;
     let row = table::Model {
         content: judged.written(old.row.status)?,
@@ -207,7 +209,7 @@ pub(crate) async fn remake<D: Document>(cx: &Cx<'_>, old: Old<D>, asked: D::Aske
     let judged = judged_anew::<D>(asked, settled);
     let numbered = number_of(&old.row)?;
     let version = old.row.version + 1;
-    let anew = &judged.settled.entries;
+    let anew = &judged.settled;
     let entries = post_all(cx, D::KIND, (old.row.id, version), &old.head, &numbered, anew, Moves::Mirrored).await?;
     let row = row_of::<D>(cx, old.row.id, &old.head, &judged, Some(numbered), (Purpose::Posting, entries))?;
     let row = table::Model { posted_at: old.row.posted_at, ..row };

@@ -4,13 +4,13 @@ use super::beside::{Earlier, keep_beside};
 use super::checks::check_external_id;
 use super::noting::note;
 use crate::document::judging::{Judged, judge};
-use crate::document::{Document, Draft, Head, Purpose, SettledEntry, meant};
+use crate::document::{Document, Draft, Head, Purpose, Settled, meant};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::stored::AsJson;
 use books::audit::AuditAction;
 use books::cx::Cx;
-use books::desk::NewEntry;
+use books::desk::{NewEntry, Trade};
 use books::limits::Moves;
 use books::numbering::{self, Numbered};
 use kit::rows;
@@ -18,7 +18,8 @@ use schema::address;
 use schema::aliases::Named;
 use schema::business::DefaultDocumentStatus;
 use schema::rights::Action;
-use schema::tables::{DocumentKind, DocumentStatus, EntryKind, EntryRef, documents as table};
+use schema::tables::{DocumentKind, DocumentStatus, EntryKind, EntryRef, WRITE_OFF, documents as table};
+use words::sown::{Fault, sown};
 
 pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) -> Result<D::View> {
     let head = &draft.head;
@@ -48,7 +49,7 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
     let id = RecordId(cx.new_id());
     let entries = match (purpose, &numbered) {
         (Purpose::Posting, Some(numbered)) => {
-            post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled.entries, Moves::In).await?
+            post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled, Moves::In).await?
         }
         _ => Vec::new(),
     };
@@ -146,21 +147,27 @@ pub(super) fn search_text(number: Option<&String>, head: &Head, searched: &[Stri
     address::search_text(&texts)
 }
 
+/// What a document trades. What is written off was sold all the same.
+pub(super) fn trade_of(kind: DocumentKind, subkind: Option<&str>, party: Option<Named>) -> Option<Trade> {
+    let writes_off = kind == DocumentKind::CreditNote && subkind == Some(WRITE_OFF);
+    (!writes_off || sown(Fault::WriteOffTakesOffIncome)).then_some(Trade { party })
+}
+
 /// Takes the number and puts every entry of a document into the books.
-pub(super) async fn post_all(
+pub(super) async fn post_all<F>(
     cx: &Cx<'_>,
     kind: DocumentKind,
     (id, version): (RecordId, i64),
     head: &Head,
     numbered: &Numbered,
-    settled: &[SettledEntry],
+    settled: &Settled<F>,
     moves: Moves,
 ) -> Result<Vec<EntryRef>> {
     if let (Some((period, place)), false) = (&numbered.place, numbered.by_hand) {
         cx.set_counter(numbered.series, period.clone(), *place, head.date)?;
     }
     let mut entries: Vec<EntryRef> = Vec::new();
-    for entry in settled.iter().filter(|entry| !entry.posting.is_empty()) {
+    for entry in settled.entries.iter().filter(|entry| !entry.posting.is_empty()) {
         // What takes itself back on a later day takes back what was posted first.
         let reverses = (entry.kind == EntryKind::AutoReversal).then(|| entries.first().map(|first| first.id)).flatten();
         let new = NewEntry {
@@ -171,6 +178,8 @@ pub(super) async fn post_all(
             document_version: version,
             document_number: Some(numbered.number.clone()),
             reverses,
+            trade: trade_of(kind, settled.subkind.as_deref(), settled.party.map(Named::of))
+                .filter(|_| entry.kind != EntryKind::Opening),
             moves: if entry.kind == EntryKind::AutoReversal { Moves::Mirrored } else { moves },
             narration: head.narration.clone(),
             posting: entry.posting.clone(),

@@ -2,6 +2,7 @@
 
 use super::beside::{get_on, take_from_beside};
 use super::changing::{reload, store};
+use super::creating::trade_of;
 use super::noting::note;
 use super::{Old, invalid_state, load};
 use crate::day::Day;
@@ -31,17 +32,19 @@ pub(super) async fn reverse_all<D: Document>(
 ) -> Result<Vec<EntryRef>> {
     let (live, periods) = (&old.row.entries.0, cx.periods().await?);
     let postings = tax_facts::postings(cx, live).await?;
-    let mirrors: HashSet<i64> = entries::Entity::find()
+    let kinds: Vec<(i64, EntryKind)> = entries::Entity::find()
         .filter(entries::Column::BusinessId.eq(old.row.business_id))
         .filter(entries::Column::Number.is_in(live.iter().map(|entry| entry.number)))
-        .filter(entries::Column::Kind.eq(EntryKind::AutoReversal))
+        .filter(entries::Column::Kind.is_in([EntryKind::AutoReversal, EntryKind::Opening]))
         .select_only()
-        .column(entries::Column::Number)
+        .columns([entries::Column::Number, entries::Column::Kind])
         .into_tuple()
         .all(&cx.db)
-        .await?
-        .into_iter()
-        .collect();
+        .await?;
+    let of_kind = |kind: EntryKind| -> HashSet<i64> {
+        kinds.iter().filter(|(_, of)| *of == kind).map(|(number, _)| *number).collect()
+    };
+    let (mirrors, openings) = (of_kind(EntryKind::AutoReversal), of_kind(EntryKind::Opening));
     let mut reversals = Vec::new();
     for (entry, posting) in live.iter().zip(postings) {
         let new = NewEntry {
@@ -52,6 +55,8 @@ pub(super) async fn reverse_all<D: Document>(
             document_version: old.row.version + 1,
             document_number: old.row.number.clone(),
             reverses: Some(entry.id),
+            trade: trade_of(D::KIND, old.row.subkind.as_deref(), old.row.party_id)
+                .filter(|_| !openings.contains(&entry.number)),
             moves: if mirrors.contains(&entry.number) { Moves::Mirrored } else { moves },
             narration: old.row.narration.clone(),
             // What counts for a closed day is taken back on the day of the reversal.

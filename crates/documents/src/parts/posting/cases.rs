@@ -117,6 +117,7 @@ fn posted<K: TradeKind>(case: &Case) -> String {
             home_net: base.nets[index],
             home_taxes: &base.taxes[index],
             code: line.tax.code().map(|id| (id, code)),
+            as_taxed: &[],
         };
         common.line(&computed).unwrap()
     };

@@ -23,7 +23,6 @@ use books::cx::Cx;
 use books::desk::NewEntry;
 use books::limits::Moves;
 use books::open_items::{find, least, shift};
-use books::periods::Module;
 use books::tax_facts;
 pub use record::AllocationRecord;
 use rules::posting::Posting;
@@ -32,23 +31,13 @@ use rules::refusal::Refusal;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::settled::Settled;
-use schema::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
+use schema::tables::{EntryKind, EntryRef, allocations, documents, open_items};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::Serialize;
 use wire::decimals;
 pub use wire::{AllocationAsked, AllocationInput, AllocationView};
 pub(crate) use wire::{check, check_each, planned, view};
 use words::sown::{Fault, sown};
-
-const fn module_of(kind: DocumentKind) -> Module {
-    match kind {
-        DocumentKind::SalesInvoice | DocumentKind::CreditNote | DocumentKind::SalesOrder => Module::Sales,
-        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote | DocumentKind::PurchaseOrder => Module::Purchase,
-        DocumentKind::Receipt | DocumentKind::Payment | DocumentKind::ContraEntry => Module::Bank,
-        DocumentKind::StockAdjustment | DocumentKind::DeliveryNote | DocumentKind::ReceiptNote => Module::Stock,
-        DocumentKind::Journal | DocumentKind::Revaluation => Module::Journal,
-    }
-}
 
 /// The allocations in force that touch any of these documents.
 pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<allocations::Model>> {
@@ -241,7 +230,7 @@ pub(crate) async fn allocate(
 ) -> Result<allocations::Model> {
     cx.require(ResourceKey::Allocations, Action::Create)?;
     let sides = judge(cx, path, source, asked).await?;
-    let module = module_of(sides.source.kind);
+    let module = sides.source.kind.module();
     let periods = cx.periods().await?;
     let earliest = Ord::max(sides.source.date, sides.target.date);
     let date = match asked.date {
@@ -261,7 +250,7 @@ pub(crate) async fn allocate(
     };
     let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
     let chart = cx.chart().await?;
-    let accounts = accounts(&chart, asked.write_off_account, sign)
+    let accounts = accounts(&chart, asked.write_off_account, (target.kind, sign))
         .map_err(|refusal| refusal.at(&format!("{path}writeOffAccountId")))?;
     let relief = relieve(&source, &target, &taken, (&chart, &accounts), &coin)
         .map_err(|why| why.at(&format!("{path}amount")))?;
@@ -311,6 +300,7 @@ pub(crate) async fn allocate(
                 document_version: document_of_source.version,
                 document_number: document_of_source.number.clone(),
                 reverses: None,
+                trade: None,
                 narration: document_of_source.narration.clone(),
                 posting,
             })
@@ -331,16 +321,33 @@ pub(crate) async fn allocate(
     Ok(row)
 }
 
+/// Whether what is kept back is kept from us: of a sale, and of what credits one. What is neither says so by its side.
+pub(super) fn is_from_us(of: DocumentKind, sign: i64) -> bool {
+    if sown(Fault::KeptBackOnTheOtherSide) {
+        return sign > 0;
+    }
+    match of {
+        DocumentKind::SalesInvoice | DocumentKind::CreditNote => true,
+        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote => false,
+        _ => sign > 0,
+    }
+}
+
 /// The accounts of what is taken off, by the side of what is settled.
-fn accounts(chart: &Chart, write_off: Option<RecordId>, sign: i64) -> Result<Accounts, Refusal> {
+pub(super) fn accounts(
+    chart: &Chart,
+    write_off: Option<RecordId>,
+    (of, sign): (DocumentKind, i64),
+) -> Result<Accounts, Refusal> {
     let roles = chart.roles();
     let is_debit = (sign > 0) != sown(Fault::DiscountOnTheOtherSide);
     let own = write_off.map(|account| chart.free(account, Purpose::WriteOff)).transpose()?;
-    let (discount, bad, withheld) = if is_debit {
-        (&roles.discount_given, &roles.bad_debt, &roles.withholding_receivable)
+    let (discount, bad) = if is_debit {
+        (&roles.discount_given, &roles.bad_debt)
     } else {
-        (&roles.discount_received, &roles.discount_received, &roles.withholding_payable)
+        (&roles.discount_received, &roles.discount_received)
     };
+    let withheld = if is_from_us(of, sign) { &roles.withholding_receivable } else { &roles.withholding_payable };
     Ok(Accounts {
         discount: discount.clone(),
         write_off: own.unwrap_or_else(|| bad.clone()),
@@ -389,7 +396,7 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day
     let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
     let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;
     let day = on.map_or(row.date, |on| Ord::max(on, row.date));
-    let date = cx.periods().await?.first_open(module_of(row.source_kind), day, cx.asker())?;
+    let date = cx.periods().await?.first_open(row.source_kind.module(), day, cx.asker())?;
     let document_of_source = document(cx, row.source_document_id).await?;
     if let Some(entry) = &row.entry {
         reverse(cx, &entry.0, date, &document_of_source).await?;
@@ -429,6 +436,7 @@ async fn reverse(cx: &Cx<'_>, entry: &EntryRef, date: Day, of: &documents::Model
         document_version: of.version,
         document_number: of.number.clone(),
         reverses: Some(entry.id),
+        trade: None,
         narration: of.narration.clone(),
         posting: posting.reversed(entry.date, date),
     })

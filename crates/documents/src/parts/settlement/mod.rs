@@ -6,6 +6,7 @@
 pub(crate) mod actions;
 pub(crate) mod allocating;
 pub mod allocation;
+pub(crate) mod credited;
 pub(crate) mod direct;
 pub(crate) mod direct_lines;
 pub(crate) mod method;
@@ -32,7 +33,6 @@ use books::Leaving;
 use books::access::Business;
 use books::cx::Cx;
 use books::open_items;
-use books::periods::Module;
 use direct::withheld;
 pub use direct_lines::{DirectLineAsked, DirectLineView};
 use kit::extra::action;
@@ -153,7 +153,6 @@ pub struct Standing {
 
 impl<K: MoneyKind> Document for Moved<K> {
     const KIND: DocumentKind = K::KIND;
-    const MODULE: Module = Module::Bank;
     type Asked = MoneyAsked;
     type Figures = MoneyFigures;
     type Live = Standing;

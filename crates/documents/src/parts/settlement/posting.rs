@@ -74,6 +74,7 @@ impl Posting<'_> {
                 home_net: home.nets[index],
                 home_taxes: &home.taxes[index],
                 code: asked.tax.code().and_then(|id| Some((id, self.taxes.code(id)?))),
+                as_taxed: &[],
             })?;
             let tag = asked.tax.code().map(|code| TaxTag { code, component: None, base: None });
             let subject = Subject { tax: tag, ..Subject::default() };

@@ -9,6 +9,7 @@ use rules::postable::{Free, Postable, TaxAccount};
 use rules::posting::{About, Line, Unposted, Valued};
 use rules::tax::figures::{TooLarge, minus, plus};
 use schema::tables::open_items;
+use words::exact::{self, Exact};
 use words::sown::{Fault, sown};
 
 /// How amounts in the company's currency are rounded.
@@ -16,6 +17,12 @@ pub(crate) struct Coin<'c> {
     pub(crate) currency: &'c str,
     pub(crate) decimals: u32,
     pub(crate) rounding: Rounding,
+}
+
+impl Coin<'_> {
+    const fn smallest(&self) -> exact::Coin {
+        exact::Coin { decimals: self.decimals, rounding: self.rounding }
+    }
 }
 
 /// Where what is taken off goes.
@@ -68,8 +75,7 @@ fn relieved(item: &open_items::Model, part: Money, coin: &Coin<'_>) -> Result<Mo
     if part == open {
         return Ok(carried);
     }
-    let exact = carried.decimal().checked_mul(part.decimal()).and_then(|exact| exact.checked_div(open.decimal()));
-    coin.rounding.money(exact.ok_or(TooLarge)?, coin.decimals).map_err(|_| TooLarge)
+    Exact::from(carried).times(part)?.over(open)?.round(coin.smallest())
 }
 
 /// What is kept back, at the rate of the money that is settled with.
@@ -79,9 +85,7 @@ fn with_money(source_base: Money, taken: &Taken, coin: &Coin<'_>) -> Result<Mone
     }
     let off = plus(plus(taken.discount, taken.write_off)?, taken.withheld)?;
     let money = minus(taken.settled, off)?;
-    let exact = source_base.decimal().checked_mul(taken.withheld.decimal());
-    let exact = exact.and_then(|exact| exact.checked_div(money.decimal())).ok_or(TooLarge)?;
-    coin.rounding.money(exact, coin.decimals).map_err(|_| TooLarge)
+    Exact::from(source_base).times(taken.withheld)?.over(money)?.round(coin.smallest())
 }
 
 /// Relieves both sides, each larger than 0 on its own.
@@ -268,6 +272,21 @@ mod tests {
             ),
         ] {
             assert_eq!(settled(&source, &target, amounts), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_trillions_is_exact_to_the_coin() {
+        let coin = Coin { currency: "EUR", decimals: 2, rounding: Rounding::HalfUp };
+        for (open, base, part, expected) in [
+            // Just below the half of a coin, by less than 28 digits can tell.
+            ("900000000000000", "900000000000000", "450000000000000", "450000000000000"),
+            ("899999999999999.99", "449999999999999.99", "0.01", "0"),
+            ("900000000000001", "450000000000000.50", "0.01", "0.01"),
+            ("900000000000001.01", "450000000000000.50", "0.01", "0"),
+        ] {
+            let open = item(1200, "USD", open, base);
+            assert_eq!(relieved(&open, money(part), &coin).unwrap(), money(expected), "{part}");
         }
     }
 

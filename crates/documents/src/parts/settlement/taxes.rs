@@ -1,5 +1,6 @@
 //! What a settlement does to tax: what is taken off may reduce that of the document, what is kept back is tax.
 
+use super::allocating::is_from_us;
 use super::relief::{OffLine, Relief, Taken};
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -102,7 +103,9 @@ impl Told<'_> {
     async fn keep_back(&self, cx: &Cx<'_>, relief: &mut Relief, off: OffLine, settling: &Settling) -> Result<()> {
         let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
         let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
-        let from_us = self.sign > 0;
+        let from_us = is_from_us(self.target.kind, self.sign);
+        // Of a note, what was kept back goes back.
+        let goes_back = from_us != (self.sign > 0);
         let bare = bare(from_us, &self.target.currency, self.target.party_id.as_written(), line.account());
         let shown = shown_by(cx, self.target.document_id).await?;
         let amount = Off { own: self.taken.withheld, home: off.home };
@@ -112,6 +115,7 @@ impl Told<'_> {
         let facts = kept_back(&shown, amount, &portion, &bare, settling).map_err(too_large)?;
         let mut lines = Vec::new();
         for fact in facts {
+            let fact = if goes_back { fact.reversed(self.date, self.date) } else { fact };
             let code = fact.code.and_then(|id| taxes.get(id));
             let component = code.and_then(|code| code.components.0.iter().find(|one| Some(one.id) == fact.component));
             let own =

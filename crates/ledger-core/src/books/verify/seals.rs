@@ -4,6 +4,7 @@ use crate::error::Result;
 use ::books::cx::Cx;
 use ::books::installation::{self, Sealed};
 use ::books::seal::sums::{Sum, Sums};
+use ::books::seal::tables::Table;
 use ::books::seal::{heads, proof as rows, writing};
 use proof::{Check, Findings};
 use schema::business as businesses;
@@ -13,26 +14,45 @@ use std::collections::HashSet;
 
 const ROWS: &str = "Every row is what was written last";
 
-fn check(proof: rows::Proof, mut findings: Findings) -> Check {
+/// What the rows of tables come to.
+#[derive(Default)]
+pub(super) struct Rows(rows::Proof);
+
+impl Rows {
+    pub(super) fn add(&mut self, of_table: rows::Proof) {
+        self.0.add(of_table);
+    }
+
+    pub(super) fn check(self, is_signed: bool) -> Check {
+        let mut findings = Findings::default();
+        if !is_signed {
+            findings.add("where the books stand is not signed".into());
+        }
+        check(self.0, findings)
+    }
+}
+
+fn check(mut proof: rows::Proof, mut findings: Findings) -> Check {
+    // Hands find them in any order.
+    proof.findings.sort();
     for finding in proof.findings {
         findings.add(finding);
     }
     Check::of("V15", ROWS, proof.rows, proof.sealed, findings)
 }
 
-/// The rows of the company in scope.
-pub(super) async fn of_company(cx: &Cx<'_>) -> Result<Check> {
-    let business = cx.business_id()?;
-    let mut findings = Findings::default();
-    let signed = match books::Entity::find_by_id(business).one(&cx.db).await? {
-        Some(row) => heads::sums(cx.seals, &row)?,
-        None => None,
-    };
-    if signed.is_none() {
-        findings.add("where the books stand is not signed".into());
+/// What the rows of the company in scope must come to, if that is signed.
+pub(super) async fn signed(cx: &Cx<'_>) -> Result<Option<Sums>> {
+    match books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await? {
+        Some(row) => heads::sums(cx.seals, &row),
+        None => Ok(None),
     }
-    let proof = rows::run(cx, Some(business), &signed.unwrap_or_default()).await?;
-    Ok(check(proof, findings))
+}
+
+/// The rows of the company in scope, in one table.
+pub(super) async fn of_table(cx: &Cx<'_>, table: &'static Table, signed: Option<&Sums>) -> Result<rows::Proof> {
+    let nothing = Sums::default();
+    rows::of(cx, table, Some(cx.business_id()?), signed.unwrap_or(&nothing)).await
 }
 
 /// The rows that belong to no company, and that no company is gone.

@@ -1,0 +1,163 @@
+//! Tax on cash basis: of each document, what counts by a day is the share of it that is settled by then.
+//!
+//! Owns: which documents are on it, what their rows are, and what of these counts on a day. What a settlement takes off
+//! without reducing the tax lapses: nobody owes tax on money that never came. A reverse charge, journals and direct lines
+//! always count when they are written.
+
+use crate::balances::last_known;
+use crate::cx::{Cx, Point};
+use crate::day::Day;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::money::Money;
+use crate::settled::{History, KINDS, coin, too_large};
+use rules::tax::due::{Figures, Part, due};
+use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
+use rules::tax::{TaxBasis, TaxKind};
+use schema::business::BusinessSettings;
+use schema::tables::{entries, tax_facts};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use words::exact::Coin;
+
+/// The basis on which a document of a day counts: as it is asked for, else as the company has it on that day.
+fn is_cash(asked: Option<TaxBasis>, settings: &BusinessSettings, side: TaxSide, day: Day) -> bool {
+    let basis = asked.unwrap_or_else(|| settings.tax_basis_on(day));
+    match basis {
+        TaxBasis::Invoice => false,
+        TaxBasis::Cash => true,
+        TaxBasis::CashSales => side == TaxSide::Sale,
+    }
+}
+
+/// A row of a document, as it stands on a day.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The first fact that says it.
+    pub fact: tax_facts::Model,
+    pub part: Part,
+}
+
+/// What tells rows of a document apart: whether it was given back, its line, its component, its duty and whether it leads.
+type Apart = (bool, Option<RecordId>, Option<RecordId>, TaxDuty, bool);
+
+/// Only these documents, where they are few.
+pub type Only<'d> = Option<&'d [RecordId]>;
+
+/// Everything that is known of documents that may count by what is settled.
+pub struct Known {
+    pub facts: HashMap<RecordId, Vec<tax_facts::Model>>,
+    pub history: History,
+    coin: Coin,
+}
+
+impl Known {
+    pub async fn of(
+        cx: &Cx<'_>,
+        basis: Option<TaxBasis>,
+        to: Option<Day>,
+        point: Point,
+        only: Only<'_>,
+    ) -> Result<Self> {
+        let business = cx.business()?;
+        let own = Condition::all()
+            .add(tax_facts::Column::SettlesId.is_null())
+            .add(tax_facts::Column::Origin.is_in([TaxOrigin::Document, TaxOrigin::Opening]));
+        let mut facts = tax_facts::Entity::find()
+            .filter(tax_facts::Column::BusinessId.eq(business.id))
+            .filter(tax_facts::Column::DocumentKind.is_in(KINDS))
+            .filter(Condition::any().add(own).add(tax_facts::Column::Origin.eq(TaxOrigin::Credited)))
+            .order_by_asc(tax_facts::Column::EntryNumber)
+            .order_by_asc(tax_facts::Column::Place);
+        if let Some(to) = to {
+            facts = facts.filter(tax_facts::Column::Date.lte(to));
+        }
+        if let Some(documents) = only {
+            facts = facts.filter(tax_facts::Column::DocumentId.is_in(documents.iter().copied()));
+        }
+        if let Some(known) = last_known(cx, point).await? {
+            facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
+        }
+        let facts: Vec<tax_facts::Model> =
+            facts.all(&cx.db).await?.into_iter().filter(|fact| fact.kind != Some(TaxKind::ReverseCharge)).collect();
+        let origins = origins(cx, &facts).await?;
+        let mut by_document: HashMap<RecordId, Vec<tax_facts::Model>> = HashMap::new();
+        for fact in facts {
+            // What takes back has the basis of what it takes back, whatever is in force by then.
+            let day = fact.takes_back_id.and_then(|id| origins.get(&id).copied()).unwrap_or(fact.date);
+            if is_cash(basis, &business.settings, fact.side, day) {
+                by_document.entry(fact.document_id).or_default().push(fact);
+            }
+        }
+        let documents: HashSet<RecordId> = by_document.keys().copied().collect();
+        Ok(Self { facts: by_document, history: History::of(cx, &documents, to, point).await?, coin: coin(cx)? })
+    }
+
+    /// The rows of a document, as they stand at the end of a day.
+    pub fn rows(&self, document: RecordId, day: Day) -> Result<Vec<Row>> {
+        let facts = self.facts.get(&document).map_or(&[][..], Vec::as_slice);
+        let mut rows: BTreeMap<Apart, Row> = BTreeMap::new();
+        for fact in facts.iter().filter(|fact| fact.date <= day) {
+            // What a note gives back of a discount counts in the shares in which the note does, and is no part of what it pays.
+            let own = fact.origin != TaxOrigin::Credited;
+            let key = (!own, fact.line_id, fact.component_id, fact.duty, fact.leads);
+            let charged = own && matches!(fact.kind, Some(TaxKind::Standard | TaxKind::FixedPerUnit));
+            let row = rows.entry(key).or_insert_with(|| Row {
+                fact: fact.clone(),
+                part: Part {
+                    figures: [Money::ZERO; 3],
+                    paid: [own && fact.leads, charged, charged],
+                    leads: own && fact.leads,
+                },
+            });
+            let figures = [fact.home_base, fact.home_tax, fact.not_recoverable];
+            for (sum, figure) in row.part.figures.iter_mut().zip(figures) {
+                *sum = sum.plus(figure).map_err(too_large)?;
+            }
+        }
+        Ok(rows.into_values().collect())
+    }
+
+    /// What of a document counts by the end of a day, row by row.
+    pub fn due_of(&self, document: RecordId, day: Day) -> Result<Vec<(Row, Figures)>> {
+        let rows = self.rows(document, day)?;
+        let (whole, settlements) = self.history.settlements(document, day)?;
+        let parts: Vec<Part> = rows.iter().map(|row| row.part).collect();
+        // What leaves nothing open counts when it is written.
+        let due = if whole == Money::ZERO {
+            parts.iter().map(|part| part.figures).collect()
+        } else {
+            due(&parts, whole, &settlements, self.coin).map_err(too_large)?
+        };
+        Ok(rows.into_iter().zip(due).collect())
+    }
+}
+
+/// The days for which what was taken back counted, by the entries that did.
+async fn origins(cx: &Cx<'_>, facts: &[tax_facts::Model]) -> Result<HashMap<RecordId, Day>> {
+    let taken: HashSet<RecordId> = facts.iter().filter_map(|fact| fact.takes_back_id).collect();
+    let taken: Vec<RecordId> = taken.into_iter().collect();
+    let mut origins = HashMap::new();
+    for ids in taken.chunks(500) {
+        let entries: Vec<(i64, RecordId)> = entries::Entity::find()
+            .select_only()
+            .columns([entries::Column::Number, entries::Column::Id])
+            .filter(entries::Column::BusinessId.eq(cx.business_id()?))
+            .filter(entries::Column::Id.is_in(ids.iter().copied()))
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let days: Vec<(i64, Day)> = tax_facts::Entity::find()
+            .select_only()
+            .columns([tax_facts::Column::EntryNumber, tax_facts::Column::Date])
+            .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
+            .filter(tax_facts::Column::EntryNumber.is_in(entries.iter().map(|(number, _)| *number)))
+            .distinct()
+            .into_tuple()
+            .all(&cx.db)
+            .await?;
+        let days: HashMap<i64, Day> = days.into_iter().collect();
+        origins.extend(entries.into_iter().filter_map(|(number, id)| Some((id, *days.get(&number)?))));
+    }
+    Ok(origins)
+}

@@ -1,0 +1,99 @@
+//! What is kept by month, made of the rows that came over: books of before kept no such sums.
+
+use crate::place::Place;
+use sea_orm::{DbBackend, DbErr};
+
+/// Makes the sums that the books they come from do not have.
+pub(crate) async fn make(from: &Place, new: &Place) -> Result<(), DbErr> {
+    let there = from.tables().await?;
+    if !there.iter().any(|table| table == "tax_months") {
+        new.run(&of_tax(new.engine())).await?;
+    }
+    if !there.iter().any(|table| table == "trade_months") {
+        for (grouping, of, is_net) in
+            [("party", "d.party_id", true), ("item", "l.item_id", true), ("otherSide", "", false)]
+        {
+            new.run(&of_trade(new.engine(), grouping, of, is_net)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What documents of trade posted and took back by themselves. What allocations posted for them, what books began with,
+/// what took these back, and what is written off is no turnover.
+fn of_trade(engine: DbBackend, grouping: &str, of: &str, is_net: bool) -> String {
+    let of = if of.is_empty() { or_none(engine, none(engine)) } else { or_none(engine, of) };
+    let month = month(engine, "e.date");
+    let not = if is_net { "" } else { "NOT " };
+    format!(
+        "INSERT INTO trade_months (business_id, side, grouping, month, of_id, amount) SELECT e.business_id, \
+         CASE WHEN e.document_kind IN ('salesInvoice', 'creditNote') THEN 'sales' ELSE 'purchases' END, '{grouping}', \
+         {month}, {of}, CAST(SUM(l.amount) AS bigint) FROM entries AS e \
+         JOIN entry_lines AS l ON l.business_id = e.business_id AND l.entry_number = e.number \
+         JOIN documents AS d ON d.business_id = e.business_id AND d.id = e.document_id \
+         LEFT JOIN entries AS t ON t.business_id = e.business_id AND t.id = e.reverses_id \
+         WHERE e.document_kind IN ('salesInvoice', 'creditNote', 'purchaseInvoice', 'debitNote') \
+         AND e.kind NOT IN ('allocation', 'opening') AND (t.kind IS NULL OR t.kind NOT IN ('allocation', 'opening')) \
+         AND NOT (d.kind = 'creditNote' AND COALESCE(d.subkind, '') = 'writeOff') \
+         AND {not}(l.party_id IS NULL AND l.tax_component IS NULL) GROUP BY 1, 2, 3, 4, 5"
+    )
+}
+
+const fn none(engine: DbBackend) -> &'static str {
+    match engine {
+        DbBackend::Postgres => "CAST(NULL AS uuid)",
+        _ => "NULL",
+    }
+}
+
+/// The month of a day, as it is written.
+fn month(engine: DbBackend, day: &str) -> String {
+    match engine {
+        DbBackend::Postgres => format!("to_char(DATE '1970-01-01' + {day}::int, 'YYYY-MM')"),
+        _ => format!("strftime('%Y-%m', {day} * 86400, 'unixepoch')"),
+    }
+}
+
+/// An identifier where none is said.
+fn or_none(engine: DbBackend, column: &str) -> String {
+    match engine {
+        DbBackend::Postgres => format!("COALESCE({column}, '00000000-0000-0000-0000-000000000000'::uuid)"),
+        _ => format!("COALESCE({column}, zeroblob(16))"),
+    }
+}
+
+fn of_tax(engine: DbBackend) -> String {
+    let sum = |what: &str| format!("CAST(SUM({what}) AS bigint)");
+    let said = [
+        month(engine, "f.date"),
+        or_none(engine, "f.tax_code_id"),
+        or_none(engine, "f.component_id"),
+        "COALESCE(f.component, '')".into(),
+        "f.side".into(),
+        "f.duty".into(),
+        "f.origin".into(),
+        "COALESCE(f.kind, '')".into(),
+        "COALESCE(f.base_box, '')".into(),
+        "COALESCE(f.tax_box, '')".into(),
+    ];
+    let sums = [
+        sum("CASE WHEN f.leads THEN f.home_base ELSE 0 END"),
+        sum("CASE WHEN f.leads THEN 0 ELSE f.home_base END"),
+        sum("f.home_tax"),
+        sum("f.not_recoverable"),
+        // A line that several facts name is counted with the first of them.
+        sum("CASE WHEN EXISTS (SELECT 1 FROM tax_facts AS e WHERE e.business_id = f.business_id \
+             AND e.entry_number = f.entry_number AND e.position = f.position AND e.place < f.place) \
+             THEN 0 ELSE COALESCE(l.amount, 0) END"),
+    ];
+    let places: Vec<String> = (1..=said.len() + 1).map(|place| place.to_string()).collect();
+    format!(
+        "INSERT INTO tax_months (business_id, month, tax_code_id, component_id, component, side, duty, origin, kind, \
+         base_box, tax_box, base, base_beside, tax, not_recoverable, posted) SELECT f.business_id, {}, {} \
+         FROM tax_facts AS f LEFT JOIN entry_lines AS l ON l.business_id = f.business_id \
+         AND l.entry_number = f.entry_number AND l.position = f.position GROUP BY {}",
+        said.join(", "),
+        sums.join(", "),
+        places.join(", ")
+    )
+}

@@ -1,0 +1,112 @@
+//! What is kept of tax by month, recomputed from the facts and the lines that they name, a year at a time.
+
+use super::rollups::compare;
+use super::{Check, Wide, shown};
+use crate::day::Day;
+use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use schema::reader::Reader;
+use schema::tables::{tax_facts, tax_months};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Statement};
+use std::collections::BTreeMap;
+
+/// The month, the code and the component, and the rest of what a fact says, in one text.
+type Key = (String, RecordId, RecordId, String);
+
+/// The base of what leads a line and of what stands beside it, tax, what is not recoverable, and what the lines move.
+type Figures = [Wide; 5];
+
+#[derive(FromQueryResult)]
+struct Said {
+    date: Day,
+    tax_code_id: Option<RecordId>,
+    component_id: Option<RecordId>,
+    component: Option<String>,
+    side: String,
+    duty: String,
+    origin: String,
+    kind: Option<String>,
+    leads: bool,
+    base_box: Option<String>,
+    tax_box: Option<String>,
+    base: i64,
+    tax: i64,
+    lost: i64,
+    posted: i64,
+}
+
+/// Facts that say the same on one day. A line that several facts name is counted with the first of them.
+const OF_DAYS: &str = "SELECT f.date, f.tax_code_id, f.component_id, f.component, f.side, f.duty, f.origin, f.kind, \
+     f.leads, f.base_box, f.tax_box, CAST(SUM(f.home_base) AS bigint) AS base, CAST(SUM(f.home_tax) AS bigint) AS tax, \
+     CAST(SUM(f.not_recoverable) AS bigint) AS lost, CAST(SUM(CASE WHEN EXISTS (SELECT 1 FROM tax_facts AS e \
+     WHERE e.business_id = f.business_id AND e.entry_number = f.entry_number AND e.position = f.position \
+     AND e.place < f.place) THEN 0 ELSE COALESCE(l.amount, 0) END) AS bigint) AS posted \
+     FROM tax_facts AS f LEFT JOIN entry_lines AS l ON l.business_id = f.business_id \
+     AND l.entry_number = f.entry_number AND l.position = f.position \
+     WHERE f.business_id = $1 AND f.date BETWEEN $2 AND $3 \
+     GROUP BY f.date, f.tax_code_id, f.component_id, f.component, f.side, f.duty, f.origin, f.kind, f.leads, \
+     f.base_box, f.tax_box";
+
+pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
+    let business = reader.id();
+    let of_company = tax_facts::Entity::find().filter(tax_facts::Column::BusinessId.eq(business));
+    let days: Option<(Option<Day>, Option<Day>)> = of_company
+        .select_only()
+        .column_as(tax_facts::Column::Date.min(), "first")
+        .column_as(tax_facts::Column::Date.max(), "last")
+        .into_tuple()
+        .one(&reader.db)
+        .await?;
+    let mut right: BTreeMap<Key, Figures> = BTreeMap::new();
+    if let Some((Some(first), Some(last))) = days {
+        for year in first.year()..=last.year() {
+            reader.pause().await?;
+            let (begins, ends) = (Day::new(year, 1, 1), Day::new(year, 12, 31));
+            let (begins, ends) = begins.zip(ends).ok_or_else(|| Error::internal("a year without its days"))?;
+            let asked = Statement::from_sql_and_values(
+                reader.db.get_database_backend(),
+                OF_DAYS,
+                [business.into(), begins.into(), ends.into()],
+            );
+            for said in Said::find_by_statement(asked).all(&reader.db).await? {
+                let base = if said.leads { [said.base, 0] } else { [0, said.base] };
+                let figures = [base[0], base[1], said.tax, said.lost, said.posted].map(Wide::from);
+                let known = right.entry(said.key()).or_default();
+                *known = std::array::from_fn(|place| known[place] + figures[place]);
+            }
+        }
+    }
+    let kept = tax_months::Entity::find().filter(tax_months::Column::BusinessId.eq(business)).all(&reader.db).await?;
+    let kept: BTreeMap<Key, Figures> = kept.into_iter().map(of_row).collect();
+    let tax = |sums: &BTreeMap<Key, Figures>| -> Wide { sums.values().map(|[_, _, tax, ..]| tax).sum() };
+    let (left, told) = (shown(tax(&kept)), shown(tax(&right)));
+    let findings = compare(kept, &right, |(month, code, component, rest)| {
+        format!("{month}, code {code}, component {component}, {rest}")
+    });
+    Ok(Check::of("V4h", "Tax by month equals its facts", left, told, findings))
+}
+
+impl Said {
+    fn key(&self) -> Key {
+        let text = |said: &Option<String>| said.as_ref().map_or_else(String::new, Clone::clone);
+        let words = [
+            text(&self.component),
+            self.side.clone(),
+            self.duty.clone(),
+            self.origin.clone(),
+            text(&self.kind),
+            text(&self.base_box),
+            text(&self.tax_box),
+        ];
+        let record = |id: Option<RecordId>| id.unwrap_or(RecordId::NONE);
+        let month = format!("{:04}-{:02}", self.date.year(), self.date.month());
+        (month, record(self.tax_code_id), record(self.component_id), format!("{words:?}"))
+    }
+}
+
+fn of_row(row: tax_months::Model) -> (Key, Figures) {
+    let words = [row.component, row.side, row.duty, row.origin, row.kind, row.base_box, row.tax_box];
+    let figures =
+        [row.base, row.base_beside, row.tax, row.not_recoverable, row.posted].map(|money| Wide::from(money.units()));
+    ((row.month, row.tax_code_id, row.component_id, format!("{words:?}")), figures)
+}

@@ -1,0 +1,326 @@
+//! What settlements took off the tax of a document, and what credits it since gives back of that.
+//!
+//! A discount takes its share of bases and taxes along. A credit of the document is a share of what it says, discount or
+//! not. Once both together come to more than the document does, the rest was never owed: the discount stands for itself
+//! again by that much. The same holds for a document that is changed, and has no longer what the discount took. So nothing
+//! of a document is taxed below nothing, on any day and in any order.
+
+use super::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
+use super::figures::{TooLarge, minus, plus};
+use words::day::Day;
+use words::ids::RecordId;
+use words::money::Money;
+use words::sown::{Fault, sown};
+
+/// Whose a fact is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// The document's own.
+    Own,
+    /// Of a note that credits it.
+    Credit(RecordId),
+    /// Of what a settlement took off; the rest of that stands on this account.
+    Off(RecordId),
+}
+
+/// A fact of a document, and the day on which it came into the books.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub day: Day,
+    pub whose: Whose,
+    pub fact: TaxFact,
+}
+
+/// What a credit gives back by the end of a day, of one component; before, it was something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Back {
+    pub day: Day,
+    pub credit: RecordId,
+    /// Where what was taken off stands.
+    pub stands_on: RecordId,
+    pub fact: TaxFact,
+}
+
+/// Base, tax, both in the company's currency, and what cannot be claimed.
+pub type Figures = [Money; 5];
+
+pub const NOTHING: Figures = [Money::ZERO; 5];
+
+pub const fn figures(fact: &TaxFact) -> Figures {
+    [fact.base, fact.tax, fact.home_base, fact.home_tax, fact.not_recoverable]
+}
+
+/// The same fact with other figures.
+#[must_use]
+pub fn with(fact: &TaxFact, [base, tax, home_base, home_tax, not_recoverable]: Figures) -> TaxFact {
+    TaxFact { base, tax, home_base, home_tax, not_recoverable, ..fact.clone() }
+}
+
+pub fn added(left: Figures, right: Figures) -> Result<Figures, TooLarge> {
+    each(left, right, plus)
+}
+
+pub fn taken(left: Figures, right: Figures) -> Result<Figures, TooLarge> {
+    each(left, right, minus)
+}
+
+fn each(
+    left: Figures,
+    right: Figures,
+    by: impl Fn(Money, Money) -> Result<Money, TooLarge>,
+) -> Result<Figures, TooLarge> {
+    let mut sums = left;
+    for (sum, more) in sums.iter_mut().zip(right) {
+        *sum = by(*sum, more)?;
+    }
+    Ok(sums)
+}
+
+/// What tells facts of one document apart, whatever line they are of.
+pub type Kind = (Option<RecordId>, Option<RecordId>, TaxSide, TaxDuty, bool);
+
+pub const fn kind(fact: &TaxFact) -> Kind {
+    (fact.code, fact.component, fact.side, fact.duty, fact.leads)
+}
+
+/// What is known of one kind of fact by some day.
+struct Sum {
+    kind: Kind,
+    own: Figures,
+    off: Figures,
+    /// Note by note, in the order in which they came.
+    credits: Vec<(RecordId, Figures)>,
+    /// The last fact that took something off, and where the rest of that stands.
+    last: Option<(TaxFact, RecordId)>,
+    /// What the notes gave back when that was said last.
+    said: Vec<(RecordId, Figures)>,
+}
+
+/// What a document and its credits give back, day by day: each time that it is another than before. The facts are the whole
+/// of it, not the difference.
+pub fn given_back(document: RecordId, steps: &[Step]) -> Result<Vec<Back>, TooLarge> {
+    let mut days: Vec<Day> = steps.iter().map(|step| step.day).collect();
+    days.sort_unstable();
+    days.dedup();
+    let mut sums: Vec<Sum> = Vec::new();
+    let mut backs = Vec::new();
+    for day in days {
+        for step in steps.iter().filter(|step| step.day == day) {
+            add(&mut sums, step)?;
+        }
+        for sum in &mut sums {
+            sum.give((document, day), steps, &mut backs)?;
+        }
+    }
+    Ok(backs)
+}
+
+fn add(sums: &mut Vec<Sum>, step: &Step) -> Result<(), TooLarge> {
+    let wanted = kind(&step.fact);
+    let place = sums.iter().position(|known| known.kind == wanted).unwrap_or(sums.len());
+    if place == sums.len() {
+        let (own, off) = (NOTHING, NOTHING);
+        sums.push(Sum { kind: wanted, own, off, credits: Vec::new(), last: None, said: Vec::new() });
+    }
+    let Some(sum) = sums.get_mut(place) else { return Ok(()) };
+    let more = figures(&step.fact);
+    match step.whose {
+        Whose::Own => sum.own = added(sum.own, more)?,
+        Whose::Off(account) => {
+            sum.off = added(sum.off, more)?;
+            sum.last = Some((step.fact.clone(), account));
+        }
+        Whose::Credit(note) => match sum.credits.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, credited)) => *credited = added(*credited, more)?,
+            None => sum.credits.push((note, more)),
+        },
+    }
+    Ok(())
+}
+
+/// What a credit gives back of what was taken off: what both take beyond what there is.
+fn beyond(left: Money, off: Money) -> Money {
+    if left.is_negative() != off.is_negative() || left == Money::ZERO || off == Money::ZERO {
+        return Money::ZERO;
+    }
+    let size = Ord::min(left.size(), off.size());
+    if off.is_negative() { size } else { size.negated() }
+}
+
+impl Sum {
+    fn give(
+        &mut self,
+        (document, day): (RecordId, Day),
+        steps: &[Step],
+        backs: &mut Vec<Back>,
+    ) -> Result<(), TooLarge> {
+        let Some((fact, stands_on)) = &self.last else { return Ok(()) };
+        let (mut left, mut off) = (self.off, self.off);
+        for (note, credited) in std::iter::once(&(document, self.own)).chain(&self.credits) {
+            left = added(left, *credited)?;
+            let back: Figures = std::array::from_fn(|place| match (left.get(place), off.get(place)) {
+                (Some(left), Some(off)) if !sown(Fault::CreditKeepsTheDiscount) => beyond(*left, *off),
+                _ => Money::ZERO,
+            });
+            (left, off) = (added(left, back)?, added(off, back)?);
+            let said = self.said.iter_mut().find(|(known, _)| known == note);
+            let before = said.as_ref().map_or(NOTHING, |(_, said)| *said);
+            if before == back {
+                continue;
+            }
+            match said {
+                Some((_, said)) => *said = back,
+                None => self.said.push((*note, back)),
+            }
+            let date = counts(day, *note, fact, steps);
+            let fact = TaxFact { origin: TaxOrigin::Credited, date, ..with(fact, back) };
+            backs.push(Back { day, credit: *note, stands_on: *stands_on, fact });
+        }
+        Ok(())
+    }
+}
+
+/// The day for which it counts: that of the note on the note's own day, and never before what was taken off does.
+fn counts(day: Day, note: RecordId, off: &TaxFact, steps: &[Step]) -> Day {
+    let of_note = steps.iter().find(|step| step.whose == Whose::Credit(note) && step.day == day);
+    Ord::max(of_note.map_or(day, |step| step.fact.date), off.date)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ACCOUNT: RecordId = RecordId(uuid::Uuid::from_u128(6820));
+
+    fn note(number: u128) -> Whose {
+        Whose::Credit(RecordId(uuid::Uuid::from_u128(number)))
+    }
+
+    fn step(day: &str, whose: Whose, [base, tax]: [&str; 2]) -> Step {
+        let day: Day = format!("2026-03-{day}").parse().unwrap();
+        let [base, tax] = [base, tax].map(|text| Money::parse(text).unwrap());
+        let fact = TaxFact {
+            duty: TaxDuty::Owed,
+            leads: true,
+            date: day,
+            base,
+            tax,
+            home_base: base,
+            home_tax: tax,
+            ..TaxFact::default()
+        };
+        Step { day, whose, fact }
+    }
+
+    fn shown(steps: &[Step]) -> String {
+        let one = |back: &Back| {
+            let number = back.credit.0.as_u128();
+            format!("{} by {number}: {}/{}", &back.day.to_string()[8..], back.fact.home_base, back.fact.home_tax)
+        };
+        given_back(RecordId::default(), steps).unwrap().iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn a_credit_gives_back_what_it_and_the_discount_take_beyond_all() {
+        let (own, off) = (Whose::Own, Whose::Off(ACCOUNT));
+        for (name, steps, expected) in [
+            (
+                "all of it",
+                vec![
+                    step("01", own, ["100", "10"]),
+                    step("05", off, ["-10", "-1"]),
+                    step("09", note(1), ["-100", "-10"]),
+                ],
+                "09 by 1: 10/1",
+            ),
+            (
+                "half of it takes nothing that was taken off",
+                vec![
+                    step("01", own, ["100", "10"]),
+                    step("05", off, ["-10", "-1"]),
+                    step("09", note(1), ["-50", "-5"]),
+                ],
+                "",
+            ),
+            (
+                "the second half takes what is left, and the first is void later",
+                vec![
+                    step("01", own, ["100", "10"]),
+                    step("05", off, ["-10", "-1"]),
+                    step("09", note(1), ["-50", "-5"]),
+                    step("10", note(2), ["-50", "-5"]),
+                    step("12", note(1), ["50", "5"]),
+                ],
+                "10 by 2: 10/1; 12 by 2: 0/0",
+            ),
+            (
+                "a discount of later days is given back on its own",
+                vec![
+                    step("01", own, ["100", "10"]),
+                    step("09", off, ["-10", "-1"]),
+                    step("05", note(1), ["-100", "-10"]),
+                ],
+                "09 by 1: 10/1",
+            ),
+            (
+                "a discount that is taken back gives nothing back any more",
+                vec![
+                    step("01", own, ["100", "10"]),
+                    step("05", off, ["-10", "-1"]),
+                    step("09", note(1), ["-100", "-10"]),
+                    step("11", off, ["10", "1"]),
+                ],
+                "09 by 1: 10/1; 11 by 1: 0/0",
+            ),
+            (
+                "what is credited beyond all stays",
+                vec![
+                    step("01", own, ["100", "10"]),
+                    step("05", off, ["-10", "-1"]),
+                    step("09", note(1), ["-130", "-13"]),
+                ],
+                "09 by 1: 10/1",
+            ),
+            (
+                "a document that is negative",
+                vec![
+                    step("01", own, ["-100", "-10"]),
+                    step("05", off, ["10", "1"]),
+                    step("09", note(1), ["95", "9.5"]),
+                ],
+                "09 by 1: -5/-0.5",
+            ),
+            (
+                "a document that is changed after its discount",
+                vec![
+                    step("01", own, ["100", "10"]),
+                    step("05", off, ["-10", "-1"]),
+                    step("07", own, ["-100", "-10"]),
+                    step("07", own, ["0", "0"]),
+                ],
+                "07 by 0: 10/1",
+            ),
+            ("no discount", vec![step("01", own, ["100", "10"]), step("09", note(1), ["-130", "-13"])], ""),
+        ] {
+            assert_eq!(shown(&steps), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn it_counts_when_the_note_does_and_never_before_what_was_taken_off() {
+        let (own, off) = (Whose::Own, Whose::Off(ACCOUNT));
+        let date = |credit: &str, off_date: &str| {
+            let mut steps = vec![
+                step("01", own, ["100", "10"]),
+                step("05", off, ["-10", "-1"]),
+                step("09", note(1), ["-100", "-10"]),
+            ];
+            steps[1].fact.date = off_date.parse().unwrap();
+            steps[2].fact.date = credit.parse().unwrap();
+            given_back(RecordId::default(), &steps).unwrap()[0].fact.date.to_string()
+        };
+        assert_eq!(date("2026-03-31", "2026-03-05"), "2026-03-31");
+        assert_eq!(date("2026-03-07", "2026-03-05"), "2026-03-07");
+        assert_eq!(date("2026-03-09", "2026-03-31"), "2026-03-31");
+    }
+}
