@@ -218,6 +218,7 @@ async fn post(cx: &Cx<'_>, row: &documents::Model, day: Day, moves: BTreeMap<Key
         moves: Moves::Mirrored,
         trade: None,
         narration: Some(narration(row.kind).into()),
+        trade: None,
         posting,
     })
     .await
