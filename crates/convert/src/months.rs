@@ -3,6 +3,9 @@
 use crate::place::Place;
 use sea_orm::{DbBackend, DbErr};
 
+/// The tables that are made where the books they come from do not have them.
+pub(crate) const MADE: [&str; 2] = ["tax_months", "trade_months"];
+
 /// Makes the sums that the books they come from do not have.
 pub(crate) async fn make(from: &Place, new: &Place) -> Result<(), DbErr> {
     let there = from.tables().await?;
