@@ -49,9 +49,9 @@ pub async fn standing(cx: &Cx<'_>) -> Result<(i64, Apart)> {
         .into_tuple()
         .one(&cx.db)
         .await?;
-    Ok(found.map_or((BEFORE_THE_FIRST, Apart::default()), |(last, openings, year_ends)| {
-        (last, Apart { openings: openings.is_some(), year_ends: year_ends.is_some() })
-    }))
+    // Books that nothing was entered in yet.
+    let Some((last, openings, year_ends)) = found else { return Ok((BEFORE_THE_FIRST, Apart::default())) };
+    Ok((last, Apart { openings: openings.is_some(), year_ends: year_ends.is_some() }))
 }
 
 /// The numbers of what lies between two years. There are two or three a year.

@@ -218,7 +218,6 @@ async fn post(cx: &Cx<'_>, row: &documents::Model, day: Day, moves: BTreeMap<Key
         moves: Moves::Mirrored,
         trade: None,
         narration: Some(narration(row.kind).into()),
-        trade: None,
         posting,
     })
     .await

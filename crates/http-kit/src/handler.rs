@@ -197,14 +197,12 @@ async fn unhurried<T: Send + 'static>(
     let served = client.clone();
     let whole = async move {
         let mut work = std::pin::pin!(served.served(work));
-        match tokio::time::timeout(patience, &mut work).await {
-            Ok(done) => done,
-            // Whoever hung up waits no longer than others would.
-            Err(_) => {
-                served.leave();
-                work.await
-            }
+        if let Ok(done) = tokio::time::timeout(patience, &mut work).await {
+            return done;
         }
+        // Whoever hung up waits no longer than others would.
+        served.leave();
+        work.await
     };
     match tokio::time::timeout(patience, tokio::spawn(whole)).await {
         Ok(Ok(done)) => Ok(done?),

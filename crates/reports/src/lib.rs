@@ -272,12 +272,11 @@ impl<R: Report> Portions for Written<R> {
                 return Ok(None);
             }
             let first = self.asked.is_none();
-            let mut asked = match self.asked.take() {
-                Some(asked) => asked,
-                None => {
-                    let (_, apart) = standing(cx).await?;
-                    Asked { window: Window::After(None), ..Asked::read(cx, query, apart)? }
-                }
+            let mut asked = if let Some(asked) = self.asked.take() {
+                asked
+            } else {
+                let (_, apart) = standing(cx).await?;
+                Asked { window: Window::After(None), ..Asked::read(cx, query, apart)? }
             };
             if first && R::PAGED {
                 let books = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;

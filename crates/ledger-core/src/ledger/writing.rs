@@ -214,7 +214,7 @@ impl Write {
             Done::Record(shown) => Reply::of(self.kind, shown),
             Done::Deleted(id) => Reply::deleted(id),
         };
-        documents::follow_up(&cx).await?;
+        Box::pin(documents::follow_up(&cx)).await?;
         if self.dry_run {
             // Nothing of it happened.
             drop(desk.take_told());

@@ -94,7 +94,9 @@ pub(super) async fn told(cx: &Cx<'_>, asked: &Asked) -> Result<Told> {
             // What was not known yet is in the months as well.
             let since = months.days(tax_facts::Column::Date).add(tax_facts::Column::EntryNumber.gt(known));
             let (sums, moved) = of_facts(cx, asked, since).await?;
-            sums.into_iter().for_each(|sum| gathered.add(sum, -1));
+            for sum in sums {
+                gathered.add(sum, -1);
+            }
             posted -= moved;
             gathered.0.retain(|_, sum| [sum.base, sum.tax, sum.not_recoverable] != [0; 3]);
         }
@@ -106,7 +108,9 @@ pub(super) async fn told(cx: &Cx<'_>, asked: &Asked) -> Result<Told> {
             rest = rest.add(tax_facts::Column::EntryNumber.lte(known));
         }
         let (sums, moved) = of_facts(cx, asked, rest).await?;
-        sums.into_iter().for_each(|sum| gathered.add(sum, 1));
+        for sum in sums {
+            gathered.add(sum, 1);
+        }
         posted += moved;
     }
     Ok(Told { sums: gathered.0.into_values().collect(), posted })
