@@ -24,9 +24,10 @@ wire_enum! {
         InventoryAdjustment = "inventoryAdjustment",
         OutputTax = "outputTax",
         InputTax = "inputTax",
-        /// Tax on sales that is not owed before they are paid. A company without one keeps it with the tax that is owed.
+        // Tax on sales that is not owed before they are paid. A company without one keeps it with the tax that is owed.
+        // (No word of the documents: with one, no schema could name the roles as the keys that they are.)
         OutputTaxNotDue = "outputTaxNotDue",
-        /// Tax on purchases that is not claimed before they are paid.
+        // Tax on purchases that is not claimed before they are paid.
         InputTaxNotDue = "inputTaxNotDue",
         WithholdingPayable = "withholdingPayable",
         WithholdingReceivable = "withholdingReceivable",
