@@ -676,7 +676,7 @@ fn whoever_compares_by_password_sees_one_session_from_both_sides() {
 #[test]
 fn every_operation_is_translated_there_and_back() {
     let [a, b] = [documented(Dialect::A), documented(Dialect::B)];
-    let translator = Translator { dialects: [a.clone(), b.clone()], shared: Some("/api".into()) };
+    let translator = Translator { dialects: vec![a.clone(), b.clone()], shared: Some("/api".into()) };
     for operation in a.operations.values() {
         let neutral = Neutral {
             business: (![LOGIN, "acceptInvitation"].contains(&operation.id.as_str())

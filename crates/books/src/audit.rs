@@ -51,7 +51,7 @@ pub struct Origin {
     /// The key that speaks for them, where one does.
     pub key: Option<RecordId>,
     pub address: Option<IpAddr>,
-    /// `A` or `B`.
+    /// The dialect's letter.
     pub dialect: Option<&'static str>,
     /// The server's own name for the request.
     pub request_id: Option<String>,

@@ -78,10 +78,8 @@ fn openapi(dialect: DialectChoice, latest: bool) -> ExitCode {
         Ok(loaded) => loaded.settings.dialects,
         Err(error) => return failed(&error.to_string()),
     };
-    let base = |base: Option<String>| base.unwrap_or_default();
     let document = match dialect {
-        DialectChoice::A => documents::of_a(&base(dialects.a)),
-        DialectChoice::B => documents::of_b(&base(dialects.b)),
+        DialectChoice::One(dialect) => (dialect.document)(&dialects.base_of(dialect)),
         DialectChoice::Both => documents::of_all(&dialects),
     };
     let document = if latest { document } else { as_30(document) };

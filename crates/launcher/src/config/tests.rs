@@ -60,7 +60,7 @@ fn refusal(text: &str, environment: &[(&str, &str)]) -> String {
 
 fn dialects(a: &str, b: &str, shared: &str) -> Dialects {
     let served = |prefix: &str| (prefix != "-").then(|| prefix.to_owned());
-    Dialects { a: served(a), b: served(b), shared: served(shared) }
+    Dialects { bases: [a, b].map(served), shared: served(shared) }
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         shutdown_grace: Duration::from_secs(30),
     };
     assert_eq!(loaded.settings, expected);
-    for key in KEYS {
+    for key in KEYS.iter() {
         assert!(loaded.merged.defaults.contains_key(key.name), "{} is not in the shipped file", key.name);
     }
 }
@@ -444,7 +444,7 @@ fn what_needs_a_restart_is_named() {
     // One does not go without the other.
     let pair = ["Server:Tls:Certificate", "Server:Tls:Key"];
     let old = custom("{}", &[], &[]).unwrap();
-    for key in KEYS {
+    for key in KEYS.iter() {
         let changed = if pair.contains(&key.name) { pair.to_vec() } else { vec![key.name] };
         let overrides: Vec<(&str, &str)> = changed.iter().map(|name| (*name, other(name))).collect();
         let new = custom("{}", &[], &overrides).unwrap();

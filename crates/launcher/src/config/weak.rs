@@ -122,10 +122,8 @@ fn of_dialects(settings: &Settings, now: Instant) -> Vec<String> {
     let is_gone = |retiring: &Retiring| {
         retiring.after == AfterSunset::Gone && retiring.sunset.is_some_and(|sunset| sunset <= now)
     };
-    let [a, b] = &settings.retiring;
-    let served = [(&settings.dialects.a, a), (&settings.dialects.b, b)];
-    let mut served = served.into_iter().filter(|(prefix, _)| prefix.is_some()).peekable();
-    let none = served.peek().is_some() && served.all(|(_, retiring)| is_gone(retiring));
+    let mut served = settings.dialects.served().map(|(place, ..)| &settings.retiring[place]).peekable();
+    let none = served.peek().is_some() && served.all(is_gone);
     none.then(|| "Dialects: every dialect that is served is past its sunset and gone: all requests are 410".to_owned())
         .into_iter()
         .collect()
