@@ -84,6 +84,9 @@ pub(crate) enum Command {
         /// Compare with the heads of audit logs that this file keeps, and keep the new ones in it; best on another machine
         #[arg(long, value_name = "FILE")]
         anchor: Option<PathBuf>,
+        /// Trust what an earlier proof left in this file, and prove whole what came since
+        #[arg(long, value_name = "FILE")]
+        since: Option<PathBuf>,
         /// Compare with heads that were answered by audit-log/head: JSON, or a file of it
         #[arg(long, value_name = "JSON|FILE")]
         head: Option<String>,

@@ -36,9 +36,9 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             };
             serve::with_ledger(&common.source(Vec::new()), purpose, |ledger, _| admin::user(ledger, command)).await
         }
-        Command::Verify { common, business, anchor, head, json, hands } => {
+        Command::Verify { common, business, anchor, since, head, json, hands } => {
             let hands = hands.map(usize::from);
-            let asked = verify::Asked { business, anchor, head, json, hands };
+            let asked = verify::Asked { business, anchor, head, since, json, hands };
             let verify = |ledger, _| async move { verify::run(ledger, asked).await };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
         }
