@@ -62,6 +62,7 @@ mod security;
 mod settling;
 mod signin;
 mod silent;
+mod since;
 mod standing;
 mod steps;
 mod stock;

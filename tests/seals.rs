@@ -110,7 +110,7 @@ pub(crate) fn unpacked_contents(server: &Server, business: &str) -> Vec<String> 
 
 impl Place {
     /// As the engine writes it in a statement.
-    fn identifier(&self, id: &str) -> String {
+    pub(crate) fn identifier(&self, id: &str) -> String {
         if self.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) }
     }
 
