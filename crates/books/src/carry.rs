@@ -23,7 +23,7 @@ use rules::refusal::Refusal;
 use rules::roles::Roles;
 use rules::tax::TaxBasis;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide, carry};
-use schema::tables::{DocumentKind, EntryKind, documents, tax_facts};
+use schema::tables::{DocumentKind, EntryKind, TradeSide, documents, tax_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet};
 use words::sown::{Fault, sown};
@@ -225,9 +225,9 @@ async fn post(cx: &Cx<'_>, row: &documents::Model, day: Day, moves: BTreeMap<Key
     .map(drop)
 }
 
-const fn narration(kind: DocumentKind) -> &'static str {
-    match kind {
-        DocumentKind::SalesInvoice | DocumentKind::CreditNote => "Tax is owed as far as its document is settled",
+fn narration(kind: DocumentKind) -> &'static str {
+    match kind.turnover() {
+        Some(TradeSide::Sales) => "Tax is owed as far as its document is settled",
         _ => "Tax is claimed as far as its document is settled",
     }
 }

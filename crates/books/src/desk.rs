@@ -31,14 +31,15 @@ use crate::shelf::Share;
 use company::Company;
 use facts::Facts;
 pub use gathering::{Mark, NewEntry, Rehearsed};
+pub use inserting::add_sums;
 use pending::Pending;
 use schema::tables::{books, tax_beginnings};
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySelect, QueryTrait, Statement};
 pub use standing::Standing;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-pub use tax_months::{add_tax_months, tax_months};
-pub use trade_months::{Trade, add_trade_months, of_lines, side_of, trade_months};
+pub use tax_months::tax_months;
+pub use trade_months::{Trade, of_lines, trade_months};
 
 pub struct Desk {
     inner: Mutex<Inner>,

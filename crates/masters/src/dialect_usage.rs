@@ -34,7 +34,7 @@ pub struct Use {
     pub email: Option<String>,
     /// The program, as it calls itself (`User-Agent`).
     pub agent: String,
-    /// `A` or `B`.
+    /// The dialect's letter.
     pub dialect: String,
     /// How many calls there were.
     pub calls: i64,
@@ -66,7 +66,7 @@ struct Uses {
 }
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter::new("dialect", "Only calls in this dialect.", Reads::OneOf(&["A", "B"])),
+    Parameter::new("dialect", "Only calls in this dialect.", Reads::Letter),
     Parameter::new("userId", "Only calls of this user.", Reads::Identifier),
     Parameter::new("since", "Only what was called at or after this time.", Reads::Time),
 ];

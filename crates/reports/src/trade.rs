@@ -19,7 +19,7 @@ pub(super) use open_orders::OpenOrders;
 use rules::account::AccountType;
 use rust_decimal::Decimal;
 use schema::account as accounts;
-use schema::tables::{DocumentKind, EntryKind, WRITE_OFF, documents, entries, entry_lines};
+use schema::tables::{DocumentKind, EntryKind, TradeSide, WRITE_OFF, documents, entries, entry_lines};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
@@ -54,12 +54,9 @@ told!(SalesByItem, true, false, "sales-by-item", "SalesByItem", "Sales by item")
 told!(PurchasesBySupplier, false, true, "purchases-by-supplier", "PurchasesBySupplier", "Purchases by supplier");
 told!(PurchasesByItem, false, false, "purchases-by-item", "PurchasesByItem", "Purchases by item");
 
-const fn kinds(sales: bool) -> [DocumentKind; 2] {
-    if sales {
-        [DocumentKind::SalesInvoice, DocumentKind::CreditNote]
-    } else {
-        [DocumentKind::PurchaseInvoice, DocumentKind::DebitNote]
-    }
+fn kinds(sales: bool) -> impl Iterator<Item = DocumentKind> {
+    let side = if sales { TradeSide::Sales } else { TradeSide::Purchases };
+    DocumentKind::ALL.iter().copied().filter(move |kind| kind.turnover() == Some(side))
 }
 
 pub(super) struct Traded<T>(PhantomData<fn() -> T>);

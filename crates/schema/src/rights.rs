@@ -32,6 +32,27 @@ impl Action {
         [Self::View, Self::Create, Self::Edit, Self::Delete, Self::Post, Self::Void, Self::Export];
 }
 
+/// Whose work a resource is, as the built-in roles tell it apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Area {
+    /// The company itself.
+    Company,
+    /// Who may do what in it.
+    People,
+    /// Those and that with which there is trade.
+    Names,
+    Rates,
+    Selling,
+    Buying,
+    Goods,
+    Money,
+    Settling,
+    /// Entries that come of nothing else.
+    Entry,
+    /// All else: how the books are kept, and what they come to.
+    Books,
+}
+
 /// The key of a permission, such as `party.edit`.
 pub fn permission(resource: ResourceKey, action: Action) -> String {
     format!("{}.{}", resource.permission_noun(), action.as_str())
@@ -65,8 +86,7 @@ wire_enum! {
 /// Whether people alone may do something: a program manages no people, no permissions and no keys, whatever its user may.
 /// So a key that leaked never becomes a lasting way in.
 pub fn is_for_people(resource: ResourceKey, action: Action) -> bool {
-    let people = matches!(resource, ResourceKey::Users | ResourceKey::Permissions | ResourceKey::ApiKeys);
-    people && action != Action::View
+    resource.area() == Area::People && action != Action::View
 }
 
 impl Role {
@@ -83,44 +103,28 @@ impl Role {
     ];
 
     pub fn allows(self, resource: ResourceKey, action: Action) -> bool {
+        let area = resource.area();
         // Making a company is nobody's right within one.
-        if !resource.actions().contains(&action) || (resource == ResourceKey::Businesses && action == Action::Create) {
+        if !resource.actions().contains(&action) || (area == Area::Company && action == Action::Create) {
             return false;
         }
-        let people = matches!(
-            resource,
-            ResourceKey::Users | ResourceKey::Permissions | ResourceKey::ApiKeys | ResourceKey::DialectUsage
-        );
-        if people {
+        if area == Area::People {
             let sees = action == Action::View && matches!(self, Self::Accountant | Self::Auditor);
             return self == Self::Owner || sees;
         }
         if action == Action::View {
             return true;
         }
-        let sells =
-            matches!(resource, ResourceKey::SalesOrders | ResourceKey::SalesInvoices | ResourceKey::CreditNotes);
-        let buys =
-            matches!(resource, ResourceKey::PurchaseOrders | ResourceKey::PurchaseInvoices | ResourceKey::DebitNotes);
-        let pays = matches!(resource, ResourceKey::Receipts | ResourceKey::Payments | ResourceKey::ContraEntries);
-        let settles = resource == ResourceKey::Allocations && matches!(action, Action::Create | Action::Delete);
-        let stock =
-            matches!(resource, ResourceKey::DeliveryNotes | ResourceKey::ReceiptNotes | ResourceKey::StockAdjustments);
-        let documents = sells || buys || pays || stock || resource == ResourceKey::Journals;
         let enters = matches!(action, Action::Create | Action::Edit | Action::Post);
+        let settles = area == Area::Settling && matches!(action, Action::Create | Action::Delete);
         match self {
             Self::Owner => true,
-            Self::Accountant => !(resource == ResourceKey::Businesses && action == Action::Delete),
-            Self::Bookkeeper => {
-                let master = matches!(resource, ResourceKey::Parties | ResourceKey::Items | ResourceKey::ExchangeRates);
-                ((documents || master) && enters) || settles
-            }
-            Self::Sales | Self::Purchasing => {
-                let own = if self == Self::Sales { sells } else { buys };
-                (own || matches!(resource, ResourceKey::Parties | ResourceKey::Items)) && enters
-            }
-            Self::Warehouse => stock && enters,
-            Self::Cashier => (pays && enters) || settles,
+            Self::Accountant => !(area == Area::Company && action == Action::Delete),
+            Self::Bookkeeper => settles || enters && !matches!(area, Area::Company | Area::Settling | Area::Books),
+            Self::Sales => enters && matches!(area, Area::Selling | Area::Names),
+            Self::Purchasing => enters && matches!(area, Area::Buying | Area::Names),
+            Self::Warehouse => enters && area == Area::Goods,
+            Self::Cashier => settles || enters && area == Area::Money,
             Self::Auditor => action == Action::Export,
             Self::ApiReadOnly => false,
         }

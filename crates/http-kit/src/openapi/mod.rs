@@ -53,6 +53,7 @@ impl Document {
     pub fn of_one<D: Dialect>(base: &str) -> Value {
         let title = format!("Duet, dialect {}", D::LETTER);
         let mut document = Self::new(&title, D::DESCRIPTION, base, false);
+        document.api.extensions.insert("x-wrapping".to_owned(), D::wrapping());
         document.add::<D>("");
         document.finish()
     }
