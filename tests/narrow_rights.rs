@@ -105,7 +105,7 @@ on_both_engines! {
             let email = fresh_email("caller");
             let (_, member) = company.joined(&email, &company.permission("bookkeeper"), "a ferry at first light");
             member.ask(dialect, "GET", "parties", "", None).expect(200);
-            let told = |of: &Company<'_>| of.ask(dialect, "GET", "dialectUsage", "", None).expect(200).answer.text;
+            let told = |of: &Company<'_>| of.say(dialect, of.request_at(dialect, "GET", "dialect-usage")).expect(200).answer.text;
             assert!(!told(&only(&company, &[("dialectUsage", &["view"])])).contains(&email));
             assert!(told(&only(&company, &[("dialectUsage", &["view"]), ("user", &["view"])])).contains(&email));
         }
