@@ -31,6 +31,7 @@ mod kernel_facts;
 mod kernel_keeper;
 mod kernel_lefts;
 mod kernel_money;
+mod kernel_months;
 mod kernel_proof;
 mod kernel_shares;
 mod kernel_stock;
