@@ -31,7 +31,10 @@ fn a_journal_is_reversed_after_its_day_and_each_line_has_one_side() {
         (&[("/exchangeRate", json!(0))], &["exchangeRate: must be more than 0"]),
         (&[("/lines", json!([line(5, 0), line(0, 5)]))], &[]),
         (&[("/lines", json!([line(5, 0)]))], &["lines: "]),
-        (&[("/lines", json!([line(5, 5), line(0, 5)]))], &["lines[0].debit: exactly one", "lines[0].credit: exactly one"]),
+        (
+            &[("/lines", json!([line(5, 5), line(0, 5)]))],
+            &["lines[0].debit: exactly one", "lines[0].credit: exactly one"],
+        ),
         (&[("/lines", json!([line(-5, 0), line(0, 5)]))], &["lines[0]"]),
     ]);
 }
