@@ -236,10 +236,13 @@ impl Pair {
                 secrets::mask(&difference.path, value);
             }
         }
-        for exchange in [&mut compared.left, &mut compared.right] {
+        for (exchange, side) in [(&mut compared.left, &self.left), (&mut compared.right, &self.right)] {
             exchange.curl = secrets::masked(&exchange.curl);
             exchange.request.body = exchange.request.body.as_deref().map(secrets::masked);
             if let Some(answer) = &mut exchange.answer {
+                if compared.request.operation == LOGIN {
+                    answer.body = secrets::without_token(&side.dialect.wrapping, &answer.body);
+                }
                 answer.body = secrets::masked(&answer.body);
             }
         }

@@ -125,3 +125,22 @@ impl ResourceKey {
         matches!(self, Self::Users | Self::ApiKeys | Self::Profile | Self::Businesses)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_path_calls_each_resource_by_a_name_of_its_own() {
+        for (key, segment) in [
+            (ResourceKey::Parties, "parties"),
+            (ResourceKey::PaymentTerms, "payment-terms"),
+            (ResourceKey::InstallationLog, "installation-log"),
+        ] {
+            assert_eq!(key.segment(), segment);
+        }
+        let all: HashSet<String> = ResourceKey::ALL.into_iter().map(ResourceKey::segment).collect();
+        assert_eq!(all.len(), ResourceKey::ALL.len());
+    }
+}

@@ -293,3 +293,60 @@ impl Grants {
         Self(grantable().map(grant).filter(|grant| !grant.actions.is_empty()).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Action::{Create, Delete, Edit, Export, Post, View, Void};
+    use ResourceKey as Key;
+
+    /// What of all actions a role may do with a resource.
+    fn may(role: Role, key: Key) -> Vec<Action> {
+        Action::ALL.into_iter().filter(|action| role.allows(key, *action)).collect()
+    }
+
+    #[test]
+    fn a_role_does_its_own_work_and_sees_the_rest() {
+        let all = vec![View, Create, Edit, Delete, Post, Void];
+        for (role, key, expected) in [
+            (Role::Owner, Key::SalesInvoices, all.clone()),
+            (Role::Accountant, Key::Revaluations, all),
+            (Role::Bookkeeper, Key::SalesInvoices, vec![View, Create, Edit, Post]),
+            (Role::Bookkeeper, Key::Parties, vec![View, Create, Edit]),
+            (Role::Bookkeeper, Key::Allocations, vec![View, Create, Delete]),
+            (Role::Bookkeeper, Key::Revaluations, vec![View]),
+            (Role::Bookkeeper, Key::Accounts, vec![View]),
+            (Role::Sales, Key::CreditNotes, vec![View, Create, Edit, Post]),
+            (Role::Sales, Key::PurchaseOrders, vec![View]),
+            (Role::Purchasing, Key::Items, vec![View, Create, Edit]),
+            (Role::Warehouse, Key::DeliveryNotes, vec![View, Create, Edit, Post]),
+            (Role::Warehouse, Key::Parties, vec![View]),
+            (Role::Cashier, Key::Receipts, vec![View, Create, Edit, Post]),
+            (Role::Cashier, Key::Allocations, vec![View, Create, Delete]),
+            (Role::Auditor, Key::AuditLog, vec![View, Export]),
+            (Role::ApiReadOnly, Key::AuditLog, vec![View]),
+            // Nobody makes a company by a role within one, and only the owner ends it or manages its people.
+            (Role::Owner, Key::Businesses, vec![View, Edit, Delete]),
+            (Role::Accountant, Key::Businesses, vec![View, Edit]),
+            (Role::Owner, Key::Users, vec![View, Create, Edit, Delete]),
+            (Role::Accountant, Key::Users, vec![View]),
+            (Role::Bookkeeper, Key::Users, vec![]),
+            (Role::Owner, Key::InstallationLog, vec![]),
+        ] {
+            assert_eq!(may(role, key), expected, "{role} {key:?}");
+        }
+    }
+
+    #[test]
+    fn programs_manage_no_people() {
+        for (key, action, expected) in [
+            (Key::Users, Create, true),
+            (Key::ApiKeys, Delete, true),
+            (Key::Users, View, false),
+            (Key::Businesses, Edit, false),
+            (Key::SalesInvoices, Post, false),
+        ] {
+            assert_eq!(is_for_people(key, action), expected, "{key:?} {action}");
+        }
+    }
+}
