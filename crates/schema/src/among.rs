@@ -56,15 +56,12 @@ const LISTED: &str = "listed";
 
 /// Keys that are given as one value, each in a row.
 fn listed(backend: DbBackend, keys: impl Iterator<Item = String>) -> FunctionCall {
-    match backend {
-        DbBackend::Postgres => {
-            let keys = keys.collect::<Vec<_>>().join(",");
-            let texts = Func::cust(Alias::new("string_to_array")).arg(keys).arg(",");
-            Func::cust(Alias::new("unnest")).arg(texts)
-        }
-        _ => {
-            let keys = keys.map(|key| format!("\"{key}\"")).collect::<Vec<_>>().join(",");
-            Func::cust(Alias::new("json_each")).arg(format!("[{keys}]"))
-        }
+    if backend == DbBackend::Postgres {
+        let keys = keys.collect::<Vec<_>>().join(",");
+        let texts = Func::cust(Alias::new("string_to_array")).arg(keys).arg(",");
+        Func::cust(Alias::new("unnest")).arg(texts)
+    } else {
+        let keys = keys.map(|key| format!("\"{key}\"")).collect::<Vec<_>>().join(",");
+        Func::cust(Alias::new("json_each")).arg(format!("[{keys}]"))
     }
 }
