@@ -43,6 +43,7 @@ mod limits;
 mod lists;
 mod log_readers;
 mod longest;
+mod many_names;
 mod memory;
 mod model;
 mod narrow_rights;

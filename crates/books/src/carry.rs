@@ -6,6 +6,7 @@
 //! such accounts keeps both together.
 
 use crate::access::visible_business;
+use crate::among::among;
 use crate::cash::Known;
 use crate::cx::{Cx, Point};
 use crate::day::Day;
@@ -107,7 +108,7 @@ async fn booked(
 ) -> Result<BTreeMap<RecordId, Vec<(Day, Key, Money)>>> {
     let rows = tax_facts::Entity::find()
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(tax_facts::Column::DocumentId.is_in(documents.iter().copied()))
+        .filter(among(cx, tax_facts::Column::DocumentId, documents.iter().copied()))
         .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry));
     let waiting = [roles.output_tax_not_due.id(), roles.input_tax_not_due.id()];
     let mut found: BTreeMap<RecordId, Vec<(Day, Key, Money)>> = BTreeMap::new();

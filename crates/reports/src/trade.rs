@@ -11,6 +11,7 @@ use super::statements::span_column;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Percent;
+use books::among::among;
 use books::cx::Cx;
 use books::sums::{Span, sums};
 use kit::list::Parameter;
@@ -256,7 +257,7 @@ impl Report for ItemProfitability {
             apart[place] = accounts.iter().filter_map(|id| moved.get(id)).map(|moved| moved.net()).sum();
             let groups: Vec<Group> = within(cx, asked.span, asked)
                 .await?
-                .filter(entry_lines::Column::AccountId.is_in(accounts))
+                .filter(among(cx, (entry_lines::Entity, entry_lines::Column::AccountId), accounts))
                 .column_as(entry_lines::Column::ItemId, "id")
                 .column_as(amount(cx), "amount")
                 .group_by(entry_lines::Column::ItemId)
