@@ -1,7 +1,16 @@
 //! What checks find in the bodies of documents before the books are asked: a line a rule.
 
 use crate::contra_entry::ContraEntries;
+use crate::credit_note::CreditNotes;
+use crate::delivery_note::DeliveryNotes;
+use crate::fiscal_year::FiscalYears;
+use crate::item::Items;
 use crate::journal::Journals;
+use crate::receipt::Receipts;
+use crate::revaluation::Revaluations;
+use crate::sales_invoice::SalesInvoices;
+use crate::sales_order::SalesOrders;
+use crate::stock_adjustment::StockAdjustments;
 use kit::samples::hold;
 use serde_json::json;
 
@@ -37,4 +46,70 @@ fn a_journal_is_reversed_after_its_day_and_each_line_has_one_side() {
         ),
         (&[("/lines", json!([line(-5, 0), line(0, 5)]))], &["lines[0]"]),
     ]);
+}
+
+/// A change of one member, and how the only fault of it begins; none where it is fine.
+macro_rules! one_by_one {
+    ($($resource:ty: $($pointer:literal = $value:tt => $fault:literal),+ ;)+) => {$(
+        hold::<$resource>(&[$((&[($pointer, json!($value))], if $fault.is_empty() { &[] } else { &[$fault] })),+]);
+    )+};
+}
+
+#[test]
+fn a_document_of_trade_has_lines_that_say_something() {
+    one_by_one! {
+        SalesInvoices:
+            "/partyId" = null => "partyId: is required",
+            "/lines" = [] => "lines: must be at least one",
+            "/lines/0/quantity" = 0 => "lines[0].quantity: must not be 0",
+            // A coupon, or what comes back.
+            "/lines/0/quantity" = (-1) => "",
+            "/lines/0/unitPrice" = (-1) => "",
+            "/lines/0/discountPercent" = 100 => "",
+            "/lines/0/discountPercent" = 101 => "lines[0].discountPercent: must be between 0 and 100",
+            "/lines/0/discountAmount" = 5 => "lines[0].discountAmount: cannot stand beside",
+            "/discountPercent" = 100.5 => "discountPercent: must be between 0 and 100",
+            "/exchangeRate" = 0 => "exchangeRate: must be more than 0",
+            "/dueDate" = "2020-01-01" => "dueDate: must not be before the date",
+            "/taxDate" = "2026-13-01" => "taxDate: must be a date";
+        SalesOrders: "/lines" = [] => "lines: must be at least one";
+        DeliveryNotes:
+            "/lines" = [] => "lines: must be at least one",
+            "/lines/0/quantity" = 0 => "lines[0].quantity: must not be 0";
+        CreditNotes:
+            "/lines" = [] => "lines: must be at least one",
+            "/kind" = "writeOff" => "",
+            "/kind" = "x" => "kind: must be one of return, priceAdjustment, writeOff";
+    }
+}
+
+#[test]
+fn money_goes_somewhere_and_is_more_than_nothing() {
+    one_by_one! {
+        Receipts:
+            "/amount" = 0 => "amount: must be greater than 0",
+            "/amount" = (-1) => "amount: must be greater than 0",
+            "/feeAmount" = (-1) => "feeAmount: must not be negative",
+            "/exchangeRate" = 0 => "exchangeRate: must be more than 0",
+            "/allocations" = [{"amount": 5}] => "allocations[0].targetId: is required",
+            "/lines" = [{"amount": 5}] => "lines[0].accountId: is required";
+    }
+}
+
+#[test]
+fn stock_is_adjusted_in_one_way_a_line() {
+    one_by_one! {
+        StockAdjustments:
+            "/lines" = [] => "lines: must be at least one",
+            "/lines/0/quantityDelta" = 0 => "lines[0].quantityDelta: must not be 0",
+            "/lines/0/quantityDelta" = null => "lines[0].quantityDelta: exactly one of",
+            "/lines/0/countedQuantity" = 5 => "lines[0].quantityDelta: exactly one of",
+            "/lines/0/unitCost" = (-1) => "lines[0].unitCost: must not be negative";
+        Items:
+            "/name" = "" => "name: must not be empty",
+            "/salePrice" = (-1) => "salePrice: must not be negative",
+            "/standardCost" = (-1) => "standardCost: must not be negative";
+        FiscalYears: "/end" = "2020-01-01" => "end: must be after the start";
+        Revaluations: "/date" = null => "date: is required";
+    }
 }
