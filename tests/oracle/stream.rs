@@ -1,6 +1,6 @@
 //! A seed, and the commands that it makes of what the books hold.
 
-use super::books::{Books, Document};
+use super::books::{Books, Document, Open};
 use super::command::{Allocate, Command, Credit, Key, Money, Note, Trade, What};
 use super::tax::Line;
 use super::world::{CODES, DAYS, ITEMS, PARTIES, RATES, YEAR_END, account};
@@ -317,8 +317,14 @@ impl Stream {
             asked.amount = if self.dice.one_of(2) { most } else { self.dice.from(1, most) };
             asked.used = asked.amount;
         } else {
-            asked.amount = self.dice.from(1, target_open.left);
-            asked.used = self.dice.from(1, source_open.left);
+            // By a third more or less of what it is worth: what is worth something else settles nothing.
+            let worth = |open: &Open| (open.base > 0).then_some((open.base, open.total));
+            let ((source_base, source_all), (target_base, target_all)) = worth(source_open).zip(worth(target_open))?;
+            let most = source_open.left * source_base * target_all / (source_all * target_base);
+            asked.amount = self.dice.from(1, target_open.left.min(most).max(1));
+            let fair = asked.amount * target_base * source_all / (target_all * source_base);
+            let least = (fair * 3 / 4).max(1).min(source_open.left);
+            asked.used = self.dice.from(least, (fair * 4 / 3).max(least).min(source_open.left));
         }
         let rest = target_open.left - asked.amount;
         let from_money = matches!(from.what, What::Money(_));

@@ -14,6 +14,7 @@ mod place;
 mod rows;
 pub mod steps;
 mod taking;
+mod taxes;
 
 pub use place::Place;
 pub use rows::{Beside, Hand, Progress};

@@ -3,7 +3,7 @@
 use crate::lean::{self, Lean};
 use crate::place::Place;
 use crate::rows::{self, Hand, Over, Progress, Walk};
-use crate::{facts, months, steps};
+use crate::{facts, months, steps, taxes};
 use migrations::{OLDER, UNFINISHED, first};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Value};
 use sea_orm_migration::{MigratorTrait, SchemaManager};
@@ -107,6 +107,9 @@ pub async fn step_up(scratch: &Place, taken: &Taken) -> Result<(), DbErr> {
     let manager = SchemaManager::new(scratch.database());
     for step in steps::all().iter().filter(|step| !taken.versions.iter().any(|version| version == step.name())) {
         step.up(&manager).await?;
+        if step.name().starts_with("m0029") {
+            taxes::of_what_was_taxed(scratch).await?;
+        }
         if step.name().starts_with("m0031") {
             facts::of_what_was_billed(scratch, taken).await?;
         }

@@ -72,18 +72,6 @@ impl Line {
         Self { facts, ..self }
     }
 
-    /// Tells one thing more of tax.
-    pub fn tell(&mut self, fact: TaxFact) {
-        self.facts.push(fact);
-    }
-
-    /// Comes to less, of an amount that is in the company's currency alone.
-    pub fn take_off(&mut self, amount: Money) -> Result<(), TooLarge> {
-        self.amount.base = self.amount.base.checked_sub(amount).ok_or(TooLarge)?;
-        self.amount.own = self.amount.own.checked_sub(amount).ok_or(TooLarge)?;
-        Ok(())
-    }
-
     /// The same line, about something.
     #[must_use]
     pub fn on_subject(mut self, subject: Subject) -> Self {

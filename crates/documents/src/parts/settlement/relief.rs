@@ -58,10 +58,11 @@ pub(crate) struct Relief {
     pub(crate) withheld: Option<OffLine>,
 }
 
-/// Something that is taken off: the place of its line, and what it is in the company's currency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Something that is taken off: the place of its line, where that stands, and what it is in the company's currency.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct OffLine {
     pub(crate) place: usize,
+    pub(crate) to: Postable,
     pub(crate) home: Money,
 }
 
@@ -124,13 +125,13 @@ pub(crate) fn relieve(
             return Ok::<_, Unposted>(None);
         }
         left = minus(left, home)?;
-        lines.push(in_base(to, turned(home)?)?);
-        Ok(Some(OffLine { place, home }))
+        lines.push(in_base(to.clone(), turned(home)?)?);
+        Ok(Some(OffLine { place, to, home }))
     };
     let (given, bad, kept) = (accounts.discount.clone(), accounts.write_off.clone(), accounts.withheld.clone());
     let discount_home = relieved(target, taken.discount, coin)?;
     let discount = taken_off(taken.discount, Ord::min(discount_home, target_base), given.into(), &mut lines)?;
-    let rest = match discount {
+    let rest = match &discount {
         Some(off) => minus(target_base, off.home)?,
         None => target_base,
     };

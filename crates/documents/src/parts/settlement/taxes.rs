@@ -8,7 +8,7 @@ use crate::ids::RecordId;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::tax_facts::{left_of, shown_by, take_off};
-use rules::posting::Line;
+use rules::posting::{About, Line, Valued};
 use rules::tax::exact::Coin;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use rules::tax::settlement::{Off, Portion, Settling, bare, kept_back, reduced};
@@ -28,10 +28,11 @@ impl Told<'_> {
     pub(crate) async fn lines(&self, cx: &Cx<'_>, mut relief: Relief) -> Result<Relief> {
         let settings = &cx.business()?.settings;
         let reduces = [
-            (relief.discount, self.taken.discount, settings.discount_reduces_tax, TaxOrigin::Discount),
-            (relief.write_off, self.taken.write_off, settings.write_off_reduces_tax, TaxOrigin::WriteOff),
+            (relief.discount.take(), self.taken.discount, settings.discount_reduces_tax, TaxOrigin::Discount),
+            (relief.write_off.take(), self.taken.write_off, settings.write_off_reduces_tax, TaxOrigin::WriteOff),
         ];
-        if relief.withheld.is_none() && reduces.iter().all(|(off, _, reduces, _)| off.is_none() || !reduces) {
+        let withheld = relief.withheld.take();
+        if withheld.is_none() && reduces.iter().all(|(off, _, reduces, _)| off.is_none() || !reduces) {
             return Ok(relief);
         }
         cx.flush().await?;
@@ -44,11 +45,11 @@ impl Told<'_> {
                 }
                 let off_amount = Off { own, home: off.home };
                 let facts = reduced(&left, off_amount, origin, &settling).map_err(too_large)?;
-                self.reduce(cx, &mut relief, off, facts).await?;
+                self.reduce(cx, &mut relief, &off, facts).await?;
             }
         }
-        if let Some(off) = relief.withheld {
-            self.keep_back(cx, &mut relief, off, &settling).await?;
+        if let Some(off) = withheld {
+            self.keep_back(cx, &mut relief, &off, &settling).await?;
         }
         Ok(relief)
     }
@@ -67,11 +68,11 @@ impl Told<'_> {
     }
 
     /// Puts the taxes off the accounts of tax: what is taken off is less by them.
-    async fn reduce(&self, cx: &Cx<'_>, relief: &mut Relief, off: OffLine, facts: Vec<TaxFact>) -> Result<()> {
+    async fn reduce(&self, cx: &Cx<'_>, relief: &mut Relief, off: &OffLine, facts: Vec<TaxFact>) -> Result<()> {
         let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
         let roles = chart.roles();
         let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
-        let mut lines: Vec<Line> = Vec::new();
+        let (mut rest, mut bare, mut lines) = (line.amount(), Vec::new(), Vec::new());
         for fact in facts {
             let component = fact
                 .code
@@ -88,21 +89,28 @@ impl Told<'_> {
             });
             let fact = TaxFact { account: account.filter(|_| fact.duty != TaxDuty::None), ..fact };
             let Some(account) = fact.account else {
-                line.tell(fact);
+                bare.push(fact);
                 continue;
             };
             let tax = posted(&chart, account, fact)?;
-            line.take_off(tax.amount()).map_err(too_large)?;
+            rest = rest.checked_sub(tax.amount()).ok_or_else(Error::too_large)?;
             lines.push(tax);
         }
+        let rest = Valued::in_base(rest, &cx.business()?.base_currency);
+        let less = Line::on(off.to.clone(), rest, About::default());
+        *line = less.map_err(|why| Error::internal(format!("what is taken off {why}")))?.telling(bare);
         relief.lines.extend(lines);
         Ok(())
     }
 
     /// What is kept back is tax, of the components that the document shows.
-    async fn keep_back(&self, cx: &Cx<'_>, relief: &mut Relief, off: OffLine, settling: &Settling) -> Result<()> {
+    async fn keep_back(&self, cx: &Cx<'_>, relief: &mut Relief, off: &OffLine, settling: &Settling) -> Result<()> {
         let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
-        let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
+        if off.place >= relief.lines.len() {
+            return Err(Error::internal("a line that there is not"));
+        }
+        // In its place stand the lines of the components.
+        let line = relief.lines.remove(off.place);
         let from_us = is_from_us(self.target.kind, self.sign);
         // Of a note, what was kept back goes back.
         let goes_back = from_us != (self.sign > 0);
@@ -124,8 +132,6 @@ impl Told<'_> {
             let account = account.ok_or_else(|| Error::internal("tax is kept back on no account"))?;
             lines.push(posted(&chart, account, TaxFact { account: Some(account), ..fact })?);
         }
-        // In its place stand the lines of the components.
-        line.take_off(line.amount()).map_err(too_large)?;
         relief.lines.extend(lines);
         Ok(())
     }
