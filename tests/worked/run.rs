@@ -311,13 +311,13 @@ impl<'s> Run<'s> {
     }
 
     /// The company's settings are read, changed and sent back.
-    fn set(&self, step: &Step) -> Result<(), String> {
+    fn set(&mut self, step: &Step) -> Result<(), String> {
         let path = format!("/{}", self.shop.company.id);
         let mut body = self.ask("GET", "businesses", &path, None).expect(200).data;
         let settings = body["settings"].as_object_mut().ok_or("no settings")?;
         settings.extend(self.members(step.line.pairs())?);
         let said = self.ask("PUT", "businesses", &path, Some(&body));
-        if said.status < 300 { Ok(()) } else { Err(format!("told {} {}", said.status, said.answer.text)) }
+        self.keep(said, step, "Company", "businesses")
     }
 
     /// A tax code of one component is read, its component changed, and sent back.

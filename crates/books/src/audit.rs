@@ -51,7 +51,7 @@ pub struct Origin {
     /// The key that speaks for them, where one does.
     pub key: Option<RecordId>,
     pub address: Option<IpAddr>,
-    /// `A` or `B`.
+    /// The dialect's letter.
     pub dialect: Option<&'static str>,
     /// The server's own name for the request.
     pub request_id: Option<String>,
@@ -290,8 +290,27 @@ const MOST_PROBLEMS: usize = 100;
 
 /// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
 pub async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
+    verify_from(cx, business, Chain::default()).await
+}
+
+/// Walks the chain from a record on whose hash was kept elsewhere: what came before it is trusted.
+pub async fn verify_since(cx: &Cx<'_>, business: BusinessId, sequence: i64, kept: &str) -> Result<AuditVerdict> {
+    let at = audit_log::Entity::find_by_id((business, sequence)).one(&cx.db).await?;
+    let mut chain = Chain { last: sequence - 1, records: sequence - 1, ..Chain::default() };
+    match at {
+        Some(row) => {
+            if *row.hash != *kept {
+                chain.problems.report(sequence, "is another than it was");
+            }
+            chain.head = row.previous_hash.0;
+        }
+        None => chain.problems.report(sequence, "is missing"),
+    }
+    verify_from(cx, business, chain).await
+}
+
+async fn verify_from(cx: &Cx<'_>, business: BusinessId, mut chain: Chain) -> Result<AuditVerdict> {
     let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
-    let mut chain = Chain::default();
     let after = |sequence: i64| {
         audit_log::Entity::find()
             .filter(audit_log::Column::BusinessId.eq(business))
@@ -300,7 +319,7 @@ pub async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
             .limit(PORTION)
             .all(connection)
     };
-    let mut portion = after(0).await?;
+    let mut portion = after(chain.last).await?;
     while let Some(end) = portion.last().map(|row| row.sequence) {
         cx.pause().await?;
         // The next portion is read while this one is proved.

@@ -22,8 +22,11 @@ pub(crate) async fn make(from: &Place, new: &Place) -> Result<(), DbErr> {
     Ok(())
 }
 
+/// Entries that are no turnover of the document that they stand with.
+const APART: &str = "'allocation', 'opening', 'taxAdjustment'";
+
 /// What documents of trade posted and took back by themselves. What allocations posted for them, what books began with,
-/// what took these back, and what is written off is no turnover.
+/// what tax came to after all, what took these back, and what is written off is no turnover.
 fn of_trade(engine: DbBackend, grouping: &str, of: &str, is_net: bool) -> String {
     let of = if of.is_empty() { or_none(engine, none(engine)) } else { or_none(engine, of) };
     let month = month(engine, "e.date");
@@ -36,7 +39,7 @@ fn of_trade(engine: DbBackend, grouping: &str, of: &str, is_net: bool) -> String
          JOIN documents AS d ON d.business_id = e.business_id AND d.id = e.document_id \
          LEFT JOIN entries AS t ON t.business_id = e.business_id AND t.id = e.reverses_id \
          WHERE e.document_kind IN ('salesInvoice', 'creditNote', 'purchaseInvoice', 'debitNote') \
-         AND e.kind NOT IN ('allocation', 'opening') AND (t.kind IS NULL OR t.kind NOT IN ('allocation', 'opening')) \
+         AND e.kind NOT IN ({APART}) AND (t.kind IS NULL OR t.kind NOT IN ({APART})) \
          AND NOT (d.kind = 'creditNote' AND COALESCE(d.subkind, '') = 'writeOff') \
          AND {not}(l.party_id IS NULL AND l.tax_component IS NULL) GROUP BY 1, 2, 3, 4, 5"
     )

@@ -302,6 +302,15 @@ impl Master for Businesses {
                 }));
             }
         }
+        // Stock, money abroad and what is due by cash are functions of what there is, rounded one way on every day.
+        let mode = settings_of(draft)?.map(|settings| settings.rounding_mode);
+        if mode.is_some_and(|mode| mode != row.settings.0.rounding_mode) && has_numbers(cx, row.id).await? {
+            return Err(Error::Conflict(Conflict {
+                code: "in_use",
+                title: "How halves are rounded cannot change once documents were numbered".into(),
+                errors: FieldErrors::one("settings.roundingMode", "cannot change once documents were numbered"),
+            }));
+        }
         Ok(())
     }
 

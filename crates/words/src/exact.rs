@@ -4,6 +4,7 @@
 //! without being asked, and to lose what does not fit.
 
 use crate::money::{Money, Rate, Rounding, Scaled};
+use crate::sown::{Fault, sown};
 use ethnum::I256;
 use std::cmp::Ordering;
 
@@ -131,8 +132,8 @@ impl Exact {
         // The rest is less than what it is a part of, so its other part never overflows.
         let up = match (rest.over.cmp(&(rest.under - rest.over)), rounding) {
             (Ordering::Less, _) => false,
-            (Ordering::Equal, Rounding::HalfEven) => whole % I256::new(2) == I256::ONE,
-            (Ordering::Equal, Rounding::HalfUp) | (Ordering::Greater, _) => true,
+            (Ordering::Equal, Rounding::HalfEven) if !sown(Fault::HalvesGoUp) => whole % I256::new(2) == I256::ONE,
+            (Ordering::Equal | Ordering::Greater, _) => true,
         };
         let whole = if up { whole + I256::ONE } else { whole };
         let units = i64::try_from(whole).map_err(|_| TooLarge)?;

@@ -7,7 +7,6 @@
 //! both engines; sums are exact and comparable in SQL.
 
 use crate::exact::{Coin, TooLarge};
-use crate::sown::{Fault, sown};
 use rust_decimal::Decimal;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use sea_orm::DeriveValueType;
@@ -310,7 +309,6 @@ impl Rounding {
     /// The one place where a product becomes an amount: rounded to the currency's decimals.
     pub fn money(self, exact: Decimal, currency_decimals: u32) -> Result<Money, DecimalFault> {
         let strategy = match self {
-            Self::HalfEven if sown(Fault::HalvesGoUp) => rust_decimal::RoundingStrategy::MidpointAwayFromZero,
             Self::HalfUp => rust_decimal::RoundingStrategy::MidpointAwayFromZero,
             Self::HalfEven => rust_decimal::RoundingStrategy::MidpointNearestEven,
         };

@@ -143,6 +143,12 @@ faults! {
     CreditWithoutBound,
     /// Each line of a credit is bound by the whole invoice, whatever else was credited.
     LineBoundByWhole,
+    /// A document is computed as its company says today, whenever it was made.
+    ComputedAsOfNow,
+    /// Money of another currency settles whatever it is said to.
+    AnyWorthSettles,
+    /// A document is void from a day that has not come.
+    VoidSomeDay,
     /// A settled document changes its rate.
     SettledRateMoves,
     /// An origin falls below what is taken of it.

@@ -4,7 +4,7 @@
 
 use super::standing::{Ill, Part, Standing};
 use super::{Committing, DatabaseOptions, ROWS_READ};
-use crate::client::Client;
+use crate::client;
 use migrations::Sign;
 use migrations::schema::{self, Parts};
 use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Rows, Server, Target};
@@ -44,10 +44,10 @@ pub struct Writer(Pool, Noting);
 struct Noting(Part, Arc<Standing>);
 
 impl Noting {
-    /// What a command of a lane asks begins only while somebody waits for that command: it would keep everybody else
-    /// waiting. Who reads takes the question along.
+    /// What a command of a lane asks begins only while somebody waits for that command, and within its share: it would keep
+    /// everybody else waiting. Who reads takes the question along.
     fn goes_on(&self) -> Result<(), DbErr> {
-        if self.0 == Part::Writing && Client::of_this_task().has_left() {
+        if self.0 == Part::Writing && !client::goes_on() {
             return Err(Fault::given_up().into());
         }
         Ok(())

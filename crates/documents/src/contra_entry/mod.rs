@@ -17,6 +17,7 @@ use books::access::Business;
 use books::balances::carried;
 use books::chart::{Account, Chart};
 use books::cx::Cx;
+use books::rates::{Given, check_worth};
 use kit::list::Reads;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::{About, Resource, Scope};
@@ -273,6 +274,11 @@ impl Document for ContraEntries {
         let base = &business.base_currency;
         let (from_currency, to_currency) = (accounts.from.currency_or(base), accounts.to.currency_or(base));
         let to_amount = asked.to_amount.unwrap_or(asked.amount);
+        let given = |currency, amount| Given { currency, amount, carried: None };
+        let exchanged = (&given(to_currency, to_amount), &given(from_currency, asked.amount));
+        if purpose == Purpose::Posting {
+            check_worth(cx, "toAmount", head.date, exchanged).await?;
+        }
         let (relieved, arrived) = match (from_currency == base, to_currency == base) {
             (true, true) => (asked.amount, to_amount),
             // What foreign money costs is what it is carried at from now on.

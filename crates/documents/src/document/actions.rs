@@ -54,7 +54,8 @@ impl<D: Document> Act for Post<D> {
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
 pub struct VoidInput {
-    /// The day of the reversal; the document's own if that is open, else the first open day, when absent.
+    /// The day of the reversal; the document's own if that is open, else the first open day, when absent. Not before the
+    /// document's own day, and not after today in the company's time zone.
     date: Maybe<Day>,
     /// Why it is taken back.
     reason: Maybe<Text<500>>,
@@ -84,7 +85,7 @@ impl<D: Document> Act for Void<D> {
     }
 
     fn example() -> Option<fn() -> Value> {
-        Some(|| json!({"date": "2026-11-30", "reason": "Entered twice"}))
+        Some(|| json!({"date": "2026-11-20", "reason": "Entered twice"}))
     }
 
     async fn run(cx: &Cx<'_>, id: RecordId, words: &VoidWords) -> Result<D::View> {

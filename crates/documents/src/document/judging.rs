@@ -8,6 +8,7 @@ use crate::error::{Error, FieldErrors, Result};
 use books::cx::Cx;
 use books::limits;
 use books::periods::Module;
+use books::rates;
 use schema::tables::DocumentStatus;
 use schema::written::Written;
 
@@ -44,6 +45,9 @@ pub(super) async fn judge<D: Document>(
         limits::check_day(cx, head.date, "date")?;
         check_tax_date::<D>(cx, &asked).await?;
         limits::check_total(cx, head.date, (&settled.currency, settled.total), settled.base_total).await?;
+        if let Some(rate) = D::rate(&asked).filter(|_| D::RATE_IS_JUDGED) {
+            rates::check_rate(cx, "exchangeRate", (&settled.currency, rate), head.date).await?;
+        }
     }
     if purpose == Purpose::Posting && D::POSTS {
         let periods = cx.periods().await?;

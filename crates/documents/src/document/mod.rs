@@ -131,6 +131,8 @@ pub(crate) trait Document:
     const MODULE: Module = Self::KIND.module();
     /// Whether it comes into the ledger; an order does not, and no lock holds for it.
     const POSTS: bool = true;
+    /// Whether its exchange rate is held against the one that the company knows.
+    const RATE_IS_JUDGED: bool = false;
     /// The kind's own fields, checked.
     type Asked: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// What follows from them and the books.

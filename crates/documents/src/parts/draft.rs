@@ -1,6 +1,7 @@
 //! A trade document, checked, and what it came to.
 
 use super::line::{LineKept, TradeLineAsked};
+use super::under::Under;
 use super::{NoteKind, ReturnCost};
 use crate::clock::Instant;
 use crate::day::Day;
@@ -84,6 +85,9 @@ pub struct TradeAsked {
     pub(crate) closed: Option<bool>,
     #[serde(default, skip_serializing_if = "Logistics::is_unsaid")]
     pub(crate) logistics: Logistics,
+    /// What it is computed under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) under: Option<Under>,
     /// What the version before it named.
     #[serde(skip)]
     pub(crate) held: Held,

@@ -30,6 +30,7 @@ pub(crate) mod posting;
 pub mod settlement;
 pub(crate) mod shares;
 pub(crate) mod status;
+pub(crate) mod under;
 pub(crate) mod wire;
 pub(crate) mod work_out;
 
@@ -63,6 +64,7 @@ use schemars::JsonSchema;
 pub use status::Standing;
 use std::collections::HashMap;
 use std::marker::PhantomData;
+use under::Under;
 pub(crate) use work_out::{country_of, stated_too_far};
 
 /// A trade document of a kind.
@@ -200,6 +202,9 @@ impl<K: TradeKind> Document for Trade<K> {
             asked.allocations.clone_from(&old.asked.allocations);
             asked.cash.clone_from(&old.asked.cash);
             asked.held = old.asked.names().collect();
+            asked.under = old.asked.under;
+        } else {
+            asked.under = Some(Under::of(&cx.business()?.settings));
         }
         // An order that closed by itself is shown as closed; that sent back changes nothing.
         asked.closed = if closed_by_itself { was_closed } else { asked.closed.or(was_closed) }.filter(|closed| *closed);

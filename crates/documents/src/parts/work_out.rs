@@ -8,6 +8,7 @@ use super::landed::Received;
 use super::line::{LineKept, TradeLineAsked};
 use super::posting::{Accounts, Amounts, Bill, Exchange, GoodsNote, InBase};
 use super::shares::{Worked, Working, work_out};
+use super::under::Under;
 use super::{Direction, Posts, SummaryKept, TradeAsked, TradeFigures};
 use crate::currency::Currency;
 use crate::day::Day;
@@ -172,19 +173,17 @@ fn rules(
     asked: &TradeAsked,
     currency: &str,
 ) -> Result<Rules> {
+    let under = Under::kept(asked.under, &business.settings);
     Ok(Rules {
         decimals: Currency::known(currency, "what is asked for")?.decimals(),
-        rounding: business.settings.rounding_mode.rounding(),
-        tax_rounding: business.settings.tax_rounding,
+        rounding: under.rounding(),
+        tax_rounding: under.tax_rounding,
         inclusive: asked.inclusive == Some(true),
         rates_of,
-        tolerance: business.settings.tax_override_tolerance.0,
+        tolerance: under.tolerance(),
         rate: asked.rate(),
         // The coin is one of the company's own currency.
-        increment: business
-            .settings
-            .cash_rounding_increment
-            .filter(|_| direction.is_sale() && currency == business.base_currency),
+        increment: under.increment.filter(|_| direction.is_sale() && currency == business.base_currency),
     })
 }
 

@@ -22,6 +22,7 @@ use schema::tables::documents::Column;
 use schema::tables::{DocumentStatus, EntryKind, EntryRef, documents as table, entries, open_items};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::HashSet;
+use words::sown::{Fault, sown};
 
 /// Reverses every entry that a document stands for, each on a day that is chosen for it.
 pub(super) async fn reverse_all<D: Document>(
@@ -94,6 +95,14 @@ pub(crate) async fn void<D: Document>(
     if let Some(date) = date {
         if date < old.row.date {
             return Err(Error::field("date", format!("must not be before the document's own date, {}", old.row.date)));
+        }
+        // Until then nobody could settle what it settled: a debt would rest for as long as somebody likes.
+        let last = Ord::max(cx.today()?, old.row.date);
+        if date > last && !sown(Fault::VoidSomeDay) {
+            return Err(Error::field(
+                "date",
+                format!("must not be after {last}: nothing is taken back on a day to come"),
+            ));
         }
         for module in &modules {
             periods.check(*module, "date", date, cx.asker())?;

@@ -23,6 +23,7 @@ use books::cx::Cx;
 use books::desk::NewEntry;
 use books::limits::Moves;
 use books::open_items::{find, least, shift};
+use books::rates::{Given, check_worth};
 use books::tax_facts;
 pub use record::AllocationRecord;
 use rules::posting::Posting;
@@ -31,7 +32,7 @@ use rules::refusal::Refusal;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::settled::Settled;
-use schema::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
+use schema::tables::{DocumentKind, EntryKind, EntryRef, TradeSide, allocations, documents, open_items};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::Serialize;
 use wire::decimals;
@@ -220,6 +221,11 @@ async fn check_days(cx: &Cx<'_>, path: &str, sides: &Sides, day: Day) -> Result<
     Ok(())
 }
 
+/// What is given or settled of an open item.
+fn given(item: &open_items::Model, amount: Money) -> Given<'_> {
+    Given { currency: &item.currency, amount, carried: Some((size(item.base), size(item.amount))) }
+}
+
 /// Settles an open item with another.
 pub(crate) async fn allocate(
     cx: &Cx<'_>,
@@ -241,6 +247,8 @@ pub(crate) async fn allocate(
         None => periods.first_open(module, earliest, cx.asker())?,
     };
     check_days(cx, path, &sides, date).await?;
+    let exchanged = (&given(&sides.source, sides.used), &given(&sides.target, asked.amount));
+    check_worth(cx, &format!("{path}sourceAmount"), date, exchanged).await?;
     let Sides { mut source, mut target, used, settled, sign } = sides;
     let business = cx.business()?;
     let coin = Coin {
@@ -326,10 +334,9 @@ pub(super) fn is_from_us(of: DocumentKind, sign: i64) -> bool {
     if sown(Fault::KeptBackOnTheOtherSide) {
         return sign > 0;
     }
-    match of {
-        DocumentKind::SalesInvoice | DocumentKind::CreditNote => true,
-        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote => false,
-        _ => sign > 0,
+    match of.turnover() {
+        Some(side) => side == TradeSide::Sales,
+        None => sign > 0,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::money::{Money, Quantity};
+use crate::parts::under::Under;
 use books::access::Business;
 use books::chart::Chart;
 use books::tax_codes::{TaxCodes, kept_as};
@@ -29,13 +30,14 @@ pub(crate) fn figures(
     (exchange, rates_of): (&Exchange<'_>, Day),
 ) -> Result<Vec<LineFigures>> {
     let known = Currency::known(exchange.currency, "what is asked for")?;
+    let under = Under::kept(asked.under, &business.settings);
     let terms = Terms {
         coin: Coin { decimals: known.decimals(), rounding: exchange.rounding },
-        rounding: business.settings.tax_rounding,
+        rounding: under.tax_rounding,
         inclusive: true,
         exchange: exchange.rate,
         rates_of,
-        tolerance: business.settings.tax_override_tolerance.0,
+        tolerance: under.tolerance(),
     };
     let lines: Vec<Taxable<'_>> = asked
         .lines

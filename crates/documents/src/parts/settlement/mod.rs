@@ -27,6 +27,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::Faults;
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
+use crate::parts::under::Under;
 use actions::{Allocate, Deallocate};
 use allocating::{AllocationAsked, Touch};
 use books::Leaving;
@@ -76,6 +77,9 @@ pub struct MoneyAsked {
     pub(crate) notes: Option<String>,
     pub(crate) lines: Vec<DirectLineAsked>,
     pub(crate) allocations: Vec<AllocationAsked>,
+    /// What its lines are computed under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) under: Option<Under>,
     /// What the version before it named.
     #[serde(skip)]
     pub(crate) held: Held,
@@ -153,6 +157,8 @@ pub struct Standing {
 
 impl<K: MoneyKind> Document for Moved<K> {
     const KIND: DocumentKind = K::KIND;
+    // An account in the company's currency takes what the rate says, and a debt is gone for it.
+    const RATE_IS_JUDGED: bool = true;
     type Asked = MoneyAsked;
     type Figures = MoneyFigures;
     type Live = Standing;
@@ -168,6 +174,9 @@ impl<K: MoneyKind> Document for Moved<K> {
         if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {
             asked.allocations.clone_from(&old.asked.allocations);
             asked.held = old.asked.lines.iter().filter_map(|line| line.tax.code()).collect();
+            asked.under = old.asked.under;
+        } else {
+            asked.under = Some(Under::of(&cx.business()?.settings)).filter(|_| !asked.lines.is_empty());
         }
         Ok(asked)
     }

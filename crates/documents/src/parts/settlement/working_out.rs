@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Rate};
 use crate::parts::country_of;
+use crate::parts::under::Under;
 use books::access::Business;
 use books::chart::{Account, Chart, SystemRole};
 use books::cx::Cx;
@@ -163,7 +164,7 @@ pub(crate) async fn settle(
         currency: &currency,
         rate: asked.exchange_rate.unwrap_or(Rate::OF_ITSELF),
         decimals: business.currency_decimals,
-        rounding: business.settings.rounding_mode.rounding(),
+        rounding: Under::kept(asked.under, &business.settings).rounding(),
     };
     let tax_date = asked.tax_date.unwrap_or(head.date);
     let figures = figures(business, asked, &references.taxes, (&exchange, tax_date));
