@@ -21,6 +21,7 @@ mod tax_months;
 mod trade_months;
 
 use crate::clock::Instant;
+use crate::database::Session;
 use crate::error::Result;
 use crate::ids::BusinessId;
 use crate::remembered::{self, Changes};
@@ -122,7 +123,7 @@ impl Desk {
     }
 
     /// A new transaction begins: versions are to be compared anew.
-    pub async fn new_batch(&self, connection: &impl ConnectionTrait) -> Result<()> {
+    pub async fn new_batch(&self, session: &Session) -> Result<()> {
         {
             let mut inner = self.inner();
             inner.confirmed.clear();
@@ -133,7 +134,7 @@ impl Desk {
                 inner.companies.clear();
             }
         }
-        let batch = writing::begin(connection).await?;
+        let batch = writing::begin(session).await?;
         *self.batch() = batch;
         Ok(())
     }
