@@ -25,6 +25,8 @@ impl std::fmt::Debug for Pool {
 
 struct Inner {
     target: Target,
+    /// How many connections there are at most.
+    most: usize,
     /// How long each answer is waited for.
     longest: Duration,
     health: Arc<Health>,
@@ -72,8 +74,14 @@ impl Pool {
     }
 
     fn of(target: Target, longest: Duration, health: Arc<Health>, most: usize) -> Self {
-        let places = Arc::new(Semaphore::new(most.max(1)));
-        Self(Arc::new(Inner { target, longest, health, places, idle: Mutex::default() }))
+        let most = most.max(1);
+        let places = Arc::new(Semaphore::new(most));
+        Self(Arc::new(Inner { target, most, longest, health, places, idle: Mutex::default() }))
+    }
+
+    /// How many connections there are at most.
+    pub fn most(&self) -> usize {
+        self.0.most
     }
 
     /// A connection of the caller's own until it is dropped.

@@ -278,7 +278,7 @@ impl Goods {
             lines.into_iter().map(|line| ((line.date, line.sequence), (line.cost, line.was_missing))).collect();
         for (at, fact) in facts.iter().enumerate() {
             let row = &fact.row;
-            if fact.cancelled.is_some() || !fact.is_listed() {
+            if fact.cancelled.is_some() || !fact.is_kept_with_its_cost() {
                 continue;
             }
             if let Some((cost, was_missing)) = kept.remove(&(row.date, row.place)) {

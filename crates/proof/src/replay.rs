@@ -50,7 +50,7 @@ impl Fact {
     }
 
     /// Whether what it cost is kept: of whatever moves goods, and of a change of the standard cost by a document.
-    pub(super) fn is_listed(&self) -> bool {
+    pub(super) fn is_kept_with_its_cost(&self) -> bool {
         let by_document = self.row.kind == FactKind::Standard && self.row.line_id != self.row.item_id;
         self.comes_in() || self.goes_out() || by_document
     }

@@ -15,6 +15,8 @@ const TRIES: usize = 20;
 impl Database {
     /// So many snapshots at most that see a company as it is at one moment; one at least.
     pub async fn snapshots(&self, company: BusinessId, most: usize) -> Result<Vec<Session>> {
+        // One place stays free, for whoever asks beside it.
+        let most = most.min(self.read.places().saturating_sub(1));
         let mut alike = vec![self.snapshot().await?];
         match &self.engine {
             Engine::Postgres(_) if most > 1 => {

@@ -301,6 +301,14 @@ impl Reads {
         }
     }
 
+    /// How many read at once at most. Whoever holds all of them waits for himself.
+    pub fn places(&self) -> usize {
+        match self {
+            Self::Sqlite(reads) => reads.places(),
+            Self::Postgres(reads) => reads.places(),
+        }
+    }
+
     /// A transaction that sees the books as they are now. Its questions end when those asked here do.
     pub async fn snapshot(&self) -> Result<Session, DbErr> {
         match self {

@@ -149,6 +149,10 @@ impl Reads {
         Self { until: Some(end), ..self.clone() }
     }
 
+    pub fn places(&self) -> usize {
+        self.pool.most()
+    }
+
     pub async fn snapshot(&self) -> Result<Session, DbErr> {
         // To connect takes a lot of room, and hardly ever happens.
         let lease = Box::pin(by(self.until, async { Ok(self.pool.snapshot().await?) })).await?;

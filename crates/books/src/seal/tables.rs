@@ -171,12 +171,11 @@ impl Signing {
     /// What a column holds.
     fn put_part(&mut self, tag: u16, of: Signed, bytes: &[u8]) {
         self.put(&tag.to_le_bytes());
-        match u8::try_from(bytes.len()).ok().filter(|length| *length < u8::MAX) {
-            Some(length) => self.put(&[of as u8, length]),
-            None => {
-                self.put(&[of as u8, u8::MAX]);
-                self.put(&bytes.len().to_le_bytes());
-            }
+        if let Some(length) = u8::try_from(bytes.len()).ok().filter(|length| *length < u8::MAX) {
+            self.put(&[of as u8, length]);
+        } else {
+            self.put(&[of as u8, u8::MAX]);
+            self.put(&bytes.len().to_le_bytes());
         }
         self.put(bytes);
     }
@@ -329,7 +328,9 @@ impl Table {
             Some(own) => {
                 let mut signing = self.signing(seals, own);
                 self.sign(&mut signing, values);
-                beside.iter().for_each(|line| LINES.sign(&mut signing, line));
+                for line in beside {
+                    LINES.sign(&mut signing, line);
+                }
                 let tag = signing.tag();
                 let tag = tag.as_ref().iter().take(TAG);
                 Ok(STANDARD_NO_PAD.encode(own.iter().chain(tag).copied().collect::<Vec<u8>>()))

@@ -387,6 +387,10 @@ impl Reads {
         Self { readers: self.readers.clone(), until: Some(end) }
     }
 
+    pub fn places(&self) -> usize {
+        self.readers.most
+    }
+
     pub async fn snapshot(&self) -> Result<Snapshot, DbErr> {
         let (begun, told) = oneshot::channel();
         let (readers, until) = (self.readers.clone(), self.until);
