@@ -17,5 +17,5 @@ mod taking;
 mod taxes;
 
 pub use place::Place;
-pub use rows::{Beside, Hand, Progress};
+pub use rows::{Hand, Progress, Written};
 pub use taking::{Columns, Kept, Seals, Taken, check_same, compare, finish, put, remove_unfinished, step_up, take};

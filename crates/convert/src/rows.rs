@@ -3,6 +3,7 @@
 use crate::lean::Lean;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, QueryResult, Statement, TransactionTrait, Value};
+use std::collections::BTreeMap;
 
 /// As many rows as are read at once.
 const PORTION: u64 = 500;
@@ -11,18 +12,18 @@ const AT_ONCE: usize = 50;
 /// As many portions as are committed at once.
 const COMMITTED: usize = 40;
 
-/// Rows of another table that belong to a row.
-pub type Beside = Vec<QueryResult>;
+/// A row as the new books keep it: the value of each column.
+pub type Written = BTreeMap<String, Value>;
 
 /// Who seals rows on their way.
 pub trait Hand {
-    /// The seal of a row; none where rows of its table have none.
-    fn seal(&mut self, table: &str, row: &QueryResult, beside: &[QueryResult]) -> Result<Option<String>, DbErr>;
+    /// The seal of a row; none where rows of its table have none. `beside` are rows of another table that belong to it.
+    fn seal(&mut self, table: &str, row: &Written, beside: &[Written]) -> Result<Option<String>, DbErr>;
 }
 
 /// Nobody does.
 impl Hand for () {
-    fn seal(&mut self, _: &str, _: &QueryResult, _: &[QueryResult]) -> Result<Option<String>, DbErr> {
+    fn seal(&mut self, _: &str, _: &Written, _: &[Written]) -> Result<Option<String>, DbErr> {
         Ok(None)
     }
 }
@@ -108,18 +109,17 @@ pub(crate) async fn copy(
             let beside = if over.sealed && table == "entries" { lines_of(from, &portion).await? } else { Vec::new() };
             let mut rows = Vec::with_capacity(portion.len());
             for (place, row) in portion.iter().enumerate() {
-                let mut values: Vec<Value> = over
-                    .columns
-                    .iter()
-                    .map(|name| over.lean.value(name, value(row, name)?))
-                    .collect::<Result<_, _>>()?;
-                if over.sealed {
+                let mut row = written_as(row, &over.lean)?;
+                let seal = if over.sealed {
                     let own = beside.get(place).map_or(&[][..], Vec::as_slice);
-                    let seal = hand.seal(table, row, own)?;
                     let none = || DbErr::Custom(format!("nobody seals the rows of {table}"));
-                    values.push(seal.ok_or_else(none)?.into());
-                }
-                rows.push(values);
+                    Some(hand.seal(table, &row, own)?.ok_or_else(none)?)
+                } else {
+                    None
+                };
+                let missing = |name: &String| DbErr::Custom(format!("a row answers no {name}"));
+                let values = over.columns.iter().map(|name| row.remove(name).ok_or_else(|| missing(name)));
+                rows.push(values.chain(seal.map(|seal| Ok(seal.into()))).collect::<Result<Vec<Value>, _>>()?);
             }
             done += i64::try_from(rows.len()).map_err(|error| DbErr::Custom(error.to_string()))?;
             insert(&transaction, table, &written, rows).await?;
@@ -130,9 +130,16 @@ pub(crate) async fn copy(
     Ok(done)
 }
 
+/// A row of before as the new books keep it.
+fn written_as(row: &QueryResult, lean: &Lean) -> Result<Written, DbErr> {
+    let row = row.try_as_proxy_row().ok_or_else(|| DbErr::Custom("a row answers nothing".into()))?;
+    row.values.iter().map(|(name, value)| Ok((name.clone(), lean.value(name, value.clone())?))).collect()
+}
+
 /// The lines of each of these entries.
-async fn lines_of(from: &DatabaseConnection, entries: &[QueryResult]) -> Result<Vec<Beside>, DbErr> {
-    let mut all: Vec<Beside> = entries.iter().map(|_| Vec::new()).collect();
+async fn lines_of(from: &DatabaseConnection, entries: &[QueryResult]) -> Result<Vec<Vec<Written>>, DbErr> {
+    let lean = Lean::of("entry_lines");
+    let mut all: Vec<Vec<Written>> = entries.iter().map(|_| Vec::new()).collect();
     let mut at = 0;
     while at < entries.len() {
         let company = value(&entries[at], "business_id")?;
@@ -160,7 +167,7 @@ async fn lines_of(from: &DatabaseConnection, entries: &[QueryResult]) -> Result<
             if place == end {
                 return Err(DbErr::Custom("a line of the ledger belongs to no entry".into()));
             }
-            all[place].push(line);
+            all[place].push(written_as(&line, &lean)?);
         }
         at = end;
     }

@@ -8,13 +8,13 @@ use crate::config::{self, Settings, Source};
 use crate::console::{failed, misused, say, warn};
 use crate::{private, serve};
 use config::Secret;
-use convert::{Hand, Place, Seals, Taken};
+use convert::{Hand, Place, Seals, Taken, Written};
 use ledger_core::books::verify::Progress;
 use ledger_core::clock::{Clock, Instant};
 use ledger_core::database::Purpose;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Kept, Ledger, Off, Sealer};
-use sea_orm::{DbErr, QueryResult};
+use sea_orm::DbErr;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ fn shows() -> impl Fn(&str, i64, i64) + Send + Sync {
 struct Sealing(Sealer);
 
 impl Hand for Sealing {
-    fn seal(&mut self, table: &str, row: &QueryResult, beside: &[QueryResult]) -> Result<Option<String>, DbErr> {
+    fn seal(&mut self, table: &str, row: &Written, beside: &[Written]) -> Result<Option<String>, DbErr> {
         self.0.seal(table, row, beside).map_err(|error| DbErr::Custom(explain(&error)))
     }
 }

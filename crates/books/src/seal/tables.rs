@@ -21,6 +21,7 @@ use sea_orm::{
     ColumnTrait, ConnectionTrait, EntityTrait, IdenStatic, Iterable, PrimaryKeyToColumn, QueryResult, Value,
 };
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,9 +269,13 @@ impl Table {
 
     /// What a row says; nothing where a column holds what it cannot.
     pub fn read(&self, row: &QueryResult) -> Option<Vec<Value>> {
-        let row = row.try_as_proxy_row()?;
+        self.values(&row.try_as_proxy_row()?.values)
+    }
+
+    /// The same of the values of all columns.
+    pub fn values(&self, row: &BTreeMap<String, Value>) -> Option<Vec<Value>> {
         let value = |column: &Column| {
-            let value = row.values.get(column.name)?;
+            let value = row.get(column.name)?;
             let is_own = matches!(
                 (column.kind, value),
                 (Kind::Uuid, Value::Uuid(_))

@@ -21,7 +21,7 @@ use crate::ids::{BusinessId, RecordId};
 use crate::keys::Keys;
 use ::books::installation::{self, Sealed};
 use schema::business;
-use sea_orm::{ConnectionTrait, EntityTrait, QueryOrder, QueryResult, Statement};
+use sea_orm::{ConnectionTrait, EntityTrait, QueryOrder, Statement, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -99,6 +99,9 @@ pub async fn prove(
     Ok(findings)
 }
 
+/// A row as the new books keep it: the value of each column.
+type Written = BTreeMap<String, Value>;
+
 /// Seals rows on their way into new books.
 pub struct Sealer {
     seals: Seals,
@@ -112,12 +115,12 @@ impl Sealer {
     }
 
     /// The seal of a row, where rows of its table have one. `beside` are rows of another table that belong to it.
-    pub fn seal(&mut self, table: &str, row: &QueryResult, beside: &[QueryResult]) -> Result<Option<String>> {
+    pub fn seal(&mut self, table: &str, row: &Written, beside: &[Written]) -> Result<Option<String>> {
         let Some(table) = TABLES.iter().find(|known| known.name == table) else { return Ok(None) };
         let unreadable = || Error::internal(format!("a row of {} cannot be read", table.name));
-        let values = table.read(row).ok_or_else(unreadable)?;
+        let values = table.values(row).ok_or_else(unreadable)?;
         let lines = &crate::books::seal::tables::LINES;
-        let beside: Option<Vec<_>> = beside.iter().map(|line| lines.read(line)).collect();
+        let beside: Option<Vec<_>> = beside.iter().map(|line| lines.values(line)).collect();
         let seal = table.seal(&self.seals, &self.salt, &values, &beside.ok_or_else(unreadable)?)?;
         let sums = self.sums.entry(table.company(&values)).or_default();
         sums.of_table(table.name).add(&self.seals, table.name, &seal);
