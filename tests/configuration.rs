@@ -62,7 +62,7 @@ fn dialects_change_without_a_connection_dropped() {
     eventually("the change to B", || (ask("/a/api/Businesses") == 404 && ask("/api/businesses") == 401).then_some(()));
 
     // A broken file changes nothing, and the log says why.
-    std::fs::write(&custom, r#"{"Dialect": "C"}"#).unwrap();
+    std::fs::write(&custom, r#"{"Dialect": "None"}"#).unwrap();
     server.signal("HUP");
     eventually("the complaint in the log", || server.log().contains("config_reload_failed").then_some(()));
     assert_eq!(ask("/api/businesses"), 401);

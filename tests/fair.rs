@@ -153,7 +153,9 @@ fn who_reads_for_longer_than_their_share_of_a_minute_is_told_when_to_come_again(
 /// A page is whole or it is refused: who would take one that was cut short for all there is, never asks for the rest.
 #[test]
 fn a_page_with_more_lines_than_an_answer_holds_says_how_to_ask_for_them() {
-    let server = Server::start(Engine::Sqlite, Options::default()).expect("SQLite needs nothing");
+    // Fifty thousand lines take a program that is built without optimisation, beside others, as long as they take.
+    let custom = Some(r#"{"Limits": {"Request": "30m", "ReadTime": "24h"}}"#.to_owned());
+    let server = Server::start(Engine::Sqlite, Options { custom, ..Options::default() }).expect("SQLite needs nothing");
     let company = server.company();
     let (rent, bank) = (company.account("6200"), company.account("1010"));
     let mut lines = vec![json!({"accountId": rent, "debit": "1.00"}); 999];

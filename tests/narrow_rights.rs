@@ -1,6 +1,7 @@
 //! Narrow rights: whatever reads a document into another asks for the right to view it, and whatever settles for that to
 //! allocate; and where colleagues come from is the audit log's to tell.
 
+use crate::harness::people::fresh_email;
 use crate::harness::server::{Company, DIALECTS};
 use crate::harness::shop::{Shop, id};
 use crate::harness::{Dialect, on_both_engines};
@@ -95,6 +96,18 @@ on_both_engines! {
             assert!(narrow["address"].is_null() && narrow["userId"].is_string(), "{narrow}");
             let wide = seen(&only(&company, &[("party", &["view"]), ("audit", &["view"])]));
             assert_eq!(wide["address"], "127.0.0.1");
+        }
+    }
+
+    fn addresses_of_people_are_told_to_whoever_may_view_them(server) {
+        for dialect in DIALECTS {
+            let company = server.company();
+            let email = fresh_email("caller");
+            let (_, member) = company.joined(&email, &company.permission("bookkeeper"), "a ferry at first light");
+            member.ask(dialect, "GET", "parties", "", None).expect(200);
+            let told = |of: &Company<'_>| of.say(dialect, of.request_at(dialect, "GET", "dialect-usage")).expect(200).answer.text;
+            assert!(!told(&only(&company, &[("dialectUsage", &["view"])])).contains(&email));
+            assert!(told(&only(&company, &[("dialectUsage", &["view"]), ("user", &["view"])])).contains(&email));
         }
     }
 }

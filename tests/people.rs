@@ -1,6 +1,6 @@
 //! People: who is in a company, what they may do, keys for programs, and the second factor.
 
-use crate::harness::people::{ACCEPT, code, fresh_email};
+use crate::harness::people::{ACCEPT, code, fresh_email, next_step, this_step};
 use crate::harness::server::{Company, DIALECTS, authorised};
 use crate::harness::{Dialect, Options, Request, Server, on_both_engines};
 use serde_json::{Value, json};
@@ -546,12 +546,10 @@ on_both_engines! {
         assert_eq!((&wrong["status"], wrong["body"]["errors"].get("currentPassword").is_some()), (&json!(400), true));
         let begun = own("POST", "/totp", json!({"currentPassword": PASSWORD}));
         let secret = payload(&begun)["authenticator"]["secret"].as_str().unwrap().to_owned();
-        // By the server's clock.
-        let made: ledger_core::clock::Instant = serde_json::from_value(who["createdAt"].clone()).unwrap();
-        let now = u64::try_from(made.micros()).unwrap() / 30_000_000;
         // Not asked for before it is confirmed.
         assert_eq!(login(server, email, PASSWORD, None).0, 200);
         assert_eq!(own("POST", "/totp-confirmation", json!({"code": "000 00"}))["status"], 409);
+        let now = this_step();
         let confirmed = own("POST", "/totp-confirmation", json!({"code": code(&secret, now)}));
         assert_eq!((&confirmed["status"], &payload(&confirmed)["twoFactorEnabled"], &payload(&confirmed)["authenticator"]), (&json!(200), &json!(true), &Value::Null));
         assert_eq!(login(server, email, PASSWORD, None).1, "totp_required");
@@ -560,8 +558,9 @@ on_both_engines! {
         assert_eq!(wrong.2, login(server, email, "not the password", Some("000000")).2);
         // The code that confirmed is spent, the next one is good once.
         assert_eq!(login(server, email, PASSWORD, Some(&code(&secret, now))).0, 401);
-        assert_eq!(login(server, email, PASSWORD, Some(&code(&secret, now + 1))).0, 200);
-        assert_eq!(login(server, email, PASSWORD, Some(&code(&secret, now + 1))).0, 401);
+        let next = next_step(now);
+        assert_eq!(login(server, email, PASSWORD, Some(&code(&secret, next))).0, 200);
+        assert_eq!(login(server, email, PASSWORD, Some(&code(&secret, next))).0, 401);
         let shown = company.ask(Dialect::B, "GET", "users", &format!("/{}", who["id"].as_str().unwrap()), None).expect(200);
         assert_eq!(shown.data["twoFactorEnabled"], true);
         assert!(shown.data["lastLoginAt"].is_string() && !shown.answer.text.contains(&secret));
@@ -570,7 +569,7 @@ on_both_engines! {
         assert_eq!(login(server, email, PASSWORD, None).0, 200);
         // Whoever loses their authenticator asks the operator.
         let secret = payload(&own("POST", "/totp", json!({"currentPassword": PASSWORD})))["authenticator"]["secret"].as_str().unwrap().to_owned();
-        assert_eq!(own("POST", "/totp-confirmation", json!({"code": code(&secret, now)}))["status"], 200);
+        assert_eq!(own("POST", "/totp-confirmation", json!({"code": code(&secret, this_step())}))["status"], 200);
         assert_eq!(login(server, email, PASSWORD, None).1, "totp_required");
         assert!(server.command(&["user", "reset-totp", email], "").status.success());
         assert_eq!(login(server, email, PASSWORD, None).0, 200);

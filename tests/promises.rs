@@ -344,7 +344,8 @@ on_both_engines! {
             let clerk = ask("?dialect=B").iter().find(|one| one["agent"] == "reporting").unwrap()["userId"].clone();
             assert_eq!(told(&format!("?dialect=A&userId={}", clerk.as_str().unwrap())), [shop]);
             assert_eq!(told("?since=2999-01-01T00:00:00Z"), Vec::<String>::new());
-            company.say(dialect, company.request_at(dialect, "GET", "dialect-usage?dialect=C")).expect(400);
+            company.say(dialect, company.request_at(dialect, "GET", "dialect-usage?dialect=b")).expect(400);
+            assert_eq!(told("?dialect=Z"), Vec::<String>::new(), "nobody speaks it");
             // Whoever is no operator does not see what others do.
             let request = clerk_company.request_at(dialect, "GET", "dialect-usage");
             clerk_company.say(dialect, request).expect(403);

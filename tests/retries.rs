@@ -1,8 +1,10 @@
 //! A request that is repeated is answered as the first time, whatever happened to the server in between.
 
 use crate::harness::books::behind_the_back;
+use crate::harness::http::Request;
+use crate::harness::people::{ACCEPT, fresh_email};
 use crate::harness::process::fresh_folder;
-use crate::harness::server::{Company, DIALECTS, Said};
+use crate::harness::server::{Company, DIALECTS, Said, authorised};
 use crate::harness::{Dialect, Engine, Options, Server, on_both_engines};
 use serde_json::{Value, json};
 
@@ -27,6 +29,40 @@ fn with_secret(engine: Engine, place: &(std::path::PathBuf, Option<String>), sec
 }
 
 on_both_engines! {
+    fn an_invitation_that_was_accepted_is_answered_once_more_by_its_key(server) {
+        let company = server.company();
+        for (dialect, path) in ACCEPT {
+            let email = fresh_email("lost-answer");
+            let code = company.invite(dialect, &email, &company.permission("bookkeeper")).expect(201).data["invitationCode"].clone();
+            let accept = |path: &str, key: Option<&str>, password: &str| {
+                let request = authorised(Request::new("POST", path), code.as_str().unwrap());
+                let request = match key {
+                    Some(key) => request.header("Idempotency-Key", key),
+                    None => request,
+                };
+                server.send(&request.json(&json!({"password": password})))
+            };
+            accept(path, Some(&"k".repeat(256)), "a ferry at first light").expect(400);
+            let first = Said::of(dialect, accept(path, Some("lost"), "a ferry at first light").expect(200));
+            assert!(!is_replay(&first), "{email}");
+            // In whichever dialect.
+            for (other, path) in ACCEPT {
+                let again = Said::of(other, accept(path, Some("lost"), "a ferry at first light").expect(200));
+                assert!(is_replay(&again) && again.data == first.data, "{}", again.answer.text);
+                // Another password is another request, another key or none finds nothing: the code is used up.
+                accept(path, Some("lost"), "a ferry at last light").expect(422);
+                accept(path, Some("found"), "a ferry at first light").expect(401);
+                accept(path, None, "a ferry at first light").expect(401);
+            }
+            server.login(&email, "a ferry at first light");
+        }
+        // The key of one invitation is not that of another.
+        let code = company.invite(Dialect::B, &fresh_email("other"), &company.permission("bookkeeper")).expect(201).data["invitationCode"].clone();
+        let request = authorised(Request::new("POST", ACCEPT[0].1), code.as_str().unwrap()).header("Idempotency-Key", "lost");
+        let own = Said::of(Dialect::A, server.send(&request.json(&json!({"password": "a ferry at first light"}))).expect(200));
+        assert!(!is_replay(&own));
+    }
+
     fn a_new_secret_for_tokens_forgets_no_request(server) {
         let folder = fresh_folder("server");
         let first = with_secret(server.engine, &(folder.clone(), None), "the secret of yesterday, which is long enough");

@@ -110,7 +110,7 @@ pub(crate) fn unpacked_contents(server: &Server, business: &str) -> Vec<String> 
 
 impl Place {
     /// As the engine writes it in a statement.
-    fn identifier(&self, id: &str) -> String {
+    pub(crate) fn identifier(&self, id: &str) -> String {
         if self.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) }
     }
 
@@ -180,7 +180,7 @@ impl Place {
     pub(crate) fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::default();
         let proved = self.runtime.block_on(async {
-            let companies = self.ledger.verify(None, 2, &Progress::default()).await;
+            let companies = self.ledger.verify(None, 2, &[], &Progress::default()).await;
             (companies, self.ledger.verify_installation().await)
         });
         let mut checks = Vec::new();
@@ -204,7 +204,7 @@ impl Place {
     /// What one check of the proof of one company finds.
     pub(crate) fn findings(&self, company: &Company<'_>, check: &str) -> Vec<String> {
         let business = BusinessId::parse(&company.id).unwrap();
-        let proofs = self.runtime.block_on(self.ledger.verify(Some(business), 2, &Progress::default())).unwrap();
+        let proofs = self.runtime.block_on(self.ledger.verify(Some(business), 2, &[], &Progress::default())).unwrap();
         let checks = proofs.into_iter().flat_map(|proof| proof.verdict.checks).filter(|one| one.id == check);
         checks.flat_map(|one| one.findings).collect()
     }
@@ -212,7 +212,7 @@ impl Place {
     /// The tables that the proof of one company finds something wrong with.
     pub(crate) fn wrong_of(&self, company: &Company<'_>) -> BTreeSet<String> {
         let business = BusinessId::parse(&company.id).unwrap();
-        let proofs = self.runtime.block_on(self.ledger.verify(Some(business), 2, &Progress::default())).unwrap();
+        let proofs = self.runtime.block_on(self.ledger.verify(Some(business), 2, &[], &Progress::default())).unwrap();
         let checks = proofs.into_iter().flat_map(|proof| proof.verdict.checks).filter(|check| !check.ok);
         let tables = checks.flat_map(|check| check.findings).filter_map(|one| Some(one.split_once(": ")?.0.to_owned()));
         tables.collect()

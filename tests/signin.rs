@@ -1,7 +1,7 @@
 //! Signing in: sessions, passwords, guesses, keys, second factors, and files that are their owner's alone.
 
 use crate::harness::books::{behind_the_back, connected};
-use crate::harness::people::{ACCEPT, code, fresh_email};
+use crate::harness::people::{ACCEPT, code, fresh_email, next_step, this_step};
 use crate::harness::process::{eventually, fresh_folder};
 use crate::harness::server::{Company, DIALECTS, OWNER_EMAIL, OWNER_PASSWORD, Said, authorised, run};
 use crate::harness::{Dialect, Engine, Options, Request, Server, on_both_engines};
@@ -91,24 +91,14 @@ fn key_of<'s>(company: &Company<'s>, email: &str, name: &str) -> (Company<'s>, S
     (program, format!("/{}", made["id"].as_str().unwrap()))
 }
 
-/// The step of codes that the server is in.
-fn step(server: &Server, email: &str) -> u64 {
-    let session =
-        login_from(server, Dialect::B, "127.0.0.1", &json!({"name": email, "password": PASSWORD})).expect(200);
-    let listed = own(server, Dialect::B, session.data["token"].as_str().unwrap(), "GET", "/sessions", None).expect(200);
-    let made = serde_json::from_value(listed.data["items"][0]["createdAt"].clone());
-    let made: ledger_core::clock::Instant = made.unwrap();
-    u64::try_from(made.micros()).unwrap() / 30_000_000
-}
-
 /// Turns a second factor on. The secret, the step whose code is spent, and the recovery codes.
 pub(crate) fn with_authenticator(server: &Server, email: &str) -> (String, u64, Vec<String>) {
-    let now = step(server, email);
     let token = server.login(email, PASSWORD);
     let body = json!({"currentPassword": PASSWORD});
     let begun = own(server, Dialect::A, &token, "POST", "/totp", Some(&body)).expect(200);
     assert!(begun.data["recoveryCodes"].is_null());
     let secret = begun.data["authenticator"]["secret"].as_str().unwrap().to_owned();
+    let now = this_step();
     let confirm = json!({"code": code(&secret, now)});
     let confirmed = own(server, Dialect::B, &token, "POST", "/totp-confirmation", Some(&confirm)).expect(200);
     assert_eq!(confirmed.data["recoveryCodesLeft"], 10);
@@ -352,7 +342,7 @@ on_both_engines! {
         };
         with(None, "10.5.0.1").expect(429);
         with(Some("000000"), "10.5.0.2").expect(401);
-        with(Some(&code(&secret, spent + 1)), "10.5.0.3").expect(200);
+        with(Some(&code(&secret, next_step(spent))), "10.5.0.3").expect(200);
         with(Some(&codes[0]), "10.5.0.4").expect(200);
         // Codes are not found by whoever has the password and many addresses.
         let mut told = BTreeSet::new();
@@ -405,7 +395,7 @@ on_both_engines! {
         assert!(texts(&server, "SELECT totp_secret FROM sign_ins WHERE totp_secret IS NOT NULL").is_empty());
         let hidden = texts(&server, "SELECT totp_hidden FROM sign_ins WHERE totp_on");
         assert!(hidden.len() == 1 && !hidden[0].contains(&secret));
-        let with = json!({"name": email, "password": PASSWORD, "totpCode": code(&secret, spent + 1)});
+        let with = json!({"name": email, "password": PASSWORD, "totpCode": code(&secret, next_step(spent))});
         login_from(&server, Dialect::B, "127.0.0.1", &with).expect(200);
     }
 

@@ -1,7 +1,7 @@
 //! Tampering that the server writes over, and books that come under another master key.
 
 use crate::harness::books::behind_the_back;
-use crate::harness::people::code;
+use crate::harness::people::{code, next_step};
 use crate::harness::process::eventually;
 use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, authorised};
 use crate::harness::{Dialect, Engine, Options, Request, Server};
@@ -292,7 +292,7 @@ fn books_come_under_another_master_key(engine: Engine) {
         let said = json!({"name": email, "password": PASSWORD, "totpCode": code});
         login_from(&server, Dialect::B, "127.0.0.1", &said).status
     };
-    assert_eq!([with(&codes[0]), with(&code(&secret, spent + 1))], [401, 200]);
+    assert_eq!([with(&codes[0]), with(&code(&secret, next_step(spent)))], [401, 200]);
     let place = Place::under(&server, &third);
     assert!(place.wrong().is_nothing(), "{:?}", place.wrong());
     // Whoever has the old key proves nothing, and forges nothing: what it sealed is not what is sealed now.

@@ -115,6 +115,36 @@ fn what_is_kept_is_posted_to_by_its_keeper() {
 }
 
 #[test]
+fn the_proof_reckons_for_itself() {
+    // It reads what tables and words hold (its arrows allow no more); what follows from that it works out anew.
+    let of_others = ["rules::", "words::exact", "words::sown", "sown(", ".share_on(", "effective_rate("];
+    let of_rows = [".moves()", ".is_listed()", ".is_movement()", ".open()", ".taken()", ".is_touched()"];
+    let of_kinds = [".trade()", ".phase()", ".turnover()", ".is_priced()", "of_phase("];
+    absent("crates/proof/src", &[&of_others[..], &of_rows, &of_kinds].concat(), &[]);
+}
+
+#[test]
+fn kinds_of_trade_are_told_apart_in_one_place() {
+    let pairs = [
+        "DocumentKind::SalesInvoice | DocumentKind::CreditNote",
+        "DocumentKind::SalesInvoice | DocumentKind::PurchaseInvoice",
+        "DocumentKind::PurchaseInvoice | DocumentKind::DebitNote",
+        "DocumentKind::CreditNote | DocumentKind::DebitNote",
+        "DocumentKind::SalesOrder | DocumentKind::PurchaseOrder",
+    ];
+    // What proves it, and what brings books of before over, tells them apart for itself.
+    absent_in_core(&pairs, &["proof/src"]);
+}
+
+#[test]
+fn dialects_are_listed_in_one_place() {
+    absent("crates/launcher/src", &["dialect_a", "dialect_b", "DialectA", "DialectB"], &["launcher/src/dialects.rs"]);
+    let letters = ["Dialects:A", "Dialects:B", "\"/a/api", "\"/b/api", "swagger/a/", "swagger/b/"];
+    absent("crates/launcher/src", &letters, &["config/tests"]);
+    absent_in_core(&["\"A\", \"B\""], &[]);
+}
+
+#[test]
 fn who_a_party_is_aliases_say() {
     absent_in_core(
         &["PartyId.eq(", "PartyId.is_in(", "MergedIntoId.eq("],

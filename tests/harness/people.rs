@@ -3,6 +3,7 @@
 use super::http::{Answer, Request};
 use super::server::{Company, Said};
 use super::{Dialect, Server};
+use ledger_core::clock::Clock;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -47,6 +48,16 @@ impl Company<'_> {
         let request = super::server::authorised(Request::new("POST", own), token);
         self.server.send(&request.json(&json!({"invitationCode": code})))
     }
+}
+
+/// The step of codes that this machine is in, and the servers that it runs.
+pub fn this_step() -> u64 {
+    u64::try_from(Clock::system().now().micros()).unwrap() / 30_000_000
+}
+
+/// A step whose code is good at this moment, after one whose code is spent, however long ago that was.
+pub fn next_step(spent: u64) -> u64 {
+    Ord::max(this_step(), spent + 1)
 }
 
 /// The code of a secret at a step, reckoned here once more by the standard.

@@ -1,7 +1,7 @@
 //! Every figure, each beside its limit in the same run, on both engines.
 
 use crate::cluster::Cluster;
-use crate::figures::{Figure, Figures, Target};
+use crate::figures::{Figure, Figures};
 use crate::load::megabytes;
 use crate::place::{Place, Server};
 use crate::posts::Turns;
@@ -51,13 +51,8 @@ async fn at_rest(place: &Place, figures: &mut Figures) -> Result<()> {
     let server = Server::start(&database).await?;
     let started = u64::try_from(begun.elapsed().as_millis())?;
     let figure = |what: &str, unit, ours, most, told: &str| Figure {
-        engine: place.engine(),
-        what: what.to_owned(),
-        unit,
-        ours,
-        beside: None,
-        target: Target::Below(most),
         told: told.to_owned(),
+        ..Figure::alone(place.engine(), what, unit, ours, most)
     };
     figures.add(figure("start to the first log-in answered", "ms", started, 100, "with the hash of a password"));
     for document in ["/a/openapi.json", "/b/openapi.json", "/healthz"] {

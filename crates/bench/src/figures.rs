@@ -31,6 +31,12 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
+    /// One that stands beside nothing, and is at most so much.
+    pub(crate) fn alone(engine: &'static str, what: &str, unit: &'static str, ours: u64, most: u64) -> Self {
+        let (what, told) = (what.to_owned(), String::new());
+        Self { engine, what, unit, ours, beside: None, target: Target::Below(most), told }
+    }
+
     /// To the limit, in hundredths.
     fn ratio(&self) -> Option<u64> {
         self.beside.map(|(_, beside)| self.ours * 100 / beside.max(1))

@@ -193,15 +193,7 @@ pub(crate) async fn run(place: &Place, size: &Size, figures: &mut Figures) -> Re
             told: told(cold),
         });
     }
-    let alone = |what: &str, unit, ours, most| Figure {
-        engine: place.engine(),
-        what: what.to_owned(),
-        unit,
-        ours,
-        beside: None,
-        target: Target::Below(most),
-        told: String::new(),
-    };
+    let alone = |what: &str, unit, ours, most| Figure::alone(place.engine(), what, unit, ours, most);
     figures.add(alone("memory after all of them", "MB", megabytes(server.subject().process)?, 300));
     given_up(place, &server, &shop, figures).await?;
     let begun = Instant::now();

@@ -189,7 +189,7 @@ impl Rows {
         let mut traded = Vec::new();
         let entries = self.lines.chunk_by(|line, next| line.entry_number == next.entry_number);
         for (document, lines) in self.documents.iter().zip(entries) {
-            if let (Some(side), Some(line)) = (desk::side_of(document.kind), lines.first()) {
+            if let (Some(side), Some(line)) = (document.kind.turnover(), lines.first()) {
                 let more = desk::of_lines(line.business_id, (side, document.party_id), line.date, lines);
                 traded.extend(more.map_err(failed)?);
             }
@@ -199,9 +199,9 @@ impl Rows {
         insert::<entries::Entity>(connection, self.entries).await?;
         insert::<tax_facts::Entity>(connection, self.taxes).await?;
         sums.write(connection).await?;
-        desk::add_tax_months(connection, of_tax).await.map_err(failed)?;
+        desk::add_sums::<ledger_core::books::tables::tax_months::Entity>(connection, of_tax).await.map_err(failed)?;
         let traded = desk::trade_months(traded).map_err(failed)?;
-        desk::add_trade_months(connection, traded).await.map_err(failed)?;
+        desk::add_sums::<ledger_core::books::tables::trade_months::Entity>(connection, traded).await.map_err(failed)?;
         insert::<document_lines::Entity>(connection, self.traded).await?;
         insert::<open_items::Entity>(connection, self.open).await?;
         insert::<open_item_moves::Entity>(connection, self.moves).await?;

@@ -51,7 +51,7 @@ pub struct Origin {
     /// The key that speaks for them, where one does.
     pub key: Option<RecordId>,
     pub address: Option<IpAddr>,
-    /// `A` or `B`.
+    /// The dialect's letter.
     pub dialect: Option<&'static str>,
     /// The server's own name for the request.
     pub request_id: Option<String>,
@@ -129,41 +129,74 @@ pub async fn append(connection: &impl ConnectionTrait, record: audit_log::Model)
 /// What links a record to the chain.
 fn hash(seals: &Seals, row: &audit_log::Model) -> String {
     if row.keyed {
-        let mut signing = seals.sign("audit 1");
-        feed_all(row, |part| signing.feed(part));
+        let mut signing = seals.sign("audit 2");
+        // What is kept of the record is shorter than the record.
+        feed_all(row, |part| match part {
+            Part::Text(text) => signing.feed(text),
+            Part::Record(record) => signing.feed_bytes(record.as_ref().map(Packed::stored)),
+        });
         return signing.finish();
     }
     let mut digest = Digest::default();
-    feed_all(row, |part| digest.feed(part));
+    feed_all(row, |part| digest.feed(part.text()));
     digest.finish()
 }
 
+/// The same as books of before have it, over the records as they were answered.
+fn former_hash(seals: &Seals, row: &audit_log::Model) -> String {
+    let mut signing = seals.sign("audit 1");
+    feed_all(row, |part| signing.feed(part.text()));
+    signing.finish()
+}
+
+/// Whether a record is linked by this key, or by none where there was none.
+fn is_linked(seals: &Seals, row: &audit_log::Model) -> bool {
+    hash(seals, row) == *row.hash || row.keyed && former_hash(seals, row) == *row.hash
+}
+
+/// A part of what is under the hash.
+enum Part<'r> {
+    Text(Option<&'r str>),
+    /// A state of the record.
+    Record(&'r Option<Packed>),
+}
+
+impl<'r> Part<'r> {
+    fn text(&self) -> Option<&'r str> {
+        match self {
+            Self::Text(text) => *text,
+            Self::Record(record) => record.as_deref(),
+        }
+    }
+}
+
 /// Every column.
-fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Option<&str>)) {
-    feed(Some(&row.previous_hash));
-    feed(Some(&row.business_id.to_string()));
-    feed(Some(&row.sequence.to_string()));
-    feed(Some(&row.id.to_string()));
-    feed(Some(&row.at.micros().to_string()));
-    feed(row.user_id.map(|user| user.to_string()).as_deref());
-    feed(row.address.as_deref());
-    feed(row.dialect.as_deref());
-    feed(row.request_id.as_deref());
-    feed(Some(&row.action));
-    feed(Some(&row.resource));
-    feed(Some(&row.resource_id.to_string()));
-    feed(row.version_from.map(|version| version.to_string()).as_deref());
-    feed(row.version_to.map(|version| version.to_string()).as_deref());
-    feed(row.before.as_deref());
-    feed(row.after.as_deref());
+fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Part<'_>)) {
+    let mut text = |part: Option<&str>| feed(Part::Text(part));
+    text(Some(&row.previous_hash));
+    text(Some(&row.business_id.to_string()));
+    text(Some(&row.sequence.to_string()));
+    text(Some(&row.id.to_string()));
+    text(Some(&row.at.micros().to_string()));
+    text(row.user_id.map(|user| user.to_string()).as_deref());
+    text(row.address.as_deref());
+    text(row.dialect.as_deref());
+    text(row.request_id.as_deref());
+    text(Some(&row.action));
+    text(Some(&row.resource));
+    text(Some(&row.resource_id.to_string()));
+    text(row.version_from.map(|version| version.to_string()).as_deref());
+    text(row.version_to.map(|version| version.to_string()).as_deref());
+    feed(Part::Record(&row.before));
+    feed(Part::Record(&row.after));
     // Records from before there was this column, and those of clients that call their requests nothing, have one part less.
     if let Some(client) = &row.client_request_id {
-        feed(Some(client));
+        feed(Part::Text(Some(client)));
     }
     // The same of records from before they were looked for by a column of its own.
     if let Some(search) = &row.search {
-        feed(Some("search"));
-        feed(Some(search));
+        feed(Part::Text(Some("search")));
+        feed(Part::Text(Some(search)));
     }
 }
 
@@ -257,8 +290,27 @@ const MOST_PROBLEMS: usize = 100;
 
 /// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
 pub async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
+    verify_from(cx, business, Chain::default()).await
+}
+
+/// Walks the chain from a record on whose hash was kept elsewhere: what came before it is trusted.
+pub async fn verify_since(cx: &Cx<'_>, business: BusinessId, sequence: i64, kept: &str) -> Result<AuditVerdict> {
+    let at = audit_log::Entity::find_by_id((business, sequence)).one(&cx.db).await?;
+    let mut chain = Chain { last: sequence - 1, records: sequence - 1, ..Chain::default() };
+    match at {
+        Some(row) => {
+            if *row.hash != *kept {
+                chain.problems.report(sequence, "is another than it was");
+            }
+            chain.head = row.previous_hash.0;
+        }
+        None => chain.problems.report(sequence, "is missing"),
+    }
+    verify_from(cx, business, chain).await
+}
+
+async fn verify_from(cx: &Cx<'_>, business: BusinessId, mut chain: Chain) -> Result<AuditVerdict> {
     let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
-    let mut chain = Chain::default();
     let after = |sequence: i64| {
         audit_log::Entity::find()
             .filter(audit_log::Column::BusinessId.eq(business))
@@ -267,7 +319,7 @@ pub async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
             .limit(PORTION)
             .all(connection)
     };
-    let mut portion = after(0).await?;
+    let mut portion = after(chain.last).await?;
     while let Some(end) = portion.last().map(|row| row.sequence) {
         cx.pause().await?;
         // The next portion is read while this one is proved.
@@ -322,7 +374,7 @@ impl Chain {
         } else if *row.previous_hash != self.head {
             self.problems.report(row.sequence, "does not follow from the record before it");
         }
-        let era = eras.iter().position(|seals| hash(seals, &row) == *row.hash);
+        let era = eras.iter().position(|seals| is_linked(seals, &row));
         let made_with = era.filter(|_| row.keyed);
         if era.is_none() {
             self.problems.report(row.sequence, "is not what was written");
@@ -403,8 +455,20 @@ mod tests {
         for tamper in tampered {
             let mut row = whole.clone();
             tamper(&mut row);
-            assert_ne!(hash(&seals(), &row), *whole.hash, "{row:?}");
+            assert!(!is_linked(&seals(), &row), "{row:?}");
         }
+    }
+
+    #[test]
+    fn records_of_before_are_linked_by_what_was_answered_and_new_ones_by_what_is_kept() {
+        let mut of_before = sample();
+        of_before.hash = former_hash(&seals(), &of_before).into();
+        assert!(is_linked(&seals(), &of_before));
+        assert_ne!(former_hash(&seals(), &of_before), hash(&seals(), &of_before));
+        of_before.before = Some("{ }".to_owned().into());
+        assert!(!is_linked(&seals(), &of_before));
+        let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();
+        assert!(!is_linked(&other, &sample()) && is_linked(&seals(), &sample()));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! such accounts keeps both together.
 
 use crate::access::visible_business;
+use crate::among::among;
 use crate::cash::Known;
 use crate::cx::{Cx, Point};
 use crate::day::Day;
@@ -22,7 +23,7 @@ use rules::refusal::Refusal;
 use rules::roles::Roles;
 use rules::tax::TaxBasis;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide, carry};
-use schema::tables::{DocumentKind, EntryKind, documents, tax_facts};
+use schema::tables::{DocumentKind, EntryKind, TradeSide, documents, tax_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet};
 use words::sown::{Fault, sown};
@@ -107,7 +108,7 @@ async fn booked(
 ) -> Result<BTreeMap<RecordId, Vec<(Day, Key, Money)>>> {
     let rows = tax_facts::Entity::find()
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(tax_facts::Column::DocumentId.is_in(documents.iter().copied()))
+        .filter(among(cx, tax_facts::Column::DocumentId, documents.iter().copied()))
         .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry));
     let waiting = [roles.output_tax_not_due.id(), roles.input_tax_not_due.id()];
     let mut found: BTreeMap<RecordId, Vec<(Day, Key, Money)>> = BTreeMap::new();
@@ -224,9 +225,9 @@ async fn post(cx: &Cx<'_>, row: &documents::Model, day: Day, moves: BTreeMap<Key
     .map(drop)
 }
 
-const fn narration(kind: DocumentKind) -> &'static str {
-    match kind {
-        DocumentKind::SalesInvoice | DocumentKind::CreditNote => "Tax is owed as far as its document is settled",
+fn narration(kind: DocumentKind) -> &'static str {
+    match kind.turnover() {
+        Some(TradeSide::Sales) => "Tax is owed as far as its document is settled",
         _ => "Tax is claimed as far as its document is settled",
     }
 }

@@ -1,14 +1,58 @@
 //! Whoever waits for a write, and what may be said to them before it has come to its end.
 //!
 //! Owns: whether somebody still waits, and whether anything of theirs was sent to be committed. The two are one word, so
-//! that whoever leaves knows for certain: either nothing of theirs is in the books nor will be, or nobody can say.
+//! that whoever leaves knows for certain: either nothing of theirs is in the books nor will be, or nobody can say. And how
+//! long a command may go on beside others.
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use tokio::time::Instant;
 
 tokio::task_local! {
     static CLIENT: Client;
+    static SHARE: Share;
+}
+
+/// How long a command may take of what others wait for, and whether it wanted more.
+#[derive(Debug, Clone, Default)]
+pub struct Share {
+    until: Option<Instant>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Share {
+    /// As long as it likes.
+    pub fn whole() -> Self {
+        Self::default()
+    }
+
+    pub fn until(end: Instant) -> Self {
+        Self { until: Some(end), is_over: Arc::default() }
+    }
+
+    /// Whether a question was refused for it: what asked has not come to its end.
+    pub fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    fn lasts(&self) -> bool {
+        let lasts = self.until.is_none_or(|end| Instant::now() < end) && !self.is_over();
+        if !lasts {
+            self.is_over.store(true, Ordering::Release);
+        }
+        lasts
+    }
+
+    /// Does something within this share.
+    pub async fn taken_by<T>(&self, work: impl Future<Output = T>) -> T {
+        SHARE.scope(self.clone(), work).await
+    }
+}
+
+/// Whether the work at hand may ask on: somebody waits for it, and it takes no more than its share.
+pub fn goes_on() -> bool {
+    !Client::of_this_task().has_left() && SHARE.try_with(Share::lasts).unwrap_or(true)
 }
 
 /// Nothing was sent yet, and somebody waits.
@@ -75,6 +119,11 @@ impl Client {
             Err(SENT) => Sent::Again,
             Err(_) => Sent::TooLate,
         }
+    }
+
+    /// Whether it is the very same.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// The first thing that was sent was refused for certain.

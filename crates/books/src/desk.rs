@@ -21,6 +21,7 @@ mod tax_months;
 mod trade_months;
 
 use crate::clock::Instant;
+use crate::database::Session;
 use crate::error::Result;
 use crate::ids::BusinessId;
 use crate::remembered::{self, Changes};
@@ -31,14 +32,15 @@ use crate::shelf::Share;
 use company::Company;
 use facts::Facts;
 pub use gathering::{Mark, NewEntry, Rehearsed};
+pub use inserting::add_sums;
 use pending::Pending;
 use schema::tables::{books, tax_beginnings};
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySelect, QueryTrait, Statement};
 pub use standing::Standing;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-pub use tax_months::{add_tax_months, tax_months};
-pub use trade_months::{Trade, add_trade_months, of_lines, side_of, trade_months};
+pub use tax_months::tax_months;
+pub use trade_months::{Trade, of_lines, trade_months};
 
 pub struct Desk {
     inner: Mutex<Inner>,
@@ -57,6 +59,8 @@ struct Inner {
     companies: HashMap<BusinessId, Company>,
     /// Whose version was compared in this batch.
     confirmed: HashSet<BusinessId>,
+    /// Whose books the command that runs has opened.
+    touched: HashSet<BusinessId>,
     pending: Pending,
     /// How often what was pending was written.
     flushes: u64,
@@ -87,6 +91,24 @@ fn standing_of(engine: DbBackend, business: BusinessId) -> Statement {
     Statement::from_sql_and_values(engine, text, [business.into()])
 }
 
+impl Inner {
+    /// What of these companies is known, and whatever waits to be written.
+    fn forget(&mut self, companies: HashSet<BusinessId>) {
+        for company in companies {
+            self.companies.remove(&company);
+            self.confirmed.remove(&company);
+        }
+        self.pending = Pending::default();
+        self.told.clear();
+        self.rehearsed = None;
+        // They are read again where they are needed.
+        self.written.clear();
+        self.founded.clear();
+        self.planning = false;
+        self.changes = None;
+    }
+}
+
 impl Desk {
     pub fn new(seals: Seals, share: Share) -> Self {
         Self { inner: Mutex::default(), seals, batch: Mutex::default(), share }
@@ -101,7 +123,7 @@ impl Desk {
     }
 
     /// A new transaction begins: versions are to be compared anew.
-    pub async fn new_batch(&self, connection: &impl ConnectionTrait) -> Result<()> {
+    pub async fn new_batch(&self, session: &Session) -> Result<()> {
         {
             let mut inner = self.inner();
             inner.confirmed.clear();
@@ -112,7 +134,7 @@ impl Desk {
                 inner.companies.clear();
             }
         }
-        let batch = writing::begin(connection).await?;
+        let batch = writing::begin(session).await?;
         *self.batch() = batch;
         Ok(())
     }
@@ -120,6 +142,37 @@ impl Desk {
     /// Forgets everything: what is in the database may not be what was thought.
     pub fn clear(&self) {
         *self.inner() = Inner::default();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn remembers(&self, business: BusinessId) -> bool {
+        self.inner().companies.contains_key(&business)
+    }
+
+    /// How often a batch was written, of commands that only plan.
+    #[cfg(test)]
+    pub(crate) fn flushes(&self) -> u64 {
+        self.inner().flushes
+    }
+
+    /// A command begins.
+    pub fn begins(&self) {
+        self.inner().touched.clear();
+    }
+
+    /// The command that ran was taken back with all that it wrote: what is known of the books that it opened may not be so.
+    /// What is known of others is. Nobody makes a lane forget the books of another company.
+    pub fn forget_command(&self) {
+        let mut inner = self.inner();
+        let touched = std::mem::take(&mut inner.touched);
+        inner.forget(touched);
+    }
+
+    /// The batch was taken back as a whole.
+    pub fn forget_batch(&self) {
+        let mut inner = self.inner();
+        let confirmed = std::mem::take(&mut inner.confirmed);
+        inner.forget(confirmed);
     }
 
     /// How often it changed who may do what, as of this transaction.
@@ -147,8 +200,12 @@ impl Desk {
 
     /// Compares the version of a company's books, once a batch, and locks them where there are other writers.
     pub async fn open(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<bool> {
-        if self.inner().confirmed.contains(&business) {
-            return Ok(true);
+        {
+            let mut inner = self.inner();
+            inner.touched.insert(business);
+            if inner.confirmed.contains(&business) {
+                return Ok(true);
+            }
         }
         let asked = standing_of(connection.get_database_backend(), business);
         let Some(row) = books::Entity::find().from_raw_sql(asked).one(connection).await? else { return Ok(false) };
@@ -181,6 +238,7 @@ impl Desk {
         }
         let company = Company::read(&self.seals, row)?;
         let mut inner = self.inner();
+        inner.touched.insert(business);
         inner.confirmed.insert(business);
         inner.companies.insert(business, company);
         inner.founded.push(business);

@@ -3,6 +3,7 @@
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
+use schema::aliases::Aliases;
 use schema::some::is_draft;
 use schema::tables::documents::{self as table, Column};
 use schema::tables::mentions;
@@ -17,8 +18,13 @@ pub(crate) fn contains(column: impl ColumnTrait, part: &str) -> SimpleExpr {
 
 /// What a posted document names its entries move. A draft's own fields are JSON, in which an identifier stands as it
 /// is written.
-pub fn named_by_draft(id: RecordId) -> Condition {
+fn named_by_draft(id: RecordId) -> Condition {
     Condition::all().add(is_draft()).add(contains(Column::Content, &format!("\"{id}\"")))
+}
+
+/// The same of a party, whatever name it is written under.
+pub fn party_named_by_draft(aliases: &Aliases, id: RecordId) -> Condition {
+    Condition::all().add(is_draft()).add(aliases.named_in(Column::Content, id))
 }
 
 /// Whether a draft names an item, a tax code or a payment term, or a document in the books ever did.

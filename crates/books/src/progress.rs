@@ -14,6 +14,7 @@ use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 pub use chain::{Chain, chains, of_documents, of_lines};
 use rules::course;
+use schema::kind::Phase;
 pub use schema::standing::{less, more, too_many};
 use schema::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
 use sea_orm::sea_query::{Expr, ExprTrait};
@@ -180,7 +181,7 @@ pub async fn promised(cx: &Cx<'_>, items: &[RecordId]) -> Result<HashMap<RecordI
         .column_as(sum(cx, left.clone()), "quantity")
         .filter(progress::Column::BusinessId.eq(cx.business_id()?))
         .filter(progress::Column::ItemId.is_in(items.iter().copied()))
-        .filter(progress::Column::Kind.is_in([DocumentKind::SalesOrder, DocumentKind::PurchaseOrder]))
+        .filter(progress::Column::Kind.is_in(DocumentKind::of_phase(Phase::Order)))
         // More than was ordered may have come of a line; it takes nothing from the others.
         .filter(left.gt(0))
         .group_by(progress::Column::ItemId)

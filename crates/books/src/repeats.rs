@@ -13,6 +13,9 @@ use std::time::Duration;
 /// A day, and what several servers may be apart in counting it.
 pub const KEPT: Duration = Duration::from_mins(24 * 60 + 30);
 
+/// Whose keys those are that somebody sent who was nobody yet.
+pub const NOBODY: UserId = UserId(Uuid::nil());
+
 /// Keeps the answers of a batch, and lets those of its users go that are too old: their keys may be used again.
 pub async fn write(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Result<()> {
     let Some(newest) = rows.iter().map(|row| row.created_at).max() else { return Ok(()) };
@@ -34,10 +37,9 @@ pub async fn write(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Resul
 /// Lets the keys of everybody go that are too old. What bounds the table is a day of writing.
 pub async fn forget(connection: &impl ConnectionTrait, now: Instant) -> Result<()> {
     let users = user::Entity::find().select_only().column(user::Column::Id).into_query();
-    Entity::delete_many()
-        .filter(Column::UserId.in_subquery(users))
-        .filter(Column::CreatedAt.lte(now.minus(KEPT)))
-        .exec(connection)
-        .await?;
+    for whose in [Column::UserId.in_subquery(users), Column::UserId.eq(NOBODY)] {
+        let old = Entity::delete_many().filter(whose).filter(Column::CreatedAt.lte(now.minus(KEPT)));
+        old.exec(connection).await?;
+    }
     Ok(())
 }

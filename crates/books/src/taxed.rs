@@ -7,7 +7,8 @@ use crate::desk::NewEntry;
 use crate::ids::{BusinessId, RecordId};
 use crate::settled::KINDS;
 use rules::tax::facts::TaxOrigin;
-use schema::tables::{DocumentKind, EntryKind};
+use schema::kind::Phase;
+use schema::tables::EntryKind;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -42,11 +43,11 @@ impl Taxed {
             noted.settled.insert(entry.document_id);
         }
         noted.settled.extend(facts.iter().filter_map(|told| told.fact.settles));
-        match entry.document {
-            DocumentKind::CreditNote | DocumentKind::DebitNote => {
+        match entry.document.phase() {
+            Some(Phase::Credit) => {
                 noted.notes.insert(entry.document_id);
             }
-            DocumentKind::SalesInvoice | DocumentKind::PurchaseInvoice if entry.kind == EntryKind::Reversal => {
+            Some(Phase::Bill) if entry.kind == EntryKind::Reversal => {
                 noted.origins.insert(entry.document_id);
             }
             _ => {}

@@ -68,6 +68,11 @@ async function enter() {
   const about = await ask('about');
   state.operations = about.operations;
   state.sides = about.sides;
+  // Two sides are both asked; of more, two are chosen.
+  for (const [index, id] of ['left', 'right'].entries()) {
+    $(id).replaceChildren(...state.sides.map((one, place) => make('option', { value: place, selected: place === index }, one.name)));
+  }
+  for (const field of document.querySelectorAll('.sides-field')) field.hidden = state.sides.length === 2;
   $('who').textContent = about.user.email;
   $('business').replaceChildren(...about.businesses.map((one) => make('option', { value: one.id }, one.name)));
   $('operations').replaceChildren(...about.operations.map((one) => make('option', { value: one.id }, one.summary)));
@@ -94,6 +99,9 @@ function show() {
 }
 
 // The form
+
+const chosen = (id) => Number($(id).value);
+const between = () => `?between=${chosen('left')},${chosen('right')}`;
 
 const operation = () => state.operations.find((one) => one.id === $('operation').value);
 
@@ -140,7 +148,7 @@ async function suggest(known, request) {
   if (known.company) wanted.business = $('business').value;
   if (known.record && $('id').value) wanted.id = $('id').value.trim();
   try {
-    const { body } = await ask('example', wanted);
+    const { body } = await ask('example' + between(), wanted);
     if (operation() === known && $('body').value === before && body) $('body').value = JSON.stringify(body, null, 2);
   } catch (error) {
     trouble('form-trouble', error);
@@ -152,9 +160,10 @@ async function offerRecords(known) {
   const list = known.resource + 'List';
   if (!state.operations.some((one) => one.id === list)) return;
   try {
-    const found = await ask('run', { operation: list, business: $('business').value, query: { pageSize: '50' } });
-    const body = JSON.parse(found.right.answer.body);
-    const items = (body.items || (body.data && body.data.items)) || [];
+    const found = await ask('run' + between(), { operation: list, business: $('business').value, query: { pageSize: '50' } });
+    const [[place]] = places(state.sides[chosen('right')].success, '').filter(([, name]) => name === 'data');
+    const data = place.split('.').filter(Boolean).reduce((at, name) => at && at[name], JSON.parse(found.right.answer.body));
+    const items = (data && data.items) || [];
     const name = (one) => [one.number, one.code, one.name, one.displayName, one.status].filter(Boolean).join(' · ');
     $('records').replaceChildren(...items.map((one) => make('option', { value: one.id }, name(one))));
     if (operation() === known && !$('id').value && items.length) $('id').value = items[0].id;
@@ -190,7 +199,7 @@ async function send() {
   $('send').textContent = 'Asking both…';
   try {
     const said = request();
-    draw(await ask('run', said), $('result'));
+    draw(await ask('run' + between(), said), $('result'));
   } catch (error) {
     trouble('form-trouble', error);
   } finally {
@@ -226,7 +235,7 @@ function draw(compared, where) {
 }
 
 function side(place, exchange, compared) {
-  const about = state.sides[place];
+  const about = state.sides[chosen(place === 0 ? 'left' : 'right')];
   const answer = exchange.answer;
   const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, exchange.curl) }, 'Copy as curl');
   const milliseconds = answer ? (answer.micros / 1000).toFixed(1) + ' ms' : '';
@@ -239,13 +248,23 @@ function side(place, exchange, compared) {
     bodyOf(answer, about, place, compared));
 }
 
+// Where what is said stands in a body, by how the dialect wraps it: pairs of a place and a name.
+function places(wrapping, place) {
+  if (typeof wrapping === 'string') return wrapping.startsWith('$') ? [[place, wrapping.slice(1)]] : [];
+  if (!wrapping || typeof wrapping !== 'object') return [];
+  return Object.entries(wrapping).flatMap(([name, member]) => places(member, place ? `${place}.${name}` : name));
+}
+
 // The body, a line for each member, with those marked that differ.
 function bodyOf(answer, about, place, compared) {
   let value;
   try { value = JSON.parse(answer.body, exact); } catch (error) { return make('pre', { class: 'body' }, answer.body || '(no body)'); }
+  const known = places(answer.status < 400 ? about.success : about.failure, '');
   const at = (path) => {
-    if (about.wraps) return path === 'message' ? 'title' : path;
-    return answer.status < 400 ? (path.startsWith('[') ? 'data' + path : path ? 'data.' + path : 'data') : path;
+    const found = known.find(([place]) => !place || path === place || path.startsWith(place + '.') || path.startsWith(place + '['));
+    if (!found) return path;
+    const rest = path.slice(found[0].length);
+    return found[1] + (found[0] || !rest || rest.startsWith('[') ? rest : '.' + rest);
   };
   const off = new Map(compared.differences.map((one) => [one.path, one.reason ? 'fair' : 'off']));
   const lines = [];
@@ -337,7 +356,7 @@ async function runAll() {
   try {
     for (const [index, said] of list.entries()) {
       $('batch').textContent = `Asking ${index + 1} of ${list.length}…`;
-      const compared = await ask('run', said);
+      const compared = await ask('run' + between(), said);
       verdicts.set(index, compared);
       counts[compared.verdict] += 1;
       drawList();

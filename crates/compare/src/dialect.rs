@@ -4,6 +4,7 @@
 use crate::curl::brief;
 use crate::neutral::{Neutral, Query};
 use crate::wire::Request;
+use crate::wrapping::Wrapping;
 use indexmap::IndexMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
@@ -88,8 +89,7 @@ pub struct Dialect {
     /// The path that all of its operations are below.
     pub base: String,
     pub operations: Arc<IndexMap<String, Operation>>,
-    /// Whether answers are wrapped in an envelope.
-    pub wraps: bool,
+    pub wrapping: Wrapping,
     /// What the body of a log-in calls who logs in.
     login_name: String,
     /// What the document's references lead to.
@@ -123,9 +123,7 @@ impl Dialect {
             operation.stem = stem;
         }
         let login: &Operation = operations.get(LOGIN).ok_or("the OpenAPI document has no operation named login")?;
-        let answered = &paths[&login.path][&login.method.to_lowercase()]["responses"]["200"];
-        let example = &answered["content"]["application/json"]["example"];
-        let wraps = example.get("success").is_some() && example.get("data").is_some();
+        let wrapping = Wrapping::of(&document)?;
         let body = login.body.as_ref().map(|body| body.example.clone()).unwrap_or_default();
         let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name);
         let login_name = names.find(|name| *name != "password").ok_or("the log-in takes no name")?.clone();
@@ -133,13 +131,19 @@ impl Dialect {
             Some(Value::Object(schemas)) => schemas,
             Some(_) | None => Map::new(),
         };
-        Ok(Self { name, base, operations: Arc::new(operations), wraps, login_name, schemas: Arc::new(schemas) })
+        Ok(Self { name, base, operations: Arc::new(operations), wrapping, login_name, schemas: Arc::new(schemas) })
     }
 
     /// The same dialect below another base.
     #[must_use]
     pub fn below(&self, base: &str) -> Self {
         Self { base: base.trim_end_matches('/').to_owned(), ..self.clone() }
+    }
+
+    /// Where its requests name their company, where they are about one.
+    pub fn company_in(&self) -> CompanyIn {
+        let named = self.operations.values().map(|operation| operation.company);
+        named.into_iter().find(|company| *company != CompanyIn::Nowhere).unwrap_or(CompanyIn::Nowhere)
     }
 
     pub fn operation(&self, id: &str) -> Result<&Operation, String> {

@@ -3,6 +3,7 @@
 use crate::declared::Declared;
 use crate::meaning::{LIFETIME, Meaning};
 use crate::twins::Twins;
+use crate::wrapping::below;
 use chrono::{DateTime, TimeDelta};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -180,10 +181,6 @@ impl Walk<'_, '_> {
             _ => false,
         }
     }
-}
-
-fn below(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 fn is_about(path: &str, left: &str, right: &str) -> bool {

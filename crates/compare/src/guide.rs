@@ -4,10 +4,20 @@ use crate::curl;
 use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
 use crate::neutral::Neutral;
 use crate::report::escape;
+use crate::translate::token_of;
+use crate::wrapping::shown;
 use indexmap::IndexMap;
+use std::sync::Arc;
 
-/// The body of the page.
-pub fn body(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
+/// The body of the page: each dialect beside each other one.
+pub fn body(dialects: &[Arc<Dialect>], shared: Option<&str>) -> String {
+    let beside = |(place, one): (usize, &Arc<Dialect>)| {
+        dialects[place + 1..].iter().map(|other| of_two(one, other, shared)).collect::<String>()
+    };
+    dialects.iter().enumerate().map(beside).collect()
+}
+
+fn of_two(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
     let mut tags: IndexMap<&str, Vec<(&Operation, &Operation)>> = IndexMap::new();
     for (id, in_a) in a.operations.iter() {
         if let Some(in_b) = b.operations.get(id) {
@@ -15,6 +25,7 @@ pub fn body(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
         }
     }
     let mut page = rules(a, b, shared);
+    let anchor = |tag: &str| format!("{}-{}-{}", anchor(&a.name), anchor(&b.name), anchor(tag));
     page += "<h2 id=\"calls\">Call by call</h2>\n<p>The body of a request and the record in its answer are the same in both dialects, to the letter, but for the log-in. Each line opens to an example.</p>\n<nav class=\"tags\">";
     for tag in tags.keys() {
         page += &format!("<a href=\"#{}\">{}</a> ", anchor(tag), escape(tag));
@@ -41,32 +52,34 @@ fn rules(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
     };
     let mut rows = String::new();
     rows += &row("base", &code(&a.base), &code(&b.base));
-    rows += &row(
-        "the company",
-        &format!("in the path: {}", code("/{businessId}/parties")),
-        &format!("in the header {}", code("X-Business-Id")),
-    );
+    let company = |dialect: &Dialect| match dialect.company_in() {
+        CompanyIn::Header => format!("in the header {}", code("X-Business-Id")),
+        CompanyIn::Path | CompanyIn::Nowhere => format!("in the path: {}", code("/{businessId}/parties")),
+    };
+    rows += &row("the company", &company(a), &company(b));
     rows += &row(
         "log-in",
         &format!("{} with {}", code(&login(a)), code(a.login_name())),
         &format!("{} with {}", code(&login(b)), code(b.login_name())),
     );
-    rows += &row(
-        "its token",
-        &format!("{}, good for {} seconds", code("data.accessToken"), code("data.expiresIn")),
-        &format!("{}, good until {}", code("token"), code("expiresAt")),
-    );
-    rows += &row("a record", &code(r#"{"success":true,"message":"OK","data":{…},"errors":null}"#), &code("{…}"));
-    rows += &row(
-        "a page",
-        &format!("{} and {}", code("data.items"), code("data.pagination")),
-        &format!("{} and {}", code("items"), code("pagination")),
-    );
-    rows += &row(
-        "a failure",
-        &code(r#"{"success":false,"message":"…","data":null,"errors":null or {field:[…]}}"#),
-        &code(r#"{"status":400,"title":"…","errors":{field:[…]}}"#),
-    );
+    let [token_a, token_b] = [a, b].map(|one| escape(&token_of(one, '"')));
+    rows += &row("its token", &token_a, &token_b);
+    let of_success = |one: &Dialect, data: &str| {
+        let word = |name: &str| if name == "data" { data.to_owned() } else { "\"OK\"".to_owned() };
+        code(&shown(&one.wrapping.success, &word))
+    };
+    rows += &row("a record", &of_success(a, "{…}"), &of_success(b, "{…}"));
+    let page = r#"{"items":[…],"pagination":{…}}"#;
+    rows += &row("a page", &of_success(a, page), &of_success(b, page));
+    let of_failure = |one: &Dialect| {
+        let word = |name: &str| match name {
+            "status" => "400".to_owned(),
+            "errors" => "{field:[…]}".to_owned(),
+            _ => "\"…\"".to_owned(),
+        };
+        code(&shown(&one.wrapping.failure, &word))
+    };
+    rows += &row("a failure", &of_failure(a), &of_failure(b));
     let shared = shared.map_or_else(String::new, |shared| {
         format!(
             "<li>{} takes requests of both: a client may keep its base URL and move one call after the other.</li>\n",
@@ -137,7 +150,7 @@ mod tests {
     #[test]
     fn every_operation_is_beside_its_twin() {
         let (a, b) = two();
-        let page = body(&a, &b, Some("/api"));
+        let page = body(&[a, b].map(Arc::new), Some("/api"));
         for (in_a, in_b) in [
             ("GET</b> /a/api/{businessId}/parties/{id}", "GET</b> /b/api/parties/{id}"),
             ("POST</b> /a/api/Users/login", "POST</b> /b/api/auth/login"),

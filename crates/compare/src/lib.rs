@@ -1,7 +1,7 @@
 //! Holds what two dialects, or two servers, answer to the same request side by side.
 //!
 //! A request is said once, without a dialect ([`neutral`]). What a dialect makes of it is read off its OpenAPI
-//! document ([`dialect`]): path, company, body. Both answers are taken out of their wrapping ([`meaning`]) and
+//! document ([`dialect`]): path, company, body. Both answers are taken out of their wrapping ([`wrapping`], [`meaning`]) and
 //! compared by path ([`difference`]); so is what they did to the books ([`pair`]). Owns: the one normaliser. Refuses:
 //! to know a resource, or anything of a dialect that its document does not say.
 
@@ -23,3 +23,4 @@ mod secrets;
 pub mod translate;
 pub mod twins;
 pub mod wire;
+pub mod wrapping;

@@ -5,6 +5,7 @@
 
 use crate::dialect::{Dialect, LOGIN, LOGIN_NAME, Operation};
 use crate::wire::{Answer, Request};
+use crate::wrapping::{place, unwrap};
 use chrono::DateTime;
 use serde_json::{Map, Value, json};
 
@@ -32,7 +33,7 @@ impl Meaning {
         let mut meaning = Self { tree: Value::Null, faults: Vec::new(), untrue: Vec::new() };
         let body = meaning.body(answer);
         let (title, errors, data) = if answer.is_success() {
-            let data = if dialect.wraps { meaning.unwrapped(operation, body) } else { body };
+            let data = meaning.unwrapped(dialect, operation, body);
             (Value::Null, Value::Null, data)
         } else if body.is_null() && answer.body.is_empty() {
             (Value::Null, Value::Null, Value::Null)
@@ -41,7 +42,7 @@ impl Meaning {
             (title, renamed(dialect, operation, errors), Value::Null)
         };
         let is_login = operation.is_some_and(|operation| operation.id == LOGIN);
-        let data = if is_login && answer.is_success() { login(answer, &data) } else { data };
+        let data = if is_login && answer.is_success() { login(dialect, answer, data) } else { data };
         meaning.tree = json!({
             "status": answer.status,
             "code": answer.header("x-error-code"),
@@ -83,59 +84,45 @@ impl Meaning {
         })
     }
 
-    fn unwrapped(&mut self, operation: Option<&Operation>, body: Value) -> Value {
+    /// What a wrapping is around, by name.
+    fn said(&mut self, wrapping: &Value, body: Value) -> Map<String, Value> {
+        let (said, faults) = unwrap(wrapping, body);
+        self.faults.extend(faults);
+        said
+    }
+
+    fn unwrapped(&mut self, dialect: &Dialect, operation: Option<&Operation>, body: Value) -> Value {
+        let wrapping = &dialect.wrapping.success;
         // Comma-separated values and lines of JSON come without an envelope.
-        let Value::Object(mut envelope) = body else { return body };
-        self.members(&envelope, &["success", "message", "data", "errors"]);
-        if envelope.get("success") != Some(&Value::Bool(true)) {
-            self.fault("success", "must be true with this status");
+        if wrapping.is_object() && !body.is_object() {
+            return body;
         }
-        if let Some(message) = operation.and_then(|operation| operation.message.as_ref())
-            && envelope.get("message").and_then(Value::as_str) != Some(message)
+        let mut said = self.said(wrapping, body);
+        if let (Some(message), Some(expected)) = (said.get("message"), operation.and_then(|one| one.message.as_ref()))
+            && message != expected
         {
-            self.fault("message", format!("must be {message}"));
+            let path = place(wrapping, "message").unwrap_or_default();
+            self.fault(&path, format!("must be {expected}"));
         }
-        if envelope.get("errors").is_some_and(|errors| !errors.is_null()) {
-            self.fault("errors", "must be null with this status");
-        }
-        envelope.shift_remove("data").unwrap_or_default()
+        said.shift_remove("data").unwrap_or_default()
     }
 
     fn failure(&mut self, dialect: &Dialect, answer: &Answer, body: &Value) -> (Value, Value) {
-        let Some(members) = body.as_object() else {
+        if !body.is_object() {
             self.fault("data", "a failure must be an object");
             return (body.clone(), Value::Null);
-        };
-        let title = if dialect.wraps {
-            self.members(members, &["success", "message", "data", "errors"]);
-            if members.get("success") != Some(&Value::Bool(false)) {
-                self.fault("success", "must be false with this status");
-            }
-            if members.get("data").is_some_and(|data| !data.is_null()) {
-                self.fault("data", "must be null with this status");
-            }
-            &body["message"]
-        } else {
-            self.members(members, &["status", "title", "errors"]);
-            if body["status"] != answer.status {
-                self.fault("status", format!("the body says {}, the answer {}", body["status"], answer.status));
-            }
-            &body["title"]
-        };
-        let errors = match &body["errors"] {
-            Value::Null => json!({}),
-            errors => errors.clone(),
-        };
-        (title.clone(), errors)
-    }
-
-    fn members(&mut self, members: &Map<String, Value>, expected: &[&str]) {
-        for name in expected.iter().filter(|name| !members.contains_key(**name)) {
-            self.fault(name, "is missing from the body");
         }
-        for name in members.keys().filter(|name| !expected.contains(&name.as_str())) {
-            self.fault(name, "does not belong into the body");
+        let wrapping = &dialect.wrapping.failure;
+        let mut said = self.said(wrapping, body.clone());
+        if let Some(status) = said.get("status").filter(|status| **status != answer.status) {
+            let path = place(wrapping, "status").unwrap_or_default();
+            self.fault(&path, format!("the body says {status}, the answer {}", answer.status));
         }
+        let errors = match said.shift_remove("errors") {
+            None | Some(Value::Null) => json!({}),
+            Some(errors) => errors,
+        };
+        (said.shift_remove("title").unwrap_or_default(), errors)
     }
 }
 
@@ -179,14 +166,15 @@ fn neutral_field<'f>(dialect: &Dialect, operation: Option<&Operation>, field: &'
 }
 
 /// What a log-in comes to: a token, and for how long.
-fn login(answer: &Answer, data: &Value) -> Value {
-    let token = ["accessToken", "token"].into_iter().find_map(|name| data[name].as_str());
-    let seconds = data["expiresIn"].as_i64().or_else(|| {
-        let ends = DateTime::parse_from_rfc3339(data["expiresAt"].as_str()?).ok()?;
+fn login(dialect: &Dialect, answer: &Answer, data: Value) -> Value {
+    let (said, _) = unwrap(&dialect.wrapping.logged_in, data);
+    let said = |name: &str| said.get(name).unwrap_or(&Value::Null);
+    let seconds = said("seconds").as_i64().or_else(|| {
+        let ends = DateTime::parse_from_rfc3339(said("until").as_str()?).ok()?;
         let now = DateTime::parse_from_rfc2822(answer.header("date")?).ok()?;
         Some((ends - now).num_seconds())
     });
-    json!({"token": token.is_some_and(|token| !token.is_empty()), LIFETIME: seconds})
+    json!({"token": said("token").as_str().is_some_and(|token| !token.is_empty()), LIFETIME: seconds})
 }
 
 /// What is left of the life of a token. Told to the second, it may be off by one or two.

@@ -13,6 +13,7 @@ use crate::neutral::Neutral;
 use crate::secrets;
 use crate::twins::Twins;
 use crate::wire::{Answer, Request, Transport};
+use crate::wrapping::unwrap;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -57,8 +58,8 @@ pub struct Exchange {
 
 impl Exchange {
     /// The token that a log-in was answered with.
-    fn token(&self) -> Result<String, String> {
-        token(self.answer.as_ref().ok_or_else(|| self.failed.clone().unwrap_or_default())?)
+    fn token(&self, dialect: &Dialect) -> Result<String, String> {
+        token(dialect, self.answer.as_ref().ok_or_else(|| self.failed.clone().unwrap_or_default())?)
     }
 }
 
@@ -235,10 +236,13 @@ impl Pair {
                 secrets::mask(&difference.path, value);
             }
         }
-        for exchange in [&mut compared.left, &mut compared.right] {
+        for (exchange, side) in [(&mut compared.left, &self.left), (&mut compared.right, &self.right)] {
             exchange.curl = secrets::masked(&exchange.curl);
             exchange.request.body = exchange.request.body.as_deref().map(secrets::masked);
             if let Some(answer) = &mut exchange.answer {
+                if compared.request.operation == LOGIN {
+                    answer.body = secrets::without_token(&side.dialect.wrapping, &answer.body);
+                }
                 answer.body = secrets::masked(&answer.body);
             }
         }
@@ -408,9 +412,9 @@ impl Pair {
     pub async fn log_in_apart(&mut self, left: (&str, &str), right: (&str, &str)) -> Result<(), String> {
         for (of_left, (login, password)) in [(true, left), (false, right)] {
             let said = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));
-            let token = self.ask(of_left, &said).await.0.token()?;
+            let answered = self.ask(of_left, &said).await.0;
             let side = if of_left { &mut self.left } else { &mut self.right };
-            side.token = Some(token);
+            side.token = Some(answered.token(&side.dialect)?);
         }
         Ok(())
     }
@@ -420,8 +424,8 @@ impl Pair {
         let request = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));
         let (left, meant_left) = self.ask(true, &request).await;
         let (right, meant_right) = self.ask(false, &request).await;
-        self.left.token = Some(left.token()?);
-        self.right.token = Some(right.token()?);
+        self.left.token = Some(left.token(&self.left.dialect)?);
+        self.right.token = Some(right.token(&self.right.dialect)?);
         let differences = between(&meant_left?, &meant_right?, &mut Latitude::Own(&mut Twins::default()));
         let (verdict, noise) = (Verdict::Equal, Vec::new());
         Ok(self.judged(Compared {
@@ -443,12 +447,11 @@ fn unanswered(path: &str, left: Result<Meaning, String>, right: Result<Meaning, 
 }
 
 /// The token that a log-in was answered with.
-pub fn token(answer: &Answer) -> Result<String, String> {
+pub fn token(dialect: &Dialect, answer: &Answer) -> Result<String, String> {
     let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
-    let places = ["/data/accessToken", "/token", "/accessToken", "/data/token"];
-    let token = places.into_iter().find_map(|place| body.pointer(place)?.as_str());
-    token.map(str::to_owned).ok_or_else(|| {
-        let title = body["title"].as_str().or(body["message"].as_str()).unwrap_or(&answer.body);
+    dialect.wrapping.token(&body).map(str::to_owned).ok_or_else(|| {
+        let (said, _) = unwrap(&dialect.wrapping.failure, body);
+        let title = said.get("title").and_then(Value::as_str).unwrap_or(&answer.body);
         format!("the log-in is answered {}: {title}", answer.status)
     })
 }

@@ -1,6 +1,7 @@
 //! Takes what nobody else may read out of what is shown.
 
 use crate::neutral::Neutral;
+use crate::wrapping::Wrapping;
 use serde_json::Value;
 
 /// Members of a body that hold a secret.
@@ -26,6 +27,15 @@ pub(crate) fn mask_request(request: &mut Neutral) {
     request.text = request.text.as_deref().map(masked);
     if let Some(authorization) = request.authorization.as_mut().filter(|given| !given.is_empty()) {
         MASK.clone_into(authorization);
+    }
+}
+
+/// What a log-in answered without its token, whatever the dialect calls it.
+pub(crate) fn without_token(wrapping: &Wrapping, body: &str) -> String {
+    let answered: Value = serde_json::from_str(body).unwrap_or_default();
+    match wrapping.token(&answered).filter(|token| !token.is_empty()) {
+        Some(token) => body.replace(token, MASK),
+        None => body.to_owned(),
     }
 }
 
@@ -64,6 +74,20 @@ fn value_of(rest: &str) -> Option<std::ops::Range<usize>> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_token_is_masked_wherever_its_dialect_has_it() {
+        let wrapping = Wrapping {
+            success: json!({"result": "$data"}),
+            logged_in: json!({"key": "$token", "until": "$until"}),
+            ..Wrapping::default()
+        };
+        let of = |body: &str| without_token(&wrapping, body);
+        assert_eq!(of(r#"{"result":{"key":"e30.e30","until":"x"}}"#), r#"{"result":{"key":"***","until":"x"}}"#);
+        for refused in [r#"{"refused":{"why":"No"}}"#, r#"{"result":{"key":""}}"#, "no JSON"] {
+            assert_eq!(of(refused), refused);
+        }
+    }
 
     #[test]
     fn what_is_reported_of_a_difference_or_a_request_is_masked_too() {

@@ -5,6 +5,7 @@ use crate::curl;
 use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
 use crate::neutral::Neutral;
 use crate::wire::Request;
+use crate::wrapping::{members, place};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -12,10 +13,10 @@ use std::sync::Arc;
 /// So many requests are translated for somebody who asks over the network.
 pub const MOST_AT_ONCE: usize = 1_000;
 
-/// The two dialects, and the base below which requests of either are taken.
+/// The dialects, and the base below which requests of any are taken.
 #[derive(Clone)]
 pub struct Translator {
-    pub dialects: [Arc<Dialect>; 2],
+    pub dialects: Vec<Arc<Dialect>>,
     pub shared: Option<String>,
 }
 
@@ -38,7 +39,7 @@ pub struct Translated {
 }
 
 impl Translator {
-    /// A command, several of them, or a HAR; at most so many requests.
+    /// A command, several of them, or a HAR; at most so many requests. Each is said once in every other dialect.
     pub fn translate(&self, text: &str, most: usize) -> Result<Vec<Translated>, String> {
         if text.trim_start().starts_with('{') {
             let har: Value =
@@ -49,7 +50,7 @@ impl Translator {
             }
             let requests = entries.iter().filter_map(|entry| har_request(entry).ok());
             let known: Vec<Translated> =
-                requests.filter_map(|(origin, request)| self.one(&origin, &request).ok()).collect();
+                requests.filter_map(|(origin, request)| self.each(&origin, &request).ok()).flatten().collect();
             if known.is_empty() {
                 return Err("no request in the HAR is of either dialect".into());
             }
@@ -59,13 +60,11 @@ impl Translator {
         if commands.len() > most {
             return Err(format!("there are {} commands; give at most {most} at once", commands.len()));
         }
-        commands
-            .into_iter()
-            .map(|command| {
-                let (origin, request) = curl::read(&command)?;
-                self.one(&origin, &request)
-            })
-            .collect()
+        let each = commands.into_iter().map(|command| {
+            let (origin, request) = curl::read(&command)?;
+            self.each(&origin, &request)
+        });
+        Ok(each.collect::<Result<Vec<_>, String>>()?.concat())
     }
 
     /// The translations as a HAR, for those who came with one.
@@ -87,35 +86,10 @@ impl Translator {
         json!({"log": {"version": "1.2", "creator": {"name": "duet translate", "version": env!("CARGO_PKG_VERSION")}, "entries": entries}})
     }
 
-    fn one(&self, origin: &str, request: &Request) -> Result<Translated, String> {
+    fn each(&self, origin: &str, request: &Request) -> Result<Vec<Translated>, String> {
         let (from, base, neutral) = self.recognised(request)?;
-        let [a, b] = &self.dialects;
-        let (from, to) = if from == 0 { (a, b) } else { (b, a) };
-        // Below the shared base a client keeps its base URL.
-        let base = match base {
-            Base::Own => to.base.clone(),
-            Base::Shared(shared) => shared,
-            Base::Foreign(prefix) => prefix,
-        };
-        let mut notes = Vec::new();
-        let (said, asked) = (from.operation(&neutral.operation)?, to.operation(&neutral.operation)?);
-        let mut neutral = neutral;
-        if asked.company != CompanyIn::Nowhere && neutral.business.is_none() {
-            neutral.business = Some("$BUSINESS".into());
-            notes.push("The command names no company: put its identifier for $BUSINESS.".into());
-        }
-        let translated = to.below(&base).render(&neutral, None, None)?;
-        notes.extend(changes(from, to, said, asked, &neutral));
-        Ok(Translated {
-            operation: neutral.operation.clone(),
-            from: from.name.clone(),
-            to: to.name.clone(),
-            curl: curl::written(origin, &translated).replace("%24BUSINESS", "$BUSINESS"),
-            request: translated,
-            neutral,
-            notes,
-            origin: origin.to_owned(),
-        })
+        let others = self.dialects.iter().enumerate().filter(|(place, _)| *place != from);
+        others.map(|(_, to)| said(&self.dialects[from], to, &base, neutral.clone(), origin)).collect()
     }
 
     /// Which dialect a request is of, below which base, and what it asks.
@@ -125,11 +99,12 @@ impl Translator {
                 return Ok((place, Base::Own, neutral));
             }
         }
-        let has_header = request.header("x-business-id").is_some();
-        // A header that names the company speaks for B, without one a path does for A.
-        let order = if has_header { [1, 0] } else { [0, 1] };
+        // Where the request names its company speaks for the dialects that name it there.
+        let named = if request.header("x-business-id").is_some() { CompanyIn::Header } else { CompanyIn::Path };
+        let mut order: Vec<usize> = (0..self.dialects.len()).collect();
+        order.sort_by_key(|place| self.dialects[*place].company_in() != named);
         let below = |base: &str| {
-            order.into_iter().find_map(|place| {
+            order.iter().find_map(|&place| {
                 let neutral = self.dialects[place].below(base).recognise(request)?;
                 Some((place, neutral))
             })
@@ -150,6 +125,34 @@ impl Translator {
         let (method, path) = (curl::brief(&request.method), curl::brief(path));
         Err(format!("{method} {path} is an operation of neither dialect"))
     }
+}
+
+/// What is asked, in the words of another dialect.
+fn said(from: &Dialect, to: &Dialect, base: &Base, neutral: Neutral, origin: &str) -> Result<Translated, String> {
+    // Below the shared base a client keeps its base URL.
+    let base = match base {
+        Base::Own => &to.base,
+        Base::Shared(base) | Base::Foreign(base) => base,
+    };
+    let mut notes = Vec::new();
+    let (known, asked) = (from.operation(&neutral.operation)?, to.operation(&neutral.operation)?);
+    let mut neutral = neutral;
+    if asked.company != CompanyIn::Nowhere && neutral.business.is_none() {
+        neutral.business = Some("$BUSINESS".into());
+        notes.push("The command names no company: put its identifier for $BUSINESS.".into());
+    }
+    let translated = to.below(base).render(&neutral, None, None)?;
+    notes.extend(changes(from, to, known, asked, &neutral));
+    Ok(Translated {
+        operation: neutral.operation.clone(),
+        from: from.name.clone(),
+        to: to.name.clone(),
+        curl: curl::written(origin, &translated).replace("%24BUSINESS", "$BUSINESS"),
+        request: translated,
+        neutral,
+        notes,
+        origin: origin.to_owned(),
+    })
 }
 
 /// No proxy hides a server deeper.
@@ -175,16 +178,23 @@ fn commands(text: &str) -> Vec<String> {
     commands
 }
 
+/// What a log-in answers, in words; names stand between quotes.
+pub fn token_of(dialect: &Dialect, quote: char) -> String {
+    let of = |name: &str| dialect.wrapping.of_login(name).map(|place| format!("{quote}{place}{quote}"));
+    let token = of("token").unwrap_or_default();
+    match (of("seconds"), of("until")) {
+        (Some(seconds), _) => format!("{token} with {seconds} in seconds"),
+        (None, Some(until)) => format!("{token} with the instant {until}"),
+        (None, None) => token,
+    }
+}
+
 /// What a client that moves has to change for an operation, beside the address.
 pub fn changes(from: &Dialect, to: &Dialect, said: &Operation, asked: &Operation, neutral: &Neutral) -> Vec<String> {
     let mut notes = Vec::new();
     if said.id == LOGIN {
         notes.push(format!("Who logs in is `{}` instead of `{}`.", to.login_name(), from.login_name()));
-        notes.push(if to.wraps {
-            "The answer is `data.accessToken` with `data.expiresIn` in seconds, instead of `token` with the instant `expiresAt`.".into()
-        } else {
-            "The answer is `token` with the instant `expiresAt`, instead of `data.accessToken` with `data.expiresIn` in seconds.".into()
-        });
+        notes.push(format!("The answer is {}, instead of {}.", token_of(to, '`'), token_of(from, '`')));
         return notes;
     }
     match (said.company, asked.company) {
@@ -196,18 +206,19 @@ pub fn changes(from: &Dialect, to: &Dialect, said: &Operation, asked: &Operation
         }
         _ => {}
     }
-    match (from.wraps, to.wraps) {
-        (true, false) => {
-            notes.push("The answer is what `data` was, without the envelope.".into());
-            notes.push("A failure is `status`, `title` and `errors`; `title` is what `message` was.".into());
-        }
-        (false, true) => {
-            notes.push(
-                "The answer is below `data`, in an envelope of `success`, `message`, `data` and `errors`.".into(),
-            );
-            notes.push("A failure is the envelope with `success` false; `message` is what `title` was, and `errors` is null where no field is at fault.".into());
-        }
-        _ => {}
+    let [left, right] = [from, to].map(|one| &one.wrapping);
+    if left.success != right.success {
+        let [was, is] = [left, right].map(|one| place(&one.success, "data").unwrap_or_default());
+        notes.push(if is.is_empty() {
+            format!("The answer is what `{was}` was, without the envelope.")
+        } else {
+            format!("The answer is below `{is}`, in an envelope of {}.", members(&right.success))
+        });
+    }
+    if left.failure != right.failure {
+        let [was, is] = [left, right].map(|one| place(&one.failure, "title").unwrap_or_default());
+        let renamed = if was == is { String::new() } else { format!("; `{is}` is what `{was}` was") };
+        notes.push(format!("A failure is {}{renamed}.", members(&right.failure)));
     }
     if neutral.headers.keys().any(|name| name.eq_ignore_ascii_case("idempotency-key")) {
         notes.push(
@@ -227,7 +238,7 @@ mod tests {
 
     fn translator() -> Translator {
         let (a, b) = two();
-        Translator { dialects: [a, b].map(Arc::new), shared: Some("/api".into()) }
+        Translator { dialects: [a, b].map(Arc::new).to_vec(), shared: Some("/api".into()) }
     }
 
     fn one(text: &str) -> Translated {

@@ -13,49 +13,22 @@ use ledger_core::resource::{ResourceKey, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 pub struct DialectA;
 
-/// The path segment of each resource.
-const fn segment(key: ResourceKey) -> &'static str {
+/// The path segment of a resource: its name, but for those that A calls otherwise.
+fn segment(key: ResourceKey) -> Cow<'static, str> {
     match key {
-        ResourceKey::Businesses => "Businesses",
-        ResourceKey::Parties => "parties",
-        ResourceKey::Items => "items",
-        ResourceKey::TaxCodes => "tax-codes",
-        ResourceKey::PaymentTerms => "payment-terms",
-        ResourceKey::SalesInvoices => "sales",
-        ResourceKey::SalesOrders => "sales-orders",
-        ResourceKey::DeliveryNotes => "delivery-notes",
-        ResourceKey::PurchaseOrders => "purchase-orders",
-        ResourceKey::ReceiptNotes => "receipt-notes",
-        ResourceKey::CreditNotes => "credit-notes",
-        ResourceKey::PurchaseInvoices => "purchases",
-        ResourceKey::DebitNotes => "debit-notes",
-        ResourceKey::Receipts => "receipts",
-        ResourceKey::Payments => "payments",
-        ResourceKey::Allocations => "allocations",
-        ResourceKey::StockAdjustments => "stock-adjustments",
-        ResourceKey::Revaluations => "revaluations",
-        ResourceKey::Accounts => "chart-of-accounts",
-        ResourceKey::Journals => "journals",
-        ResourceKey::ContraEntries => "contra-entries",
-        ResourceKey::Entries => "entries",
-        ResourceKey::NumberSeries => "number-series",
-        ResourceKey::FiscalYears => "fiscal-years",
-        ResourceKey::Locks => "locks",
-        ResourceKey::Currencies => "currencies",
-        ResourceKey::ExchangeRates => "exchange-rates",
-        ResourceKey::AuditLog => "audit-log",
-        ResourceKey::Reports => "reports",
-        ResourceKey::Verification => "verify",
-        ResourceKey::Users => "users",
-        ResourceKey::Permissions => "permissions",
-        ResourceKey::ApiKeys => "api-keys",
-        ResourceKey::DialectUsage => "dialect-usage",
-        ResourceKey::InstallationLog => "InstallationLog",
-        ResourceKey::Profile => "Users/me",
-        ResourceKey::Sessions => "Users/me/sessions",
+        ResourceKey::Businesses => "Businesses".into(),
+        ResourceKey::SalesInvoices => "sales".into(),
+        ResourceKey::PurchaseInvoices => "purchases".into(),
+        ResourceKey::Accounts => "chart-of-accounts".into(),
+        ResourceKey::Verification => "verify".into(),
+        ResourceKey::InstallationLog => "InstallationLog".into(),
+        ResourceKey::Profile => "Users/me".into(),
+        ResourceKey::Sessions => "Users/me/sessions".into(),
+        named => named.segment().into(),
     }
 }
 
@@ -175,5 +148,13 @@ impl Dialect for DialectA {
             "required": ["success", "message", "data", "errors"]
         });
         (Some(format!("{payload_name}Envelope")), envelope)
+    }
+
+    fn wrapping() -> Value {
+        json!({
+            "success": {"success": true, "message": "$message", "data": "$data", "errors": null},
+            "failure": {"success": false, "message": "$title", "data": null, "errors": "$errors"},
+            "loggedIn": {"accessToken": "$token", "expiresIn": "$seconds", "user": "$"}
+        })
     }
 }

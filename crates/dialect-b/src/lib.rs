@@ -11,59 +11,21 @@ use ledger_core::error::FieldErrors;
 use ledger_core::field::{Field, Label, Maybe, Text};
 use ledger_core::resource::ResourceKey;
 use ledger_core::resource::operation::ResourceOperations;
-use ledger_core::resource::registry::registry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 pub struct DialectB;
 
-/// The path segment of each resource.
-const fn segment(key: ResourceKey) -> &'static str {
+/// The path segment of a resource: its name, but for those that B calls otherwise.
+fn segment(key: ResourceKey) -> Cow<'static, str> {
     match key {
-        ResourceKey::Businesses => "businesses",
-        ResourceKey::Parties => "parties",
-        ResourceKey::Items => "items",
-        ResourceKey::TaxCodes => "tax-codes",
-        ResourceKey::PaymentTerms => "payment-terms",
-        ResourceKey::SalesInvoices => "sales-invoices",
-        ResourceKey::SalesOrders => "sales-orders",
-        ResourceKey::DeliveryNotes => "delivery-notes",
-        ResourceKey::PurchaseOrders => "purchase-orders",
-        ResourceKey::ReceiptNotes => "receipt-notes",
-        ResourceKey::CreditNotes => "credit-notes",
-        ResourceKey::PurchaseInvoices => "purchase-invoices",
-        ResourceKey::DebitNotes => "debit-notes",
-        ResourceKey::Receipts => "receipts",
-        ResourceKey::Payments => "payments",
-        ResourceKey::Allocations => "allocations",
-        ResourceKey::StockAdjustments => "stock-adjustments",
-        ResourceKey::Revaluations => "revaluations",
-        ResourceKey::Accounts => "accounts",
-        ResourceKey::Journals => "journals",
-        ResourceKey::ContraEntries => "contra-entries",
-        ResourceKey::Entries => "entries",
-        ResourceKey::NumberSeries => "number-series",
-        ResourceKey::FiscalYears => "fiscal-years",
-        ResourceKey::Locks => "locks",
-        ResourceKey::Currencies => "currencies",
-        ResourceKey::ExchangeRates => "exchange-rates",
-        ResourceKey::AuditLog => "audit-log",
-        ResourceKey::Reports => "reports",
-        ResourceKey::Verification => "verify",
-        ResourceKey::Users => "users",
-        ResourceKey::Permissions => "permissions",
-        ResourceKey::ApiKeys => "api-keys",
-        ResourceKey::DialectUsage => "dialect-usage",
-        ResourceKey::InstallationLog => "installation-log",
-        ResourceKey::Profile => "auth/me",
-        ResourceKey::Sessions => "auth/me/sessions",
+        ResourceKey::Verification => "verify".into(),
+        ResourceKey::Profile => "auth/me".into(),
+        ResourceKey::Sessions => "auth/me/sessions".into(),
+        named => named.segment().into(),
     }
-}
-
-/// Whether a path segment is, letter for letter, one that this dialect's paths begin with.
-pub fn begins_path(first: &str) -> bool {
-    first == "auth" || registry().iter().any(|resource| segment(resource.key) == first)
 }
 
 /// A log-in by e-mail.
@@ -144,5 +106,13 @@ impl Dialect for DialectB {
 
     fn success_schema(_: &str, payload: Value) -> (Option<String>, Value) {
         (None, payload)
+    }
+
+    fn wrapping() -> Value {
+        json!({
+            "success": "$data",
+            "failure": {"status": "$status", "title": "$title", "errors": "$errors"},
+            "loggedIn": {"token": "$token", "expiresAt": "$until"}
+        })
     }
 }

@@ -4,6 +4,8 @@
 //! as well: an item, whose standard cost is set by an adjustment of stock, and a fiscal year, which is closed by a journal.
 //! Refuses: to write the books by itself; that is the desk's.
 
+#[cfg(test)]
+mod checks;
 pub mod contra_entry;
 pub mod credit_note;
 pub mod debit_note;

@@ -4,10 +4,12 @@ use crate::failure::Failure;
 use ledger_core::auth::{Credentials, LoginName, Session};
 use ledger_core::error::FieldErrors;
 use ledger_core::resource::operation::ResourceOperations;
+use ledger_core::resource::registry::registry;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Where a dialect's requests name their company.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub enum CompanyIn {
 }
 
 pub trait Dialect: Send + Sync + 'static {
-    /// `A` or `B`.
+    /// What it is called by: `A` of "dialect A".
     const LETTER: &'static str;
     /// What the documentation says of the dialect, in Markdown.
     const DESCRIPTION: &'static str;
@@ -45,6 +47,24 @@ pub trait Dialect: Send + Sync + 'static {
     fn failure(failure: &Failure) -> String;
     /// The schema of a success around a payload's schema, and its name where it has one of its own.
     fn success_schema(payload_name: &str, payload: Value) -> (Option<String>, Value);
+    /// How it wraps what is said, for programs that read its answers: the bodies of a `success`, of a `failure` and of what
+    /// is in the success of a log-in (`loggedIn`). `$data`, `$message`, `$title`, `$errors`, `$status`, `$token`,
+    /// `$seconds` and `$until` stand where these are said, `$` alone where it may be anything; all else is as it stands.
+    fn wrapping() -> Value;
+}
+
+/// What the paths of a dialect begin with, letter for letter.
+pub fn beginnings<D: Dialect>() -> HashSet<String> {
+    let of_people = [D::LOGIN_PATH.to_owned(), D::ACCEPT_PATH.to_owned()];
+    let all = registry().iter().map(D::collection).chain(of_people);
+    all.filter_map(|path| path.split('/').nth(1).map(str::to_owned)).collect()
+}
+
+/// What the body of a log-in calls who logs in.
+pub fn login_name<D: Dialect>() -> String {
+    let (body, _) = D::login_example();
+    let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name);
+    names.find(|name| *name != "password").cloned().unwrap_or_default()
 }
 
 /// The `errors` of both dialects: messages by field.

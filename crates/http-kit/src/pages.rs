@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A document that the pages can show.
 pub struct Document {
-    pub path: &'static str,
+    pub path: String,
     pub title: String,
     pub json: Bytes,
     /// Whether the pages offer it; the others are only served.
@@ -32,14 +32,24 @@ pub struct Extra {
 }
 
 /// A title and the path of its document.
-type Offer = (String, &'static str);
+type Offer = (String, String);
 
 /// What the home page tells.
 pub struct Home {
     pub version: String,
-    /// Name, base path and log-in path below it.
-    pub dialects: Vec<(String, String, String)>,
+    pub dialects: Vec<Served>,
     pub shared: Option<String>,
+}
+
+/// A dialect that is served.
+pub struct Served {
+    /// Such as `Dialect A`.
+    pub name: String,
+    pub base: String,
+    /// Below the base.
+    pub login_path: String,
+    /// What its log-in calls who logs in.
+    pub login_name: String,
 }
 
 /// Only what this server sends may run or be asked for.
@@ -85,7 +95,8 @@ const ASSETS: &[Asset] = &[
 /// All pages. The first document is the one they open with.
 pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Router {
     let listed = documents.iter().filter(|document| document.listed);
-    let offered: Arc<Vec<Offer>> = Arc::new(listed.map(|document| (document.title.clone(), document.path)).collect());
+    let offered: Arc<Vec<Offer>> =
+        Arc::new(listed.map(|document| (document.title.clone(), document.path.clone())).collect());
     let swagger = swagger_page(&offered);
     let mut router =
         Router::new().route("/", fixed(page("Duet", Some(HOME_STYLE), &home_body(home, &offered, &extras))));
@@ -104,7 +115,7 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Rout
         router = router.route(path, get(page));
     }
     for Document { path, json, .. } in documents {
-        router = router.route(path, same(Prepared::of(json), &DOCUMENT));
+        router = router.route(&path, same(Prepared::of(json), &DOCUMENT));
     }
     for asset in ASSETS {
         let prepared = if asset.gzipped { Prepared::of_gzip(asset.bytes) } else { Prepared::of(asset.bytes) };
@@ -172,7 +183,7 @@ fn page(title: &str, style: Option<&str>, body: &str) -> String {
 fn home_body(home: &Home, offered: &[Offer], extras: &[Extra]) -> String {
     let row =
         |name: &str, base: &str| format!("<tr><th>{}</th><td><code>{}</code></td></tr>\n", escape(name), escape(base));
-    let mut served: String = home.dialects.iter().map(|(name, base, _)| row(name, base)).collect();
+    let mut served: String = home.dialects.iter().map(|one| row(&one.name, &one.base)).collect();
     served.extend(home.shared.as_ref().map(|shared| row("Either dialect", shared)));
     let document = |(title, path): &Offer| {
         format!(
@@ -185,11 +196,10 @@ fn home_body(home: &Home, offered: &[Offer], extras: &[Extra]) -> String {
     let tool =
         |extra: &Extra| format!("<p><a href=\"{}\">{}</a> {}</p>\n", extra.path, extra.title, escape(extra.about));
     let tools: String = extras.iter().map(tool).collect();
-    let login = home.dialects.last().map_or_else(String::new, |(_, base, login)| {
-        let name = if login.starts_with("/Users") { "credential" } else { "email" };
+    let login = home.dialects.last().map_or_else(String::new, |Served { base, login_path, login_name, .. }| {
         escape(&format!(
             "curl -H 'Content-Type: application/json' \\\n  \
-             -d '{{\"{name}\":\"EMAIL\",\"password\":\"PASSWORD\"}}' \\\n  http://HOST{base}{login}"
+             -d '{{\"{login_name}\":\"EMAIL\",\"password\":\"PASSWORD\"}}' \\\n  http://HOST{base}{login_path}"
         ))
     });
     format!(
@@ -249,7 +259,8 @@ mod tests {
 
     #[test]
     fn redoc_shows_our_documents_and_no_others() {
-        let offered = [("All".to_owned(), "/swagger/v1/swagger.json"), ("B".to_owned(), "/swagger/b/swagger.json")];
+        let offered = [("All", "/swagger/v1/swagger.json"), ("B", "/swagger/b/swagger.json")];
+        let offered = offered.map(|(title, path)| (title.to_owned(), path.to_owned()));
         for (query, shown) in [
             ("", 0),
             ("url=/swagger/b/swagger.json", 1),
@@ -268,11 +279,12 @@ mod tests {
 
     #[test]
     fn pages_hold_no_inline_script() {
-        let dialects = vec![("A".into(), "/api".into(), "/Users/login".into())];
+        let [name, base, login_path, login_name] = ["A", "/api", "/Users/login", "credential"].map(str::to_owned);
+        let dialects = vec![Served { name, base, login_path, login_name }];
         let home = Home { version: "<1>".into(), dialects, shared: None };
-        let offered = [("\"<All>\"".to_owned(), "/swagger/v1/swagger.json")];
+        let offered = [("\"<All>\"".to_owned(), "/swagger/v1/swagger.json".to_owned())];
         let home = page("x", Some(HOME_STYLE), &home_body(&home, &offered, &[]));
-        for text in [home, swagger_page(&offered), redoc_page(offered[0].1)] {
+        for text in [home, swagger_page(&offered), redoc_page(&offered[0].1)] {
             assert!(!text.contains("<script>") && !text.contains("<All>") && !text.contains("<1>"), "{text}");
         }
     }

@@ -62,7 +62,7 @@ pub struct AuditRecord {
     at: Instant,
     /// Who asked for it.
     actor: AuditActor,
-    /// The dialect it was asked for in, `A` or `B`; null for the command line.
+    /// The dialect it was asked for in, by its letter; null for the command line.
     dialect: Option<String>,
     /// The server's own name for the request: the log of the server has it too, and no client chooses it.
     request_id: Option<String>,

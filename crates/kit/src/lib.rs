@@ -14,5 +14,7 @@ pub mod operation;
 pub mod reference;
 pub mod resource;
 pub mod rows;
+#[cfg(feature = "samples")]
+pub mod samples;
 
 pub(crate) use words::{clock, day, error, field, ids, money, packed, quoting, texts};

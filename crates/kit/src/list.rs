@@ -31,6 +31,8 @@ pub enum Reads {
     /// One or several of these, separated by commas.
     AnyOf(&'static [&'static str]),
     OneOf(&'static [&'static str]),
+    /// What a dialect is called by. How many there are is known above.
+    Letter,
     Day,
     Time,
     Amount,
@@ -274,6 +276,10 @@ fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
             Err(format!("must be one or more of {}, each once", known.join(", ")))
         }
         Reads::OneOf(known) if known.contains(&text) => Ok(FilterValue::OneOf(text.to_owned())),
+        Reads::Letter => match text.as_bytes() {
+            [b'A'..=b'Z'] => Ok(FilterValue::OneOf(text.to_owned())),
+            _ => Err("must be a capital letter".into()),
+        },
         Reads::OneOf(known) => Err(format!("must be one of {}", known.join(", "))),
         Reads::Day => text.parse().map(FilterValue::Day).map_err(|fault: crate::day::NotADay| fault.to_string()),
         Reads::Time => Instant::parse(text).map(FilterValue::Time).ok_or_else(|| NOT_A_TIME.into()),

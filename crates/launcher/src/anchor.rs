@@ -33,7 +33,11 @@ fn head(line: &str) -> Result<SignedHead, serde_json::Error> {
 }
 
 /// What is wrong with books that these heads were kept of. `only` is a company to look at alone.
-async fn compare(ledger: &Ledger, kept: &[SignedHead], only: Option<BusinessId>) -> Result<Vec<String>, String> {
+pub(crate) async fn compare(
+    ledger: &Ledger,
+    kept: &[SignedHead],
+    only: Option<BusinessId>,
+) -> Result<Vec<String>, String> {
     let mut findings = Vec::new();
     for head in kept.iter().filter(|head| only.is_none_or(|only| only == head.business_id)) {
         let found = ledger.verify_head(head).await.map_err(|error| explain(&error))?;
@@ -50,6 +54,20 @@ pub(crate) async fn against(ledger: &Ledger, heads: &str, only: Option<BusinessI
         std::fs::read_to_string(heads).map_err(|error| format!("--head: cannot read {heads}: {error}"))?
     };
     compare(ledger, &read(&text).map_err(|error| format!("--head: {error}"))?, only).await
+}
+
+/// The heads that an earlier proof kept in a file. Without them nothing can be trusted, so there must be some.
+pub(crate) fn since(path: &Path) -> Result<Vec<SignedHead>, String> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("--since: cannot read {}: {error}", path.display()))?;
+    let heads = read(&text).map_err(|error| format!("--since: {}: {error}", path.display()))?;
+    if heads.is_empty() {
+        return Err(format!(
+            "--since: {} holds no head; duet verify --anchor FILE keeps them once all is proved",
+            path.display()
+        ));
+    }
+    Ok(heads)
 }
 
 /// An anchor's file, as it was read.

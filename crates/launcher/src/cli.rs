@@ -5,11 +5,14 @@ mod running;
 use crate::compare::CompareOptions;
 use crate::compare::translate::TranslateOptions;
 use crate::config::Source;
+use crate::dialects::{SPOKEN, Spoken};
+use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ledger_core::books::export::JournalFormat;
 pub(crate) use running::run;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 /// One set of books, two ways to speak to it.
 #[derive(Parser)]
@@ -81,6 +84,9 @@ pub(crate) enum Command {
         /// Compare with the heads of audit logs that this file keeps, and keep the new ones in it; best on another machine
         #[arg(long, value_name = "FILE")]
         anchor: Option<PathBuf>,
+        /// Trust what an earlier proof left in this file, and prove whole what came since
+        #[arg(long, value_name = "FILE")]
+        since: Option<PathBuf>,
         /// Compare with heads that were answered by audit-log/head: JSON, or a file of it
         #[arg(long, value_name = "JSON|FILE")]
         head: Option<String>,
@@ -209,11 +215,32 @@ impl From<JournalChoice> for JournalFormat {
     }
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+/// A dialect by its letter, or all of them.
+#[derive(Clone, Copy)]
 pub(crate) enum DialectChoice {
-    A,
-    B,
+    One(&'static Spoken),
     Both,
+}
+
+impl DialectChoice {
+    fn word(self) -> &'static str {
+        match self {
+            Self::One(dialect) => dialect.letter,
+            Self::Both => "Both",
+        }
+    }
+}
+
+impl ValueEnum for DialectChoice {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<DialectChoice>> =
+            LazyLock::new(|| SPOKEN.iter().map(DialectChoice::One).chain([DialectChoice::Both]).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.word().to_lowercase()))
+    }
 }
 
 #[derive(Subcommand)]
@@ -362,11 +389,7 @@ impl Common {
 
 impl ServeOptions {
     pub(crate) fn source(&self) -> Source {
-        let dialect = self.dialect.map(|dialect| match dialect {
-            DialectChoice::A => "A".to_owned(),
-            DialectChoice::B => "B".to_owned(),
-            DialectChoice::Both => "Both".to_owned(),
-        });
+        let dialect = self.dialect.map(|dialect| dialect.word().to_owned());
         self.common.source(vec![("Urls", self.listen.clone()), ("Dialect", dialect)])
     }
 }

@@ -323,7 +323,7 @@ async fn judge(ledger: &Ledger, digests: &Digests) -> Result<Done, String> {
         wrong.push(format!("the database: {} {}: {}", check.id, check.name, check.findings.join("; ")));
     }
     let mut differs = false;
-    for proof in ledger.verify(None, crate::verify::hands(), &Progress::default()).await.map_err(failed)? {
+    for proof in ledger.verify(None, crate::verify::hands(), &[], &Progress::default()).await.map_err(failed)? {
         if digests.get(&proof.business_id) != Some(&proof.verdict.digest) {
             wrong.push(format!("{}: its ledger has another digest", proof.name));
         }

@@ -15,6 +15,7 @@ mod config;
 mod console;
 mod convert;
 mod demo;
+mod dialects;
 mod documents;
 mod edge;
 mod export;

@@ -2,6 +2,7 @@
 
 use crate::compare::page::{self as compare_page, Page};
 use crate::config::{Retiring, Settings};
+use crate::dialects::Spoken;
 use crate::documents::Documents;
 use crate::retirement::{DEPRECATION, Retirement, SUNSET};
 use crate::tenants::{Books, normal_host};
@@ -12,11 +13,9 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::response::Response;
 use axum::routing::get;
-use dialect_a::DialectA;
-use dialect_b::DialectB;
-use http_kit::dialect::Dialect;
+use http_kit::dialect::CompanyIn;
 use http_kit::failure::Failure;
-use http_kit::handler::{Caller, ahead, failed, failed_plainly, router};
+use http_kit::handler::{Caller, ahead, failed_plainly};
 use http_kit::pages;
 use http_kit::request::{
     Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT, RATE_LIMIT_REMAINING,
@@ -24,6 +23,7 @@ use http_kit::request::{
 };
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::quoting::quoted;
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tower::ServiceExt;
@@ -34,8 +34,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// All that is served, as the configuration stands. A change of configuration makes a new one.
 pub(crate) struct Site {
-    a: Option<Mount>,
-    b: Option<Mount>,
+    mounts: Vec<Mount>,
     shared: Option<String>,
     pages: Router,
     compare: Option<Page>,
@@ -45,40 +44,37 @@ pub(crate) struct Site {
 
 /// A dialect under its prefix.
 struct Mount {
+    dialect: &'static Spoken,
     prefix: String,
     router: Router,
+    /// What its paths begin with.
+    beginnings: HashSet<String>,
     retirement: Option<Retirement>,
-    /// What is asked without a token.
-    of_anybody: [&'static str; 2],
-    /// A failure in the dialect's words, for what never reaches its router.
-    failed: fn(Option<&Arrival>, Failure) -> Response,
 }
 
 impl Mount {
-    fn of<D: Dialect>(prefix: &str, cors_origins: &[String], retiring: &Retiring) -> Self {
-        let router = router::<D>().layer(compression());
+    fn of(dialect: &'static Spoken, prefix: &str, cors_origins: &[String], retiring: &Retiring) -> Self {
+        let router = (dialect.router)().layer(compression());
         // The layer answers every OPTIONS, so it is only there when it is wanted.
         let router = if cors_origins.is_empty() { router } else { router.layer(cors(cors_origins)) };
-        Self {
-            prefix: prefix.to_owned(),
-            router,
-            retirement: Retirement::of(retiring),
-            of_anybody: [D::LOGIN_PATH, D::ACCEPT_PATH],
-            failed: failed::<D>,
-        }
+        let (prefix, beginnings) = (prefix.to_owned(), (dialect.beginnings)());
+        Self { dialect, prefix, router, beginnings, retirement: Retirement::of(retiring) }
     }
 }
 
 impl Site {
     pub(crate) fn new(settings: &Settings, books: &Arc<Books>) -> Self {
         let dialects = &settings.dialects;
-        let bases =
-            [("Dialect A", DialectA::LOGIN_PATH, &dialects.a), ("Dialect B", DialectB::LOGIN_PATH, &dialects.b)];
         let home = pages::Home {
             version: env!("CARGO_PKG_VERSION").into(),
-            dialects: bases
-                .into_iter()
-                .filter_map(|(name, login, base)| Some((name.to_owned(), base.clone()?, login.to_owned())))
+            dialects: dialects
+                .served()
+                .map(|(_, dialect, base)| pages::Served {
+                    name: format!("Dialect {}", dialect.letter),
+                    base: base.to_owned(),
+                    login_path: dialect.login_path.to_owned(),
+                    login_name: (dialect.login_name)(),
+                })
                 .collect(),
             shared: dialects.shared.clone(),
         };
@@ -93,14 +89,12 @@ impl Site {
             }),
         );
         Self {
-            a: dialects
-                .a
-                .as_ref()
-                .map(|prefix| Mount::of::<DialectA>(prefix, &settings.cors_origins, &settings.retiring[0])),
-            b: dialects
-                .b
-                .as_ref()
-                .map(|prefix| Mount::of::<DialectB>(prefix, &settings.cors_origins, &settings.retiring[1])),
+            mounts: dialects
+                .served()
+                .map(|(place, dialect, prefix)| {
+                    Mount::of(dialect, prefix, &settings.cors_origins, &settings.retiring[place])
+                })
+                .collect(),
             shared: dialects.shared.clone(),
             pages,
             compare,
@@ -186,7 +180,7 @@ impl Site {
 
     fn is_of_anybody(&self, request: &Request, arrival: &Arrival) -> bool {
         let found = self.find(&arrival.path);
-        request.method() == Method::POST && found.is_some_and(|(mount, rest)| mount.of_anybody.contains(&rest))
+        request.method() == Method::POST && found.is_some_and(|(mount, rest)| mount.dialect.of_anybody.contains(&rest))
     }
 
     /// The host that the client asked for; of a proxy of ours, the one that it was asked for.
@@ -232,22 +226,24 @@ impl Site {
     /// A failure in the words of the dialect that the path belongs to, or in nobody's.
     fn refuse(&self, arrival: &Arrival, failure: Failure) -> Response {
         match self.find(&arrival.path) {
-            Some((mount, _)) => (mount.failed)(Some(arrival), failure),
+            Some((mount, _)) => (mount.dialect.failed)(Some(arrival), failure),
             None => failed_plainly(arrival, failure),
         }
     }
 
     /// The dialect a path belongs to, and the path within it.
     fn find<'s, 'p>(&'s self, path: &'p str) -> Option<(&'s Mount, &'p str)> {
-        for mount in [&self.a, &self.b].into_iter().flatten() {
+        for mount in &self.mounts {
             if let Some(rest) = within(path, &mount.prefix) {
                 return Some((mount, rest));
             }
         }
         let rest = within(path, self.shared.as_deref()?)?;
         let first = rest.trim_start_matches('/').split('/').next().unwrap_or_default();
-        let chosen = if dialect_b::begins_path(first) { &self.b } else { &self.a };
-        chosen.as_ref().map(|mount| (mount, rest))
+        // What begins no path is a company, or at least nobody's but theirs who have companies there.
+        let named = self.mounts.iter().find(|mount| mount.beginnings.contains(first));
+        let of_companies = || self.mounts.iter().find(|mount| mount.dialect.company_in == CompanyIn::Path);
+        named.or_else(of_companies).or(self.mounts.first()).map(|mount| (mount, rest))
     }
 
     /// Whether somebody is a proxy of ours.

@@ -170,9 +170,9 @@ fn greet(settings: &Settings, (address, secure): (SocketAddr, Option<SocketAddr>
     let mut lines = vec![format!("listening on {url}")];
     lines.extend(secure.map(|address| format!("{:<15} https://{address}", "and with TLS on")));
     let dialects = &settings.dialects;
-    for (name, base) in [("dialect A", &dialects.a), ("dialect B", &dialects.b), ("either dialect", &dialects.shared)] {
-        lines.extend(base.as_ref().map(|base| format!("{name:<15} {url}{base}")));
-    }
+    let each = dialects.served().map(|(_, one, base)| (format!("dialect {}", one.letter), base));
+    let either = dialects.shared.as_deref().map(|base| ("either dialect".to_owned(), base));
+    lines.extend(each.chain(either).map(|(name, base)| format!("{name:<15} {url}{base}")));
     lines.push(format!("{:<15} {url}/swagger", "documentation"));
     match settings.edition {
         Edition::Server => {
@@ -181,13 +181,10 @@ fn greet(settings: &Settings, (address, secure): (SocketAddr, Option<SocketAddr>
         Edition::Cloud => lines.push(format!("{:<15} {}", "tenants", tenants::list(settings).len())),
     }
     let (name, password) = if is_demo { (demo::EMAIL, demo::PASSWORD) } else { ("EMAIL", "PASSWORD") };
-    let login = match (&dialects.b, &dialects.a) {
-        (Some(base), _) => format!("{url}{base}/auth/login -d '{{\"email\":\"{name}\",\"password\":\"{password}\"}}'"),
-        (None, Some(base)) => {
-            format!("{url}{base}/Users/login -d '{{\"credential\":\"{name}\",\"password\":\"{password}\"}}'")
-        }
-        (None, None) => String::new(),
-    };
+    let login = dialects.served().last().map_or_else(String::new, |(_, one, base)| {
+        let (path, field) = (one.login_path, (one.login_name)());
+        format!("{url}{base}{path} -d '{{\"{field}\":\"{name}\",\"password\":\"{password}\"}}'")
+    });
     lines.push(format!("log in with     curl -H 'Content-Type: application/json' {login}"));
     say(&lines.join("\n"));
 }

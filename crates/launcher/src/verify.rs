@@ -14,6 +14,8 @@ pub(crate) struct Asked {
     pub(crate) business: Option<String>,
     pub(crate) anchor: Option<PathBuf>,
     pub(crate) head: Option<String>,
+    /// Heads of books that were proved when they were kept.
+    pub(crate) since: Option<PathBuf>,
     pub(crate) json: bool,
     /// How many parts are proved at once; as many as there are cores where it is not said.
     pub(crate) hands: Option<usize>,
@@ -34,10 +36,11 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
     };
     up_to_date(&ledger).await?;
     let anchor = asked.anchor.as_deref().map(Anchor::open).transpose()?;
+    let since = asked.since.as_deref().map(anchor::since).transpose()?;
     let hands = asked.hands.unwrap_or_else(hands);
     let progress = Arc::new(Progress::default());
     let bar = bar::show(progress.clone());
-    let proofs = ledger.verify(only, hands, &progress).await;
+    let proofs = ledger.verify(only, hands, since.as_deref().unwrap_or_default(), &progress).await;
     drop(bar);
     let proofs = proofs.map_err(|error| match error {
         ledger_core::error::Error::NotFound => "there is no such company".into(),
@@ -49,10 +52,13 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
     if let Some(heads) = &asked.head {
         outside.extend(anchor::against(&ledger, heads, only).await?);
     }
+    if let Some(heads) = &since {
+        outside.extend(anchor::compare(&ledger, heads, only).await?);
+    }
     if let Some(anchor) = &anchor {
         outside.extend(anchor.compare(&ledger, only).await?);
     }
-    if asked.head.is_some() || anchor.is_some() {
+    if asked.head.is_some() || since.is_some() || anchor.is_some() {
         installation.push(Check::of_heads(outside));
     }
     installation.extend(database);
@@ -78,7 +84,9 @@ fn report(proofs: &[Proof], installation: &[Check]) -> String {
     for proof in proofs {
         lines.push(format!("{}  {}", proof.business_id, proof.name));
         lines.extend(proof.verdict.checks.iter().flat_map(check_lines));
-        lines.push(format!("  digest {}", proof.verdict.digest));
+        if !proof.verdict.digest.is_empty() {
+            lines.push(format!("  digest {}", proof.verdict.digest));
+        }
     }
     lines.push("the installation".into());
     lines.extend(installation.iter().flat_map(check_lines));

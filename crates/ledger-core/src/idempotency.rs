@@ -8,11 +8,15 @@ use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::ledger::Reply;
-use books::repeats::KEPT;
+use crate::texts::hex;
+use books::repeats::{KEPT, NOBODY};
 use kit::operation::ReplyKind;
 use kit::operation::ResourceOperations;
+use ring::digest;
 use schema::idempotency::{Entity, Model};
 use sea_orm::{ConnectionTrait, EntityTrait};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -33,15 +37,58 @@ pub(crate) struct Claim {
     pub(crate) at: Instant,
 }
 
+/// What was kept by a key, where it is not too old by now.
+async fn find(connection: &impl ConnectionTrait, (user, key): (UserId, &str), now: Instant) -> Result<Option<Model>> {
+    let kept = Entity::find_by_id((user, key.to_owned())).one(connection).await?;
+    Ok(kept.filter(|kept| kept.created_at > now.minus(KEPT)))
+}
+
 /// The first answer, where there is one.
 pub(crate) async fn recall(connection: &impl ConnectionTrait, claim: &Claim) -> Result<Option<Reply>> {
-    let kept = Entity::find_by_id((claim.user, claim.key.clone())).one(connection).await?;
-    let Some(kept) = kept.filter(|kept| kept.created_at > claim.at.minus(KEPT)) else { return Ok(None) };
+    let Some(kept) = find(connection, (claim.user, &claim.key), claim.at).await? else { return Ok(None) };
     let reply: Reply = serde_json::from_str(&kept.outcome).map_err(Error::internal)?;
     if !claim.fingerprint.is_of(claim, &kept, &reply) {
         return Err(Error::IdempotencyMismatch);
     }
     Ok(Some(Reply { replayed: true, ..reply }))
+}
+
+/// A key of somebody who is nobody yet. What they are let in by is part of it, so that nobody meets the key of another.
+#[derive(Clone)]
+pub(crate) struct StrangersKey {
+    key: String,
+    fingerprint: Fingerprint,
+    at: Instant,
+}
+
+impl StrangersKey {
+    /// `let_in_by` is a secret that only they have; it is not kept.
+    pub(crate) fn of((let_in_by, key): (&str, &str), fingerprint: Fingerprint, at: Instant) -> Self {
+        let both = digest::digest(&digest::SHA256, format!("{let_in_by}\n{key}").as_bytes());
+        Self { key: hex(both.as_ref()), fingerprint, at }
+    }
+
+    /// The first answer, where there is one.
+    pub(crate) async fn recall<T: DeserializeOwned>(&self, connection: &impl ConnectionTrait) -> Result<Option<T>> {
+        let Some(kept) = find(connection, (NOBODY, &self.key), self.at).await? else { return Ok(None) };
+        if kept.command != self.fingerprint.text {
+            return Err(Error::IdempotencyMismatch);
+        }
+        serde_json::from_str(&kept.outcome).map(Some).map_err(Error::internal)
+    }
+
+    /// What is to be kept of the first answer.
+    pub(crate) fn kept(&self, company: BusinessId, answer: &impl Serialize) -> Result<Model> {
+        Ok(Model {
+            user_id: NOBODY,
+            key: self.key.clone(),
+            command: self.fingerprint.text.clone(),
+            outcome: serde_json::to_string(answer).map_err(Error::internal)?,
+            created_at: self.at,
+            business_id: Some(company),
+            record_id: None,
+        })
+    }
 }
 
 /// What is to be kept of the first answer.

@@ -30,11 +30,11 @@ pub struct DialectUsage;
 pub struct Use {
     /// The user.
     pub user_id: UserId,
-    /// The user's e-mail address, as it is now.
+    /// The user's e-mail address, as it is now. Whoever may not view users sees their own.
     pub email: Option<String>,
     /// The program, as it calls itself (`User-Agent`).
     pub agent: String,
-    /// `A` or `B`.
+    /// The dialect's letter.
     pub dialect: String,
     /// How many calls there were.
     pub calls: i64,
@@ -66,7 +66,7 @@ struct Uses {
 }
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter::new("dialect", "Only calls in this dialect.", Reads::OneOf(&["A", "B"])),
+    Parameter::new("dialect", "Only calls in this dialect.", Reads::Letter),
     Parameter::new("userId", "Only calls of this user.", Reads::Identifier),
     Parameter::new("since", "Only what was called at or after this time.", Reads::Time),
 ];
@@ -74,6 +74,10 @@ const PARAMETERS: &[Parameter] = &[
 fn read<'c>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
     Box::pin(async move {
         let mut items = uses(&cx.db, cx.business_id()?).await?;
+        // Who is called how is told to whoever may see the people.
+        if cx.require(ResourceKey::Users, Action::View).is_err() {
+            items.iter_mut().filter(|one| one.user_id != cx.user).for_each(|one| one.email = None);
+        }
         items.retain(|one| {
             let dialect = query.filter("dialect").is_none_or(|asked| *asked == FilterValue::OneOf(one.dialect.clone()));
             let user =

@@ -8,6 +8,8 @@ pub mod api_key;
 pub mod audit_log;
 mod bank;
 pub mod business;
+#[cfg(test)]
+mod checks;
 pub mod currency_list;
 pub mod dialect_usage;
 pub mod exchange_rate;

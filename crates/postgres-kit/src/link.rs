@@ -255,11 +255,17 @@ impl Link {
     // ── Transactions ──
 
     pub async fn begin(&self, how: Begin) -> Result<(), Fault> {
+        self.begin_with(how, "").await
+    }
+
+    /// The same, and what stands first in it, in one go.
+    pub async fn begin_with(&self, how: Begin, first: &str) -> Result<(), Fault> {
         self.within.store(true, Ordering::Release);
         let sql = match how {
             Begin::Writing => "BEGIN",
             Begin::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
+        let sql = if first.is_empty() { sql.to_owned() } else { format!("{sql}; {first}") };
         self.batch(sql).await.map(|_| ())
     }
 

@@ -112,12 +112,17 @@ impl Pool {
 
     /// A transaction that writes. An error at once where it could not come to its end.
     pub async fn begin(&self) -> Result<Lease, Fault> {
+        self.begin_with("").await
+    }
+
+    /// The same, and what stands first in it is sent along.
+    pub async fn begin_with(&self, first: &str) -> Result<Lease, Fault> {
         self.0.health.check_writable()?;
         let lease = self.lease().await?;
         // It needs neither a lock nor the disk: who does not answer this is not there.
         let patience = self.0.target.patience.connect;
         let begun = lease.run(|link| async move {
-            let begun = timeout(patience, link.begin(Begin::Writing)).await;
+            let begun = timeout(patience, link.begin_with(Begin::Writing, first)).await;
             begun.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")))
         });
         begun.await?;

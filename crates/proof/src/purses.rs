@@ -58,6 +58,11 @@ impl Purses {
         }
     }
 
+    /// The accounts of money.
+    pub(super) fn accounts(&self) -> Vec<RecordId> {
+        self.accounts.keys().copied().collect()
+    }
+
     /// Takes what an entry says of them. What is revalued is taken back on the next day, and is no part of it.
     pub(super) fn hear(&mut self, header: &entries::Model, lines: &[entry_lines::Model]) {
         if header.document_kind == DocumentKind::Revaluation {

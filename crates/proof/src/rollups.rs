@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use words::sums::Sums as _;
 
-/// The ledger from its first line on, and all that is held against it. Its digest is answered as well.
-pub(super) async fn ledger(reader: &Reader<'_>) -> Result<(Vec<Check>, String)> {
-    let mut walk = Walk::along(reader).await?;
+/// The ledger after an entry that is trusted, and all that is held against it. Its digest is answered as well, where none is.
+pub(super) async fn ledger(reader: &Reader<'_>, trusted: i64) -> Result<(Vec<Check>, Option<String>)> {
+    let mut walk = Walk::along(reader, trusted).await?;
     let head = books::Entity::find_by_id(reader.id()).one(&reader.db).await?;
     let last = head.as_ref().map_or(BEFORE_THE_FIRST, |head| head.entry_number);
     let take = |findings: &mut Findings| std::mem::take(findings);
@@ -49,7 +49,7 @@ pub(super) async fn ledger(reader: &Reader<'_>) -> Result<(Vec<Check>, String)> 
     checks.push(Check::of("V12", "Nothing was posted behind a hard lock", locked.0.len(), 0, locked));
     let odd = take(&mut walk.odd_amounts);
     checks.push(Check::of("V14", "Every amount is whole in its currency", odd.0.len(), 0, odd));
-    Ok((checks, walk.digest.finish()))
+    Ok((checks, (trusted == BEFORE_THE_FIRST).then(|| walk.digest.finish())))
 }
 
 /// The accounts of money, their codes, and the last entry of each that was carried at what it said.

@@ -1,8 +1,9 @@
 //! Along all entries and lines of a company, once.
 
+use super::before;
 use super::live::Live;
 use super::rollups::of_money;
-use super::{Findings, MOST_FINDINGS, PORTION, Wide, purses, shown};
+use super::{BEFORE_THE_FIRST, Findings, MOST_FINDINGS, PORTION, Wide, purses, shown};
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
@@ -53,7 +54,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    pub(super) async fn along(reader: &Reader<'_>) -> Result<Self> {
+    /// Judges each entry after one; up to that one it takes the sums of all lines, as the database adds them up.
+    pub(super) async fn along(reader: &Reader<'_>, trusted: i64) -> Result<Self> {
         let hard: Vec<locks::Model> = locks::Entity::find()
             .filter(locks::Column::BusinessId.eq(reader.id()))
             .filter(locks::Column::HardLockDate.is_not_null())
@@ -68,7 +70,10 @@ impl Walk {
             .await?;
         let purses = purses::Purses::of(reader, of_money(reader).await?);
         let mut walk = Self { codes: codes.into_iter().collect(), purses, ..Self::default() };
-        let mut last = 0;
+        if trusted > BEFORE_THE_FIRST {
+            before::add(&mut walk, reader, trusted).await?;
+        }
+        let mut last = trusted;
         loop {
             let (headers, lines, end) = reader.next_entries(last, i64::MAX).await?;
             reader.read(headers.len());
@@ -176,11 +181,7 @@ impl Walk {
         let amount = Wide::from(line.amount.units());
         let own = Wide::from(line.currency_amount.units());
         let (debit, credit) = if amount < 0 { (0, -amount) } else { (amount, 0) };
-        (self.debit, self.credit) = (self.debit + debit, self.credit + credit);
-        let add = |sums: &mut Sums| *sums = (sums.0 + debit, sums.1 + credit, sums.2 + own);
-        add(self.days.entry((line.account_id, line.currency.clone(), line.date)).or_default());
-        add(self.months.entry((line.account_id, line.currency.clone(), line.date.year_and_month())).or_default());
-        *self.accounts.entry(line.account_id).or_default() += amount;
+        self.add_sums((line.account_id, line.currency.clone(), line.date), (debit, credit, own));
         if let Some(party) = line.party_id {
             let open = self.parties.entry((party, line.account_id, line.currency.clone())).or_default();
             *open = (open.0 + amount, open.1 + own);
@@ -189,6 +190,16 @@ impl Walk {
         if !line.amount.fits(base_decimals) || !Currency::of(&line.currency).is_some_and(fits) {
             self.odd_amounts.add(format!("entry {} line {}", line.entry_number, line.position));
         }
+    }
+
+    /// Adds what moves an account on a day, in a currency.
+    pub(super) fn add_sums(&mut self, (account, currency, day): (RecordId, String, Day), moved: Sums) {
+        let (debit, credit, own) = moved;
+        (self.debit, self.credit) = (self.debit + debit, self.credit + credit);
+        let add = |sums: &mut Sums| *sums = (sums.0 + debit, sums.1 + credit, sums.2 + own);
+        add(self.months.entry((account, currency.clone(), day.year_and_month())).or_default());
+        add(self.days.entry((account, currency, day)).or_default());
+        *self.accounts.entry(account).or_default() += debit - credit;
     }
 
     /// Compares each reversal, and each entry that takes an accrual back, with what it reverses.
@@ -322,30 +333,41 @@ impl Originals {
 
 /// What is in force, entry by entry, once more.
 pub(super) async fn in_force(reader: &Reader<'_>, live: &mut Live) -> Result<()> {
-    let mut last = 0;
+    let mut last = BEFORE_THE_FIRST;
     loop {
-        let headers = entries::Entity::find()
-            .filter(entries::Column::BusinessId.eq(reader.id()))
-            .filter(entries::Column::Number.gt(last))
-            .order_by_asc(entries::Column::Number)
-            .limit(PORTION)
-            .all(&reader.db)
-            .await?;
+        let headers = next_headers(reader, last, i64::MAX).await?;
         let Some(end) = headers.last() else { return Ok(()) };
         last = end.number;
         reader.pause().await?;
-        for header in headers.iter().filter(|header| is_stood_for(header.kind)) {
-            live.begins(header.id, header.document_id);
-        }
-        let takes_back = |header: &&entries::Model| header.kind == EntryKind::Reversal && header.reverses_id.is_some();
-        let reversing: Vec<&entries::Model> = headers.iter().filter(takes_back).collect();
-        if !reversing.is_empty() {
-            let originals = Originals::of(reader, &reversing).await?;
-            for header in reversing {
-                originals.ends(header, live);
-            }
+        stand(reader, &headers, live).await?;
+    }
+}
+
+/// The next entries without their lines.
+pub(super) async fn next_headers(reader: &Reader<'_>, after: i64, until: i64) -> Result<Vec<entries::Model>> {
+    let headers = entries::Entity::find()
+        .filter(entries::Column::BusinessId.eq(reader.id()))
+        .filter(entries::Column::Number.gt(after))
+        .filter(entries::Column::Number.lte(until))
+        .order_by_asc(entries::Column::Number)
+        .limit(PORTION);
+    Ok(headers.all(&reader.db).await?)
+}
+
+/// Tells what of some entries comes into force, and what they end.
+pub(super) async fn stand(reader: &Reader<'_>, headers: &[entries::Model], live: &mut Live) -> Result<()> {
+    for header in headers.iter().filter(|header| is_stood_for(header.kind)) {
+        live.begins(header.id, header.document_id);
+    }
+    let takes_back = |header: &&entries::Model| header.kind == EntryKind::Reversal && header.reverses_id.is_some();
+    let reversing: Vec<&entries::Model> = headers.iter().filter(takes_back).collect();
+    if !reversing.is_empty() {
+        let originals = Originals::of(reader, &reversing).await?;
+        for header in reversing {
+            originals.ends(header, live);
         }
     }
+    Ok(())
 }
 
 fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {

@@ -13,7 +13,8 @@ use books::sums::Span;
 use kit::list::{FilterValue, ListQuery, Parameter, Reads};
 pub(super) use rules::tax::TaxBasis;
 use schema::aliases::Aliases;
-use schema::tables::DocumentKind;
+use schema::kind::Phase;
+use schema::tables::{DocumentKind, TradeSide};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -81,11 +82,13 @@ wire_enum! {
 
 impl Orders {
     pub(super) fn kinds(self) -> Vec<DocumentKind> {
-        match self {
-            Self::All => vec![DocumentKind::SalesOrder, DocumentKind::PurchaseOrder],
-            Self::Sales => vec![DocumentKind::SalesOrder],
-            Self::Purchase => vec![DocumentKind::PurchaseOrder],
-        }
+        let side = match self {
+            Self::All => None,
+            Self::Sales => Some(TradeSide::Sales),
+            Self::Purchase => Some(TradeSide::Purchases),
+        };
+        let on = |kind: &DocumentKind| side.is_none() || kind.trade().map(|(side, _)| side) == side;
+        DocumentKind::of_phase(Phase::Order).filter(on).collect()
     }
 }
 

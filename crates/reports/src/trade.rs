@@ -11,6 +11,7 @@ use super::statements::span_column;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Percent;
+use books::among::among;
 use books::cx::Cx;
 use books::sums::{Span, sums};
 use kit::list::Parameter;
@@ -18,7 +19,7 @@ pub(super) use open_orders::OpenOrders;
 use rules::account::AccountType;
 use rust_decimal::Decimal;
 use schema::account as accounts;
-use schema::tables::{DocumentKind, EntryKind, WRITE_OFF, documents, entries, entry_lines};
+use schema::tables::{DocumentKind, EntryKind, TradeSide, WRITE_OFF, documents, entries, entry_lines};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
@@ -53,12 +54,9 @@ told!(SalesByItem, true, false, "sales-by-item", "SalesByItem", "Sales by item")
 told!(PurchasesBySupplier, false, true, "purchases-by-supplier", "PurchasesBySupplier", "Purchases by supplier");
 told!(PurchasesByItem, false, false, "purchases-by-item", "PurchasesByItem", "Purchases by item");
 
-const fn kinds(sales: bool) -> [DocumentKind; 2] {
-    if sales {
-        [DocumentKind::SalesInvoice, DocumentKind::CreditNote]
-    } else {
-        [DocumentKind::PurchaseInvoice, DocumentKind::DebitNote]
-    }
+fn kinds(sales: bool) -> impl Iterator<Item = DocumentKind> {
+    let side = if sales { TradeSide::Sales } else { TradeSide::Purchases };
+    DocumentKind::ALL.iter().copied().filter(move |kind| kind.turnover() == Some(side))
 }
 
 pub(super) struct Traded<T>(PhantomData<fn() -> T>);
@@ -259,7 +257,7 @@ impl Report for ItemProfitability {
             apart[place] = accounts.iter().filter_map(|id| moved.get(id)).map(|moved| moved.net()).sum();
             let groups: Vec<Group> = within(cx, asked.span, asked)
                 .await?
-                .filter(entry_lines::Column::AccountId.is_in(accounts))
+                .filter(among(cx, (entry_lines::Entity, entry_lines::Column::AccountId), accounts))
                 .column_as(entry_lines::Column::ItemId, "id")
                 .column_as(amount(cx), "amount")
                 .group_by(entry_lines::Column::ItemId)

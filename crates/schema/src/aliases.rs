@@ -4,13 +4,14 @@
 //! entry. So every row has a [`Named`], of which nobody makes a party but [`Aliases`], and no other place compares a
 //! column of parties.
 
+use crate::among;
 use crate::clock::Instant;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId};
 use crate::party as parties;
 use crate::tables::documents;
 use sea_orm::sea_query::SimpleExpr;
-use sea_orm::{ColumnTrait, ConnectionTrait, DeriveValueType, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, DeriveValueType, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet};
 use words::sown::{Fault, sown};
 
@@ -38,7 +39,21 @@ impl sea_orm::TryFromU64 for Named {
 
 /// Which parties became part of which, and when. What was merged before that was kept has no time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Aliases(BTreeMap<RecordId, (RecordId, Option<Instant>)>);
+pub struct Aliases {
+    /// Who is asked for the rows; unknown where nobody became part of anybody.
+    engine: Option<DbBackend>,
+    merged: BTreeMap<RecordId, Merged>,
+    /// Who each of them is by now, however long the way there.
+    meant: BTreeMap<RecordId, RecordId>,
+    /// All that became part of each.
+    names: BTreeMap<RecordId, BTreeSet<RecordId>>,
+}
+
+/// So many are named one by one: hardly anybody has more names, and these are looked up in an index.
+const FEW: usize = 64;
+
+/// Into whom, and when.
+type Merged = (RecordId, Option<Instant>);
 
 impl Aliases {
     pub async fn load(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Self> {
@@ -50,7 +65,29 @@ impl Aliases {
             .into_tuple()
             .all(connection)
             .await?;
-        Ok(Self(rows.into_iter().filter_map(|(id, into, at)| Some((id, (into?, at)))).collect()))
+        let merged = rows.into_iter().filter_map(|(id, into, at)| Some((id, (into?, at)))).collect();
+        Ok(Self::of_merged(Some(connection.get_database_backend()), merged))
+    }
+
+    fn of_merged(engine: Option<DbBackend>, merged: BTreeMap<RecordId, Merged>) -> Self {
+        let mut meant: BTreeMap<RecordId, RecordId> = BTreeMap::new();
+        for alias in merged.keys() {
+            // One became part of another, which became part of a third: each step is taken once.
+            let (mut way, mut last) = (BTreeSet::new(), *alias);
+            while let Some((into, _)) = merged.get(&last) {
+                // Nobody becomes part of themselves.
+                if !way.insert(last) {
+                    break;
+                }
+                last = meant.get(into).copied().unwrap_or(*into);
+            }
+            meant.extend(way.into_iter().map(|passed| (passed, last)));
+        }
+        let mut names: BTreeMap<RecordId, BTreeSet<RecordId>> = BTreeMap::new();
+        for (alias, party) in &meant {
+            names.entry(*party).or_default().insert(*alias);
+        }
+        Self { engine, merged, meant, names }
     }
 
     /// Those that were known at a time; all of them where none is said.
@@ -58,7 +95,8 @@ impl Aliases {
     pub fn known_at(&self, at: Option<Instant>) -> Self {
         let Some(at) = at else { return self.clone() };
         let known = |merged: Option<Instant>| merged.is_none_or(|merged| merged <= at);
-        Self(self.0.iter().filter(|(_, (_, merged))| known(*merged)).map(|(id, into)| (*id, *into)).collect())
+        let merged = self.merged.iter().filter(|(_, (_, merged))| known(*merged));
+        Self::of_merged(self.engine, merged.map(|(id, into)| (*id, *into)).collect())
     }
 
     /// Who a row's party is.
@@ -71,18 +109,12 @@ impl Aliases {
         if sown(Fault::AliasForgotten) {
             return party;
         }
-        let mut meant = party;
-        // One became part of another, which became part of a third. Nobody becomes part of themselves.
-        for _ in 0..self.0.len() {
-            let Some((into, _)) = self.0.get(&meant) else { break };
-            meant = *into;
-        }
-        meant
+        self.meant.get(&party).copied().unwrap_or(party)
     }
 
     /// Whoever a party is: itself, and all that became part of it. One that became part of another is nobody.
     pub fn names(&self, party: RecordId) -> BTreeSet<RecordId> {
-        let merged = self.0.keys().copied().filter(|alias| self.meant(*alias) == party);
+        let merged = self.names.get(&party).into_iter().flatten().copied();
         merged.chain([party]).filter(|name| self.meant(*name) == party).collect()
     }
 
@@ -93,12 +125,17 @@ impl Aliases {
 
     /// Rows whose party is one of these.
     pub fn is_any(&self, column: impl ColumnTrait, of: impl IntoIterator<Item = RecordId>) -> SimpleExpr {
-        let names: BTreeSet<RecordId> = if self.0.is_empty() {
-            of.into_iter().collect()
-        } else {
-            of.into_iter().flat_map(|party| self.names(party)).collect()
-        };
-        column.is_in(names)
+        let names: BTreeSet<RecordId> = of.into_iter().flat_map(|party| self.names(party)).collect();
+        match self.engine.filter(|_| names.len() > FEW) {
+            Some(engine) => among::on(engine, column.as_column_ref(), names),
+            None => column.is_in(names),
+        }
+    }
+
+    /// Rows whose bytes name this party, as JSON has it.
+    pub fn named_in(&self, bytes: impl ColumnTrait, party: RecordId) -> SimpleExpr {
+        // One name is asked for alike everywhere.
+        among::within(self.engine.unwrap_or(DbBackend::Sqlite), bytes, self.names(party))
     }
 
     /// The party of a document.
@@ -119,8 +156,10 @@ mod tests {
     #[test]
     fn who_became_part_of_one_that_became_part_of_another_is_the_last() {
         let at = |micros| Some(Instant::from_micros(micros));
-        let aliases =
-            Aliases(BTreeMap::from([(id(1), (id(2), at(10))), (id(2), (id(3), at(20))), (id(7), (id(3), None))]));
+        let of_merged = |merged: &[(RecordId, Merged)]| {
+            Aliases::of_merged(Some(DbBackend::Sqlite), merged.iter().copied().collect())
+        };
+        let aliases = of_merged(&[(id(1), (id(2), at(10))), (id(2), (id(3), at(20))), (id(7), (id(3), None))]);
         let meant = |aliases: &Aliases| [1, 2, 3, 4, 7].map(|number| aliases.of(Named::of(id(number))));
         assert_eq!(meant(&aliases), [3, 3, 3, 4, 3].map(id));
         assert_eq!(meant(&aliases.known_at(at(20))), [3, 3, 3, 4, 3].map(id));
@@ -130,5 +169,15 @@ mod tests {
         assert!(aliases.names(id(2)).is_empty());
         assert_eq!(aliases.known_at(at(19)).names(id(2)), BTreeSet::from([id(1), id(2)]));
         assert_eq!(aliases.names(id(4)), BTreeSet::from([id(4)]));
+        // In a circle, which nobody may write, everybody is somebody.
+        assert_eq!(of_merged(&[(id(1), (id(2), None)), (id(2), (id(1), None))]).names.len(), 1);
+    }
+
+    #[test]
+    fn a_long_way_is_gone_once() {
+        let most = 100_000;
+        let merged = (1..most).map(|number| (id(number), (id(number + 1), None))).collect();
+        let aliases = Aliases::of_merged(Some(DbBackend::Sqlite), merged);
+        assert_eq!((aliases.meant(id(1)), aliases.names(id(most)).len()), (id(most), 100_000));
     }
 }

@@ -1,6 +1,6 @@
 //! What resources are called, wherever one is named.
 
-use crate::rights::Action;
+use crate::rights::{Action, Area};
 
 /// What can be done with what is kept and changed.
 const KEPT: &[Action] = &[Action::View, Action::Create, Action::Edit, Action::Delete];
@@ -17,7 +17,7 @@ const OWN: &[Action] = &[];
 
 /// A line a resource: its key, and what it is called wherever one is named.
 macro_rules! keys {
-    ($($key:ident: $noun:literal, $title:literal, $stem:literal, $actions:ident;)*) => {
+    ($($key:ident: $noun:literal, $title:literal, $stem:literal, $actions:ident, $area:ident;)*) => {
         /// Identity of a resource: permissions, paths and stored references hang on it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ResourceKey {
@@ -48,6 +48,13 @@ macro_rules! keys {
                 }
             }
 
+            /// Whose work it is, which says what the built-in roles may do with it.
+            pub const fn area(self) -> Area {
+                match self {
+                    $(Self::$key => Area::$area,)*
+                }
+            }
+
             /// What can be done with it at all, as far as permissions tell apart.
             pub const fn actions(self) -> &'static [Action] {
                 match self {
@@ -59,49 +66,81 @@ macro_rules! keys {
 }
 
 keys! {
-    // The noun of its permissions, the heading of its group, the stem of its operations, and what can be done with it.
-    Businesses: "business", "Businesses", "businesses", KEPT;
-    Parties: "party", "Parties", "parties", KEPT;
-    Items: "item", "Items", "items", KEPT;
-    Accounts: "account", "Chart of accounts", "accounts", KEPT;
-    TaxCodes: "taxCode", "Tax codes", "taxCodes", KEPT;
-    PaymentTerms: "paymentTerm", "Payment terms", "paymentTerms", KEPT;
-    SalesOrders: "salesOrder", "Sales orders", "salesOrders", POSTED;
-    DeliveryNotes: "deliveryNote", "Delivery notes", "deliveryNotes", POSTED;
-    SalesInvoices: "salesInvoice", "Sales invoices", "salesInvoices", POSTED;
-    CreditNotes: "creditNote", "Credit notes", "creditNotes", POSTED;
-    PurchaseOrders: "purchaseOrder", "Purchase orders", "purchaseOrders", POSTED;
-    ReceiptNotes: "receiptNote", "Receipt notes", "receiptNotes", POSTED;
-    PurchaseInvoices: "purchaseInvoice", "Purchase invoices", "purchaseInvoices", POSTED;
-    DebitNotes: "debitNote", "Debit notes", "debitNotes", POSTED;
-    Receipts: "receipt", "Receipts", "receipts", POSTED;
-    Payments: "payment", "Payments", "payments", POSTED;
-    Allocations: "allocation", "Allocations", "allocations", MADE;
-    StockAdjustments: "stockAdjustment", "Stock adjustments", "stockAdjustments", POSTED;
-    Revaluations: "revaluation", "Revaluations", "revaluations", POSTED;
-    Journals: "journal", "Journals", "journals", POSTED;
-    ContraEntries: "contraEntry", "Contra entries", "contraEntries", POSTED;
-    Entries: "entry", "Entries", "entries", READ;
-    NumberSeries: "numberSeries", "Number series", "numberSeries", KEPT;
-    FiscalYears: "fiscalYear", "Fiscal years", "fiscalYears", KEPT;
-    Locks: "lock", "Locks", "locks", SET;
-    Currencies: "currency", "Currencies", "currencies", READ;
-    ExchangeRates: "exchangeRate", "Exchange rates", "exchangeRates", KEPT;
-    AuditLog: "audit", "Audit log", "auditLog", EXPORTED;
-    Reports: "report", "Reports", "reports", READ;
-    Verification: "verification", "Verification", "verification", READ;
-    Users: "user", "Users", "users", KEPT;
-    Permissions: "permission", "Permissions", "permissions", KEPT;
-    ApiKeys: "apiKey", "API keys", "apiKeys", MADE;
-    DialectUsage: "dialectUsage", "Dialect usage", "dialectUsage", READ;
-    Profile: "profile", "Your account", "profile", OWN;
-    Sessions: "session", "Your sessions", "sessions", OWN;
-    InstallationLog: "installationLog", "Installation log", "installationLog", OWN;
+    // The noun of its permissions, the heading of its group, the stem of its operations, what can be done with it, and by
+    // whom.
+    Businesses: "business", "Businesses", "businesses", KEPT, Company;
+    Parties: "party", "Parties", "parties", KEPT, Names;
+    Items: "item", "Items", "items", KEPT, Names;
+    Accounts: "account", "Chart of accounts", "accounts", KEPT, Books;
+    TaxCodes: "taxCode", "Tax codes", "taxCodes", KEPT, Books;
+    PaymentTerms: "paymentTerm", "Payment terms", "paymentTerms", KEPT, Books;
+    SalesOrders: "salesOrder", "Sales orders", "salesOrders", POSTED, Selling;
+    DeliveryNotes: "deliveryNote", "Delivery notes", "deliveryNotes", POSTED, Goods;
+    SalesInvoices: "salesInvoice", "Sales invoices", "salesInvoices", POSTED, Selling;
+    CreditNotes: "creditNote", "Credit notes", "creditNotes", POSTED, Selling;
+    PurchaseOrders: "purchaseOrder", "Purchase orders", "purchaseOrders", POSTED, Buying;
+    ReceiptNotes: "receiptNote", "Receipt notes", "receiptNotes", POSTED, Goods;
+    PurchaseInvoices: "purchaseInvoice", "Purchase invoices", "purchaseInvoices", POSTED, Buying;
+    DebitNotes: "debitNote", "Debit notes", "debitNotes", POSTED, Buying;
+    Receipts: "receipt", "Receipts", "receipts", POSTED, Money;
+    Payments: "payment", "Payments", "payments", POSTED, Money;
+    Allocations: "allocation", "Allocations", "allocations", MADE, Settling;
+    StockAdjustments: "stockAdjustment", "Stock adjustments", "stockAdjustments", POSTED, Goods;
+    Revaluations: "revaluation", "Revaluations", "revaluations", POSTED, Books;
+    Journals: "journal", "Journals", "journals", POSTED, Entry;
+    ContraEntries: "contraEntry", "Contra entries", "contraEntries", POSTED, Money;
+    Entries: "entry", "Entries", "entries", READ, Books;
+    NumberSeries: "numberSeries", "Number series", "numberSeries", KEPT, Books;
+    FiscalYears: "fiscalYear", "Fiscal years", "fiscalYears", KEPT, Books;
+    Locks: "lock", "Locks", "locks", SET, Books;
+    Currencies: "currency", "Currencies", "currencies", READ, Books;
+    ExchangeRates: "exchangeRate", "Exchange rates", "exchangeRates", KEPT, Rates;
+    AuditLog: "audit", "Audit log", "auditLog", EXPORTED, Books;
+    Reports: "report", "Reports", "reports", READ, Books;
+    Verification: "verification", "Verification", "verification", READ, Books;
+    Users: "user", "Users", "users", KEPT, People;
+    Permissions: "permission", "Permissions", "permissions", KEPT, People;
+    ApiKeys: "apiKey", "API keys", "apiKeys", MADE, People;
+    DialectUsage: "dialectUsage", "Dialect usage", "dialectUsage", READ, People;
+    Profile: "profile", "Your account", "profile", OWN, Books;
+    Sessions: "session", "Your sessions", "sessions", OWN, Books;
+    InstallationLog: "installationLog", "Installation log", "installationLog", OWN, Books;
 }
 
 impl ResourceKey {
+    /// What a path calls it, where a dialect has no word of its own: `parties`, `payment-terms`.
+    pub fn segment(self) -> String {
+        let letters = self.stem().chars();
+        letters.fold(String::new(), |mut said, letter| {
+            if letter.is_ascii_uppercase() {
+                said.push('-');
+            }
+            said.push(letter.to_ascii_lowercase());
+            said
+        })
+    }
+
     /// Whether its changes stand in the installation's log as well.
     pub const fn is_of_people(self) -> bool {
         matches!(self, Self::Users | Self::ApiKeys | Self::Profile | Self::Businesses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_path_calls_each_resource_by_a_name_of_its_own() {
+        for (key, segment) in [
+            (ResourceKey::Parties, "parties"),
+            (ResourceKey::PaymentTerms, "payment-terms"),
+            (ResourceKey::InstallationLog, "installation-log"),
+        ] {
+            assert_eq!(key.segment(), segment);
+        }
+        let all: HashSet<String> = ResourceKey::ALL.into_iter().map(ResourceKey::segment).collect();
+        assert_eq!(all.len(), ResourceKey::ALL.len());
     }
 }

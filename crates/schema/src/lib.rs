@@ -6,6 +6,7 @@
 pub mod account;
 pub mod address;
 pub mod aliases;
+pub mod among;
 pub mod api_key;
 pub mod bank;
 pub mod business;

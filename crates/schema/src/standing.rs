@@ -2,12 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use crate::kind::Phase;
 use crate::money::Quantity;
 use crate::tables::{DocumentKind, FactKind, open_items, progress, stock_facts};
 
 impl DocumentKind {
     pub const fn is_order(self) -> bool {
-        matches!(self, Self::SalesOrder | Self::PurchaseOrder)
+        matches!(self.trade(), Some((_, Phase::Order)))
     }
 }
 

@@ -119,6 +119,8 @@ pub enum Unavailable {
     Overloaded,
     /// A read was ended because the database's log grew too long beside it.
     Outgrown,
+    /// A rehearsal, which leaves nothing, took more of what everybody's writes wait for than it may.
+    TooLong,
     StorageFull,
     DatabaseAway,
     ShuttingDown,
@@ -165,6 +167,7 @@ impl Error {
             Self::RateLimited { .. } => "rate_limited",
             Self::Unavailable(why) => match why {
                 Unavailable::Overloaded | Unavailable::Outgrown => "overloaded",
+                Unavailable::TooLong => "rehearsal_too_long",
                 Unavailable::StorageFull => "storage_full",
                 Unavailable::DatabaseAway | Unavailable::ShuttingDown => "unavailable",
                 Unavailable::CommitOutcomeUnknown => "commit_outcome_unknown",
@@ -202,6 +205,9 @@ impl Error {
                 Unavailable::Overloaded => "The server is busy; try again shortly",
                 Unavailable::Outgrown => {
                     "Much was written while this was read, and it had to end; ask for less, or when less is written"
+                }
+                Unavailable::TooLong => {
+                    "A rehearsal of this takes longer than rehearsals may; rehearse less at once, or do it without dryRun"
                 }
                 Unavailable::StorageFull => "The server's storage is full; nothing was written",
                 Unavailable::DatabaseAway => "The database is not reachable; try again shortly",

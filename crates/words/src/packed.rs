@@ -34,20 +34,38 @@ thread_local! {
     static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// A JSON text that is stored packed.
+/// A JSON text that is stored packed, and what is stored of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Packed(String);
+pub struct Packed {
+    json: String,
+    stored: Vec<u8>,
+}
 
 impl Packed {
     #[must_use]
     pub fn into_inner(self) -> String {
-        self.0
+        self.json
+    }
+
+    /// As it is stored: for who signs it. What was packed once stays so, whatever would be made of its text today.
+    #[must_use]
+    pub fn stored(&self) -> &[u8] {
+        &self.stored
+    }
+
+    fn read(stored: Vec<u8>) -> Option<Self> {
+        Some(Self { json: unpack(stored.clone())?, stored })
+    }
+
+    /// What was kept as a text is not stored here as it was.
+    fn read_text(stored: String) -> Option<Self> {
+        unpack_text(stored).map(Self::from)
     }
 }
 
 impl From<String> for Packed {
     fn from(json: String) -> Self {
-        Self(json)
+        Self { stored: pack(&json), json }
     }
 }
 
@@ -55,7 +73,7 @@ impl Deref for Packed {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.0
+        &self.json
     }
 }
 
@@ -180,8 +198,7 @@ macro_rules! stored_as_bytes {
     };
 }
 
-stored_as_bytes!(Packed, |packed| pack(&packed.0), |stored| unpack(stored).map(Packed), |stored| unpack_text(stored)
-    .map(Packed));
+stored_as_bytes!(Packed, |packed| packed.stored, Packed::read, Packed::read_text);
 
 #[cfg(test)]
 mod tests {

@@ -182,7 +182,7 @@ pub struct Acceptance {
 }
 
 /// Who was let in, and where.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AcceptedInvitation")]
 pub struct Accepted {

@@ -8,7 +8,9 @@ use jsonwebtoken::errors::{Error as JwtError, ErrorKind};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, EncodingKey, Header, Validation};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// What tokens are made with.
@@ -20,12 +22,20 @@ pub struct TokenOptions {
     pub lifetime: Duration,
 }
 
+const NOT_VALID: Error = Error::Unauthenticated("The access token is not valid");
+
+/// How long the digest of a token is.
+const DIGEST: usize = 32;
+
+/// So many tokens are known by their digests, and then they are checked anew.
+const MOST_SIGNED: usize = 1_000;
+
 /// Clocks of two servers may differ by this much: a token of this age to come is taken. None is taken after its end.
 const LEEWAY_SECONDS: i64 = 30;
 /// A clock may be put back by this much, and those who are signed in stay so.
 const PUT_BACK_SECONDS: i64 = 2 * 60 * 60;
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claims {
     pub sub: UserId,
     pub iat: i64,
@@ -47,6 +57,9 @@ pub struct Tokens {
     issuer: String,
     audience: String,
     lifetime_seconds: AtomicU64,
+    /// What tokens said whose signature was found to be right, by their digests. It follows from the token and the secret
+    /// alone: whether it is still good is judged each time.
+    signed: Mutex<HashMap<[u8; DIGEST], Claims>>,
     /// The latest that the clock has shown since the process began: none of our tokens was issued later.
     latest_seconds: AtomicI64,
 }
@@ -69,6 +82,7 @@ impl Tokens {
             issuer: options.issuer.clone(),
             audience: options.audience.clone(),
             lifetime_seconds: AtomicU64::new(options.lifetime.as_secs()),
+            signed: Mutex::default(),
             latest_seconds: AtomicI64::new(i64::MIN),
         }
     }
@@ -111,13 +125,7 @@ impl Tokens {
     }
 
     pub fn verify(&self, token: &str, now: Instant) -> Result<Claims> {
-        const NOT_VALID: Error = Error::Unauthenticated("The access token is not valid");
-        let token = jsonwebtoken::decode::<Claims>(token, &self.verifying, &self.validation).map_err(|_| NOT_VALID)?;
-        // Whoever signs what we do not understand means something else than we do, RFC 7515 4.1.11.
-        if token.header.crit.is_some() {
-            return Err(NOT_VALID);
-        }
-        let claims = token.claims;
+        let claims = self.said(token)?;
         if claims.exp <= now.seconds() {
             return Err(Error::Unauthenticated("The access token has expired; log in again"));
         }
@@ -125,6 +133,27 @@ impl Tokens {
             return Err(NOT_VALID);
         }
         Ok(claims)
+    }
+
+    /// What a token says that we signed.
+    fn said(&self, token: &str) -> Result<Claims> {
+        let mut digest = [0; DIGEST];
+        digest.copy_from_slice(ring::digest::digest(&ring::digest::SHA256, token.as_bytes()).as_ref());
+        let signed = || self.signed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = signed().get(&digest) {
+            return Ok(known.clone());
+        }
+        let token = jsonwebtoken::decode::<Claims>(token, &self.verifying, &self.validation).map_err(|_| NOT_VALID)?;
+        // Whoever signs what we do not understand means something else than we do, RFC 7515 4.1.11.
+        if token.header.crit.is_some() {
+            return Err(NOT_VALID);
+        }
+        let mut signed = signed();
+        if signed.len() >= MOST_SIGNED {
+            signed.clear();
+        }
+        signed.insert(digest, token.claims.clone());
+        Ok(token.claims)
     }
 }
 
@@ -209,6 +238,26 @@ mod tests {
         assert_eq!(end, NOW.plus(Duration::from_hours(1)));
         assert!(tokens.verify(&issued(), end.minus(Duration::from_micros(1))).is_ok());
         assert!(tokens.verify(&issued(), end).is_err());
+    }
+
+    #[test]
+    fn what_is_known_of_a_token_is_no_other_tokens_and_its_end_counts_all_the_same() {
+        let tokens = tokens("duet");
+        let token = issued();
+        assert_eq!(tokens.verify(&token, NOW).unwrap().ver, 3);
+        assert_eq!(tokens.signed.lock().unwrap().len(), 1);
+        assert!(tokens.verify(&token, NOW.plus(Duration::from_hours(1))).is_err(), "it has ended");
+        // One that is not signed is not known, however often it is shown.
+        let torn = format!("{}{}", &token[..token.len() - 2], if token.ends_with('A') { "BB" } else { "AA" });
+        for _ in 0..2 {
+            assert!(tokens.verify(&torn, NOW).is_err());
+        }
+        assert_eq!(tokens.signed.lock().unwrap().len(), 1);
+        for micros in 0..2 * i64::try_from(MOST_SIGNED).unwrap() {
+            let token = issued_at(Instant::from_micros(NOW.micros() - micros * 1_000_000));
+            assert!(tokens.said(&token).is_ok());
+            assert!(tokens.signed.lock().unwrap().len() <= MOST_SIGNED);
+        }
     }
 
     #[test]

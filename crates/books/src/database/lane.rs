@@ -14,6 +14,10 @@
 //!   its own, and only the culprit fails.
 //! - Companies take turns, and then their callers, by what their writes cost; what is dear counts against its caller's
 //!   minute. A batch takes what waits for as long as it is short; one that has become long ends.
+//! - A command that turns out to be dear is set aside: its neighbours, who have run, are committed without it, and it runs
+//!   next, in a batch of its own. Those who wait meanwhile were not begun, and know so.
+//! - A rehearsal takes back all that it did, and of what is remembered only the books that it opened are forgotten. It holds
+//!   everybody's writes while it runs, so it has less time than a write.
 //! - Nobody is answered before the commit. What a failed commit came to is the writer's to say: refused for certain, or
 //!   not known, and the caller is told exactly that.
 //! - Each command knows whether it was sent to be committed. A caller who leaves before has nothing in the books, nor will
@@ -31,10 +35,10 @@ use crate::ids::BusinessId;
 use crate::seal::Seals;
 use crate::shelf::Shelf;
 use batch::{Attempt, Sending, Together, attempt_batch, attempts_for};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -81,6 +85,10 @@ struct Command<T> {
 const BATCH: usize = 128;
 /// It takes no more of them once it has run for so long.
 const SPAN: Duration = Duration::from_millis(200);
+/// So long a command may take which has neighbours in its batch.
+const BESIDE_OTHERS: Duration = Duration::from_secs(1);
+/// So long a rehearsal may take. Nobody is kept waiting for longer by what leaves nothing.
+const REHEARSAL: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 /// What takes a lane for so long counts against its caller's minute, kept or not.
 const DEAR: Duration = Duration::from_millis(100);
 /// The lane of a company that had nothing to do for so long ends.
@@ -145,6 +153,13 @@ impl<T: Send + 'static> Lanes<T> {
             }
         }
         Err(Error::Unavailable(Unavailable::ShuttingDown))
+    }
+
+    /// How many commands of our own wait in front of all lanes.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter().flat_map(|open| open.lines.values()).map(|line| line.waiting()).sum()
     }
 
     fn lane(&self, company: Option<BusinessId>) -> Result<Arc<Line<Command<T>>>> {
@@ -221,6 +236,8 @@ async fn waits<T>(line: &Line<T>, company: Option<BusinessId>) -> bool {
 struct Source<'l, T> {
     line: &'l Line<Command<T>>,
     spending: &'l Spending,
+    /// What turned out to be dear: each has a batch of its own next. It keeps its turn until it has run.
+    aside: Mutex<VecDeque<Command<T>>>,
 }
 
 impl<T> Source<'_, T> {
@@ -236,6 +253,22 @@ impl<T> Source<'_, T> {
             return Some(command);
         }
         None
+    }
+
+    fn aside(&self) -> MutexGuard<'_, VecDeque<Command<T>>> {
+        self.aside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a batch begins with, and whether others may come along.
+    fn first(&self) -> Option<(Command<T>, Growth)> {
+        loop {
+            let Some(mut dear) = self.aside().pop_front() else { break };
+            if !dear.client.has_left() {
+                return Some((dear, Growth::Alone));
+            }
+            self.is_over(&mut dear);
+        }
+        self.next().map(|command| (command, Growth::WhileShort))
     }
 
     /// All that wait, as far as a batch goes.
@@ -259,6 +292,13 @@ impl<T> Source<'_, T> {
     }
 }
 
+/// Whether a batch takes what waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Growth {
+    WhileShort,
+    Alone,
+}
+
 async fn serve<T: Send + 'static>(
     mut writer: Writer,
     desk: Desk,
@@ -267,10 +307,16 @@ async fn serve<T: Send + 'static>(
     spending: Arc<Spending>,
 ) {
     let _until_its_end = Served(&*line);
-    let source = Source { line: &line, spending: &spending };
-    while waits(&line, company).await {
-        let mut batch: Vec<Command<T>> = source.next().into_iter().collect();
-        let outcomes = commit(&mut writer, &desk, company, &mut batch, &source).await;
+    let source = Source { line: &line, spending: &spending, aside: Mutex::default() };
+    loop {
+        // What was set aside is nobody's in the line any more.
+        let is_next = !source.aside().is_empty();
+        if !is_next && !waits(&line, company).await {
+            break;
+        }
+        let Some((first, growth)) = source.first() else { continue };
+        let mut batch = vec![first];
+        let outcomes = commit(&mut writer, &desk, company, (&mut batch, growth), &source).await;
         for (mut command, outcome) in batch.drain(..).zip(outcomes) {
             source.is_over(&mut command);
             // A caller that is gone needs no answer; its work is done all the same.
@@ -285,19 +331,27 @@ async fn commit<T>(
     writer: &mut Writer,
     desk: &Desk,
     company: Option<BusinessId>,
-    batch: &mut Vec<Command<T>>,
+    (batch, growth): (&mut Vec<Command<T>>, Growth),
     source: &Source<'_, T>,
 ) -> Vec<Result<T>> {
     let mut together = Together::Planned;
     let mut attempt = 0;
     let mut staying: Option<Sending> = None;
+    // It grows while it runs for the first time.
+    let mut grows = growth == Growth::WhileShort;
     while !batch.is_empty() {
         attempt += 1;
-        // It grows while it runs for the first time.
-        let grows = attempt == 1 && staying.is_none();
         let outcome = attempt_batch(writer, desk, company, (batch, source, grows), together).await;
-        if !matches!(outcome, Attempt::Settled(_)) {
-            desk.clear();
+        grows = false;
+        match &outcome {
+            Attempt::Settled(_) => {}
+            // A caller has it in hand that a batch ends so: what is known of other companies stays.
+            Attempt::Left | Attempt::SetAside => desk.forget_batch(),
+            _ => desk.clear(),
+        }
+        if let Some(staying) = &mut staying {
+            // Nothing of theirs is sent before they have run.
+            source.aside().iter().for_each(|dear| staying.let_go(&dear.client));
         }
         match outcome {
             Attempt::Settled(outcomes) => {
@@ -318,6 +372,7 @@ async fn commit<T>(
                 // Those who stay are committed for: nobody makes the batch run again and again by leaving.
                 staying = Some(Sending::those_who_stay(batch));
             }
+            Attempt::SetAside => attempt -= 1,
             Attempt::InDoubt(error) => {
                 tracing::error!(%error, "a commit failed; its outcome is not known");
                 staying.into_iter().for_each(Sending::are_sent);

@@ -114,6 +114,12 @@ impl<T> Line<T> {
         }
     }
 
+    /// Of our own.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().own.len()
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.lock().closed
     }

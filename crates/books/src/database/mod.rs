@@ -324,6 +324,14 @@ impl Session {
         }
     }
 
+    /// What its own writes are known by: it is named where there are others who write.
+    pub fn batch(&self) -> &str {
+        match self {
+            Self::Postgres(session) => session.batch(),
+            Self::Sqlite(_) | Self::SqliteSnapshot(_) => "",
+        }
+    }
+
     /// Whether the transaction still stands, as far as the engine is known to think so.
     pub fn intact(&self) -> Result<(), DbErr> {
         match self {

@@ -4,7 +4,7 @@
 
 use super::standing::{Ill, Part, Standing};
 use super::{Committing, DatabaseOptions, ROWS_READ};
-use crate::client::Client;
+use crate::client;
 use migrations::Sign;
 use migrations::schema::{self, Parts};
 use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Rows, Server, Target};
@@ -29,6 +29,8 @@ pub struct Reads {
 #[derive(Debug)]
 pub struct Session {
     lease: Lease,
+    /// What its own writes are known by.
+    batch: String,
     until: Option<Instant>,
     noting: Noting,
 }
@@ -42,10 +44,10 @@ pub struct Writer(Pool, Noting);
 struct Noting(Part, Arc<Standing>);
 
 impl Noting {
-    /// What a command of a lane asks begins only while somebody waits for that command: it would keep everybody else
-    /// waiting. Who reads takes the question along.
+    /// What a command of a lane asks begins only while somebody waits for that command, and within its share: it would keep
+    /// everybody else waiting. Who reads takes the question along.
     fn goes_on(&self) -> Result<(), DbErr> {
-        if self.0 == Part::Writing && Client::of_this_task().has_left() {
+        if self.0 == Part::Writing && !client::goes_on() {
             return Err(Fault::given_up().into());
         }
         Ok(())
@@ -150,11 +152,15 @@ impl Reads {
     pub async fn snapshot(&self) -> Result<Session, DbErr> {
         // To connect takes a lot of room, and hardly ever happens.
         let lease = Box::pin(by(self.until, async { Ok(self.pool.snapshot().await?) })).await?;
-        Ok(Session { lease, until: self.until, noting: self.noting.clone() })
+        Ok(Session { lease, batch: String::new(), until: self.until, noting: self.noting.clone() })
     }
 }
 
 impl Session {
+    pub fn batch(&self) -> &str {
+        &self.batch
+    }
+
     /// Puts in the rows of all statements, in their order.
     pub async fn put(&self, all: Vec<Rows>) -> Result<(), DbErr> {
         let put = async { Ok(self.lease.put(all).await?) };
@@ -168,8 +174,11 @@ impl Session {
 
 impl Writer {
     pub async fn begin(&self) -> Result<Session, DbErr> {
-        let lease = self.0.begin().await.inspect_err(|fault| self.1.fault(fault))?;
-        Ok(Session { lease, until: None, noting: self.1.clone() })
+        let batch = crate::ids::random_bytes::<16>().map_err(|error| DbErr::Custom(format!("{error:?}")))?;
+        let batch = crate::texts::hex(&batch);
+        let named = format!("SELECT set_config('duet.batch', '{batch}', true)");
+        let lease = self.0.begin_with(&named).await.inspect_err(|fault| self.1.fault(fault))?;
+        Ok(Session { lease, batch, until: None, noting: self.1.clone() })
     }
 
     pub async fn commit(&self, session: Session) -> Committing {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 mod among;
+mod aside;
 #[allow(dead_code, reason = "other suites use more of it")]
 #[path = "../../../../tests/harness/postgres.rs"]
 mod cluster;

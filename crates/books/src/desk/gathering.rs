@@ -1,6 +1,7 @@
 //! What a command leaves on the desk, and how it takes that back when it fails.
 
 use super::company::Head;
+use super::pending::Lengths;
 use super::standing::Standing;
 use super::{Desk, Inner, Trade, trade_months};
 use crate::audit::{self, Change, Origin};
@@ -25,7 +26,7 @@ use std::collections::HashMap;
 /// Where the desk stood before a command, to return to when it fails.
 pub struct Mark {
     pub(super) company: Option<(BusinessId, Head, bool)>,
-    pub(super) lengths: [usize; 18],
+    pub(super) lengths: Lengths,
     pub(super) flushes: u64,
 }
 
@@ -73,7 +74,7 @@ impl Desk {
     pub fn return_to(&self, mark: Mark) {
         let mut inner = self.inner();
         // What was pending then may be written by now; what is pending since is the command's own.
-        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { [0; 18] };
+        let lengths = if inner.flushes == mark.flushes { mark.lengths } else { Lengths::default() };
         inner.pending.truncate(lengths);
         if let Some((id, head, changed)) = mark.company
             && let Some(company) = inner.companies.get_mut(&id)

@@ -1,6 +1,6 @@
 //! What is pending, as rows of its tables.
 
-use crate::database::rows::{Kept, Rows};
+use crate::database::rows::{Kept, Puts, Rows};
 use crate::error::Result;
 use crate::ids::BusinessId;
 use crate::seal::writing::{self, Sealing};
@@ -35,6 +35,16 @@ pub(super) fn mentioned(mut rows: Vec<mentions::Model>) -> Rows {
     rows.sort_unstable_by_key(|row| (row.business_id, row.record_id));
     rows.dedup();
     plain::<mentions::Entity>(rows, Kept::Stays)
+}
+
+/// Adds to sums that are kept: what a row says is added to the row of its key.
+pub async fn add_sums<E>(connection: &impl Puts, rows: Vec<E::Model>) -> Result<()>
+where
+    E: EntityTrait,
+    E::ActiveModel: ActiveModelTrait<Entity = E>,
+    E::Model: IntoActiveModel<E::ActiveModel>,
+{
+    Ok(connection.put(vec![plain::<E>(rows, Kept::Grows)]).await?)
 }
 
 /// Rows that something else proves.

@@ -14,94 +14,55 @@ use schema::tables::{
     stock_snapshots, tax_facts, tax_months as of_tax, trade_months as traded,
 };
 
-/// Rows that wait to be written together.
-#[derive(Default)]
-pub(super) struct Pending {
-    pub(super) documents: Vec<documents::Model>,
-    pub(super) entries: Vec<entries::Model>,
-    pub(super) lines: Vec<entry_lines::Model>,
-    pub(super) tax_facts: Vec<tax_facts::Model>,
-    pub(super) audits: Vec<audit_log::Model>,
-    pub(super) keys: Vec<schema::idempotency::Model>,
-    pub(super) document_lines: Vec<document_lines::Model>,
-    pub(super) open_items: Vec<open_items::Model>,
-    pub(super) open_item_moves: Vec<open_item_moves::Model>,
-    pub(super) allocations: Vec<allocations::Model>,
-    pub(super) stock_facts: Vec<stock_facts::Model>,
-    pub(super) stock_lines: Vec<stock_lines::Model>,
-    pub(super) stock_moves: Vec<stock_moves::Model>,
-    pub(super) progress_moves: Vec<progress_moves::Model>,
-    pub(super) links: Vec<document_links::Model>,
-    pub(super) mentions: Vec<mentions::Model>,
-    pub(super) traded: Vec<traded::Model>,
-    pub(super) standings: Vec<Standing>,
+/// A line a table: its rows wait together, and what a command left of them is taken back when it fails.
+macro_rules! waiting {
+    ($($rows:ident: $row:ty,)*) => {
+        /// Rows that wait to be written together.
+        #[derive(Default)]
+        pub(super) struct Pending {
+            $(pub(super) $rows: Vec<$row>,)*
+        }
+
+        /// How many of each wait.
+        #[derive(Clone, Copy, Default)]
+        pub(super) struct Lengths {
+            $($rows: usize,)*
+        }
+
+        impl Pending {
+            pub(super) fn lengths(&self) -> Lengths {
+                Lengths { $($rows: self.$rows.len(),)* }
+            }
+
+            pub(super) fn truncate(&mut self, to: Lengths) {
+                $(self.$rows.truncate(to.$rows);)*
+            }
+        }
+    };
+}
+
+waiting! {
+    documents: documents::Model,
+    entries: entries::Model,
+    lines: entry_lines::Model,
+    tax_facts: tax_facts::Model,
+    audits: audit_log::Model,
+    keys: schema::idempotency::Model,
+    document_lines: document_lines::Model,
+    open_items: open_items::Model,
+    open_item_moves: open_item_moves::Model,
+    allocations: allocations::Model,
+    stock_facts: stock_facts::Model,
+    stock_lines: stock_lines::Model,
+    stock_moves: stock_moves::Model,
+    progress_moves: progress_moves::Model,
+    links: document_links::Model,
+    mentions: mentions::Model,
+    traded: traded::Model,
+    standings: Standing,
 }
 
 impl Pending {
-    pub(super) fn lengths(&self) -> [usize; 18] {
-        [
-            self.documents.len(),
-            self.entries.len(),
-            self.lines.len(),
-            self.tax_facts.len(),
-            self.audits.len(),
-            self.keys.len(),
-            self.document_lines.len(),
-            self.open_items.len(),
-            self.open_item_moves.len(),
-            self.allocations.len(),
-            self.stock_facts.len(),
-            self.stock_lines.len(),
-            self.stock_moves.len(),
-            self.progress_moves.len(),
-            self.links.len(),
-            self.mentions.len(),
-            self.traded.len(),
-            self.standings.len(),
-        ]
-    }
-
-    pub(super) fn truncate(&mut self, lengths: [usize; 18]) {
-        let [
-            documents,
-            entries,
-            lines,
-            tax_facts,
-            audits,
-            keys,
-            traded,
-            open,
-            moves,
-            allocations,
-            facts,
-            stock,
-            stock_moves,
-            progress,
-            links,
-            mentions,
-            in_months,
-            standings,
-        ] = lengths;
-        self.documents.truncate(documents);
-        self.entries.truncate(entries);
-        self.lines.truncate(lines);
-        self.tax_facts.truncate(tax_facts);
-        self.audits.truncate(audits);
-        self.keys.truncate(keys);
-        self.document_lines.truncate(traded);
-        self.open_items.truncate(open);
-        self.open_item_moves.truncate(moves);
-        self.allocations.truncate(allocations);
-        self.stock_facts.truncate(facts);
-        self.stock_lines.truncate(stock);
-        self.stock_moves.truncate(stock_moves);
-        self.progress_moves.truncate(progress);
-        self.links.truncate(links);
-        self.mentions.truncate(mentions);
-        self.traded.truncate(in_months);
-        self.standings.truncate(standings);
-    }
-
     pub(super) async fn write(
         self,
         connection: &impl Puts,

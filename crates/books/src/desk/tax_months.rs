@@ -1,7 +1,5 @@
 //! What the facts of tax of a batch add to the sums of their months.
 
-use super::inserting::plain;
-use crate::database::rows::{Kept, Puts};
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
@@ -72,9 +70,4 @@ pub fn tax_months(facts: &[tax_facts::Model], lines: &[entry_lines::Model]) -> R
         tax_months::Model { base, base_beside, tax, not_recoverable, posted, ..key }
     });
     Ok(months.collect())
-}
-
-/// Adds them to what is kept.
-pub async fn add_tax_months(connection: &impl Puts, rows: Vec<tax_months::Model>) -> Result<()> {
-    Ok(connection.put(vec![plain::<tax_months::Entity>(rows, Kept::Grows)]).await?)
 }

@@ -1,14 +1,12 @@
 //! What entries of trade add to the sums of their months: by party, by item, and what their other side comes to.
 
 use super::gathering::NewEntry;
-use super::inserting::plain;
-use crate::database::rows::{Kept, Puts};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Money;
 use schema::aliases::Named;
-use schema::tables::{DocumentKind, EntryRef, TradeGrouping, TradeSide, entry_lines, trade_months};
+use schema::tables::{EntryRef, TradeGrouping, TradeSide, entry_lines, trade_months};
 use std::collections::BTreeMap;
 
 /// What is turnover: an entry that a document of trade posts or takes back by itself. What books begin with was traded
@@ -18,15 +16,6 @@ pub struct Trade {
     pub party: Option<Named>,
 }
 
-/// The side that a document trades on.
-pub const fn side_of(kind: DocumentKind) -> Option<TradeSide> {
-    match kind {
-        DocumentKind::SalesInvoice | DocumentKind::CreditNote => Some(TradeSide::Sales),
-        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote => Some(TradeSide::Purchases),
-        _ => None,
-    }
-}
-
 /// What an entry adds. A line of a party or of a tax is the other side of the rest.
 pub(super) fn of_entry(
     business_id: BusinessId,
@@ -34,7 +23,7 @@ pub(super) fn of_entry(
     new: &NewEntry,
     lines: &[entry_lines::Model],
 ) -> Result<Vec<trade_months::Model>> {
-    match new.trade.zip(side_of(new.document)) {
+    match new.trade.zip(new.document.turnover()) {
         Some((trade, side)) => of_lines(business_id, (side, trade.party), entry.date, lines),
         None => Ok(Vec::new()),
     }
@@ -87,9 +76,4 @@ pub fn trade_months(rows: Vec<trade_months::Model>) -> Result<Vec<trade_months::
         }
     }
     Ok(sums.into_values().collect())
-}
-
-/// Adds them to what is kept.
-pub async fn add_trade_months(connection: &impl Puts, rows: Vec<trade_months::Model>) -> Result<()> {
-    Ok(connection.put(vec![plain::<trade_months::Entity>(rows, Kept::Grows)]).await?)
 }

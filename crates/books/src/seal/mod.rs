@@ -21,7 +21,6 @@ use crate::error::{Error, Result};
 use crate::keys::{Keys, Purpose};
 use crate::texts::hex;
 use ring::hmac;
-use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
 
 /// The key that proves what the server wrote.
@@ -87,23 +86,22 @@ pub struct Signing {
 
 impl Signing {
     pub fn feed(&mut self, part: Option<&str>) {
+        self.feed_bytes(part.map(str::as_bytes));
+    }
+
+    pub fn feed_bytes(&mut self, part: Option<&[u8]>) {
         match part {
-            Some(text) => {
-                self.length(text.len());
-                self.said.extend_from_slice(text.as_bytes());
+            Some(bytes) => {
+                self.length(bytes.len());
+                self.said.extend_from_slice(bytes);
             }
             None => self.said.extend_from_slice(b"-:"),
         }
     }
 
-    /// A part that is written where it is signed.
-    fn feed_written(&mut self, part: std::fmt::Arguments<'_>) {
-        let mut text = Short { text: [0; 36], length: 0 };
-        match text.write_fmt(part) {
-            Ok(()) => self.feed(Some(text.as_str())),
-            // Longer than any number or identifier.
-            Err(_) => self.feed(Some(&part.to_string())),
-        }
+    /// What tells its own length, or always has the same.
+    fn put(&mut self, bytes: &[u8]) {
+        self.said.extend_from_slice(bytes);
     }
 
     /// The digits of a length, and what tells them from what is so long.
@@ -129,27 +127,6 @@ impl Signing {
     /// In hexadecimal digits.
     pub fn finish(self) -> String {
         hex(self.tag().as_ref())
-    }
-}
-
-/// A text as long as an identifier is written, in place.
-struct Short {
-    text: [u8; 36],
-    length: usize,
-}
-
-impl Short {
-    fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.text[..self.length]).unwrap_or("")
-    }
-}
-
-impl Write for Short {
-    fn write_str(&mut self, part: &str) -> std::fmt::Result {
-        let end = self.length + part.len();
-        self.text.get_mut(self.length..end).ok_or(std::fmt::Error)?.copy_from_slice(part.as_bytes());
-        self.length = end;
-        Ok(())
     }
 }
 

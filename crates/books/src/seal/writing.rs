@@ -10,6 +10,7 @@ use super::noted::{self, Note};
 use super::proof::Rows as Walk;
 use super::sums::{Moved, Sum};
 use super::tables::{Table, Whose, salt, table};
+use crate::database::Session;
 use crate::database::rows::{Kept, Rows};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
@@ -23,25 +24,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 const PORTION: usize = 64;
 
 /// Begins a batch: from here on, what is noted as touched is its own. Answers the batch's name.
-pub async fn begin(connection: &impl ConnectionTrait) -> Result<String> {
-    let engine = connection.get_database_backend();
-    if engine == DbBackend::Postgres {
-        let batch = crate::texts::hex(&crate::ids::random_bytes::<16>()?);
-        let name = Statement::from_sql_and_values(
-            engine,
-            "SELECT set_config('duet.batch', $1, true)",
-            [batch.as_str().into()],
-        );
-        connection.execute_raw(name).await?;
-        return Ok(batch);
+pub async fn begin(session: &Session) -> Result<String> {
+    let engine = session.get_database_backend();
+    if engine == DbBackend::Sqlite {
+        // Nobody else writes from here on. What is noted already, nobody of us wrote.
+        let strange = Statement::from_string(engine, "DELETE FROM touched WHERE batch = ''");
+        let forgotten = session.execute_raw(strange).await?.rows_affected();
+        if forgotten > 0 {
+            security::tampered(None, &format!("{forgotten} rows were changed behind the server's back"));
+        }
     }
-    // Nobody else writes from here on. What is noted already, nobody of us wrote.
-    let strange = Statement::from_string(engine, "DELETE FROM touched WHERE batch = ''");
-    let forgotten = connection.execute_raw(strange).await?.rows_affected();
-    if forgotten > 0 {
-        security::tampered(None, &format!("{forgotten} rows were changed behind the server's back"));
-    }
-    Ok(String::new())
+    Ok(session.batch().to_owned())
 }
 
 /// The values of a row, in the order of its table's columns.

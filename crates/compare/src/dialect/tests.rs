@@ -7,6 +7,11 @@ use serde_json::json;
 pub(crate) fn two() -> (Dialect, Dialect) {
     let a = json!({
         "info": {"title": "Books, dialect A"}, "servers": [{"url": "/a/api"}],
+        "x-wrapping": {
+            "success": {"success": true, "message": "$message", "data": "$data", "errors": null},
+            "failure": {"success": false, "message": "$title", "data": null, "errors": "$errors"},
+            "loggedIn": {"accessToken": "$token", "expiresIn": "$seconds", "user": "$"}
+        },
         "paths": {
             "/Users/login": {"post": {
                 "operationId": "login", "tags": ["Authentication"],
@@ -28,6 +33,10 @@ pub(crate) fn two() -> (Dialect, Dialect) {
     });
     let b = json!({
         "info": {"title": "Books, dialect B"}, "servers": [{"url": "/b/api"}],
+        "x-wrapping": {
+            "success": "$data", "failure": {"status": "$status", "title": "$title", "errors": "$errors"},
+            "loggedIn": {"token": "$token", "expiresAt": "$until"}
+        },
         "paths": {
             "/auth/login": {"post": {
                 "operationId": "login", "tags": ["Authentication"],
@@ -51,7 +60,10 @@ pub(crate) fn two() -> (Dialect, Dialect) {
 #[test]
 fn what_one_renders_both_recognise_as_the_same() {
     let (a, b) = two();
-    assert_eq!((a.wraps, b.wraps), (true, false));
+    assert_eq!(
+        (a.wrapping.of_login("token").unwrap(), b.wrapping.of_login("token").unwrap()),
+        ("data.accessToken".into(), "token".into())
+    );
     let said = Neutral {
         business: Some("b 1".into()),
         ..Neutral::of("partiesGet").on("p/1").asking("q", "ä b&c").header("If-None-Match", "\"x\"")

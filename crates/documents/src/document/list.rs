@@ -3,7 +3,7 @@
 use super::Document;
 use crate::error::{Error, Result};
 use books::cx::Cx;
-use books::mentions::named_by_draft;
+use books::mentions::party_named_by_draft;
 use kit::list::{FilterValue, Reads};
 use kit::rows::Filter;
 use schema::tables::documents::Column;
@@ -70,8 +70,7 @@ pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
                 .into(),
         )
         .take();
-    let named = aliases.names(*id).into_iter().map(named_by_draft);
-    Ok(named.fold(Condition::any().add(Column::Id.in_subquery(moving)), Condition::add))
+    Ok(Condition::any().add(Column::Id.in_subquery(moving)).add(party_named_by_draft(aliases, *id)))
 }
 
 /// How many documents of a kind there are.

@@ -10,7 +10,6 @@ use books::access::Business;
 use books::tax_codes::TaxCodes;
 use rules::left::{Coins, Left, Part};
 use rules::tax::figures::Discount;
-use schema::tables::DocumentKind;
 use std::collections::{HashMap, HashSet};
 use words::exact::{Coin, Exact, TooLarge};
 use words::portion::Weights;
@@ -77,10 +76,6 @@ pub(crate) fn unsaid(
         let (source, place) = sources.terms(direction, asked, line.source_line?)?;
         let said = &source.content.asked;
         let of = said.lines.get(place)?;
-        let is_priced = matches!(
-            source.row.kind,
-            DocumentKind::SalesOrder | DocumentKind::PurchaseOrder | DocumentKind::DeliveryNote
-        );
         // What was shared before keeps what it got.
         let same = !line.is_share
             && (line.price.is_none() || line.price == of.price)
@@ -88,7 +83,7 @@ pub(crate) fn unsaid(
             && (said.inclusive == Some(true)) == inclusive
             && (asked.discount.is_none() || asked.discount == said.discount);
         let id = of.id.filter(|id| sources.lefts.lines.contains_key(id))?;
-        (is_priced && same).then_some((index, id))
+        (source.row.kind.is_priced() && same).then_some((index, id))
     };
     asked.lines.iter().enumerate().filter_map(of_line).collect()
 }

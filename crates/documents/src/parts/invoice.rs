@@ -14,6 +14,7 @@ use books::cx::Cx;
 use kit::list::Reads;
 use kit::rows::Filter;
 use schema::key::ResourceKey;
+use schema::kind::Phase;
 use schema::tables::documents::Column;
 use schema::tables::{DocumentKind, DocumentStatus};
 use schemars::JsonSchema;
@@ -90,7 +91,7 @@ impl InvoicePart {
         let (left, base_left) = shown.standing.left(&shown.row);
         let days_overdue = shown.standing.days_overdue(&shown.row, shown.asked.due_date, cx.today()?);
         let money = [DocumentKind::Receipt, DocumentKind::Payment, DocumentKind::Journal];
-        let notes = [DocumentKind::CreditNote, DocumentKind::DebitNote];
+        let notes: Vec<DocumentKind> = DocumentKind::of_phase(Phase::Credit).collect();
         Ok(Self {
             due_date: shown.asked.due_date,
             payment_term_id: shown.asked.payment_term,

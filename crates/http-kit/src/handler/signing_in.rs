@@ -8,7 +8,7 @@ use crate::request::{self, Arrival};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use ledger_core::access::Proved;
@@ -45,16 +45,21 @@ async fn try_accept<D: Dialect>(
     let (parts, body) = request.into_parts();
     // Who brings it is nobody yet: the code is what lets them in.
     let code = request::bearer(&parts.headers)?.to_owned();
+    let key = request::idempotency_key(&parts.headers)?;
     let bytes = body_of_anybody(shell, &parts, body).await?;
     let acceptance = ledger_core::resource::body::read_plain(bytes, check_acceptance).await?;
     let origin = origin::<D>(arrival);
     let ledger = shell.ledger.clone();
-    let accepted = unhurried(shell.limits.request, Unavailable::CommitOutcomeUnknown, async move {
-        ledger.accept_invitation(code, acceptance, &origin).await
+    let (accepted, replayed) = unhurried(shell.limits.request, Unavailable::CommitOutcomeUnknown, async move {
+        ledger.accept_invitation(code, acceptance, (key, &origin)).await
     })
     .await?;
     let payload = serde_json::to_string(&accepted).map_err(Error::internal)?;
-    Ok(json(StatusCode::OK, D::success("OK", &payload)))
+    let mut response = json(StatusCode::OK, D::success("OK", &payload));
+    if replayed {
+        response.headers_mut().insert(request::IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+    }
+    Ok(response)
 }
 
 /// The body of a request that needs no token.

@@ -53,6 +53,7 @@ impl Document {
     pub fn of_one<D: Dialect>(base: &str) -> Value {
         let title = format!("Duet, dialect {}", D::LETTER);
         let mut document = Self::new(&title, D::DESCRIPTION, base, false);
+        document.api.extensions.insert("x-wrapping".to_owned(), D::wrapping());
         document.add::<D>("");
         document.finish()
     }
@@ -197,6 +198,7 @@ impl Document {
             Fault::Validation,
             Fault::Credentials,
             Fault::Conflict,
+            Fault::IdempotencyMismatch,
             Fault::Timeout,
             Fault::TooLarge,
             Fault::MediaType,
@@ -214,6 +216,7 @@ impl Document {
                     .into(),
             ),
             operation_id: Some(self.operation_id::<D>("acceptInvitation".into())),
+            parameters: vec![ReferenceOr::Item(parameters::idempotency_key())],
             security: vec![IndexMap::from([("bearerAuth".to_owned(), Vec::new())])],
             request_body: Some(ReferenceOr::Item(request_body(body, request))),
             responses: Some(self.responses::<D>(200, success, &failures)),

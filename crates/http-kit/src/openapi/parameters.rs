@@ -34,9 +34,7 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         let about = "`true` to have everything checked and computed, and nothing kept. The answer then has `postings`, the \
                      journal lines that would be made.";
         parameters.push(query_parameter("dryRun", about, json!({"type": "boolean", "default": false}), None));
-        let about = "A key of your choice, 1 to 255 characters. A repeat with the same key within 24 hours is answered \
-                     like the first request, in whichever dialect, and does nothing more.";
-        parameters.push(header_parameter("Idempotency-Key", about, false, "order-4711"));
+        parameters.push(idempotency_key());
     }
     if resource.writes(verb) && resource.names_record(verb) {
         let about = "The `ETag` of the version this is based on; without it the last write wins.";
@@ -47,6 +45,12 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         parameters.push(header_parameter("If-None-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
     }
     parameters
+}
+
+pub(super) fn idempotency_key() -> Parameter {
+    let about = "A key of your choice, 1 to 255 characters. A repeat with the same key within 24 hours is answered like the \
+                 first request, in whichever dialect, and does nothing more.";
+    header_parameter("Idempotency-Key", about, false, "order-4711")
 }
 
 fn list_parameters(resource: &ResourceOperations) -> Vec<Parameter> {
@@ -79,6 +83,7 @@ fn filter_parameter(filter: &Filter) -> Parameter {
         Reads::Amount => (json!({"type": "number", "format": "decimal"}), None),
         Reads::Whole => (json!({"type": "integer", "minimum": 0}), None),
         Reads::Identifier => (json!({"type": "string", "minLength": 1}), None),
+        Reads::Letter => (json!({"type": "string", "pattern": "^[A-Z]$"}), None),
         Reads::OneOf(values) => (json!({"type": "string", "enum": values}), None),
         Reads::AnyOf(values) => (json!({"type": "array", "items": {"type": "string", "enum": values}}), Some(false)),
     };

@@ -36,9 +36,9 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             };
             serve::with_ledger(&common.source(Vec::new()), purpose, |ledger, _| admin::user(ledger, command)).await
         }
-        Command::Verify { common, business, anchor, head, json, hands } => {
+        Command::Verify { common, business, anchor, since, head, json, hands } => {
             let hands = hands.map(usize::from);
-            let asked = verify::Asked { business, anchor, head, json, hands };
+            let asked = verify::Asked { business, anchor, head, since, json, hands };
             let verify = |ledger, _| async move { verify::run(ledger, asked).await };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
         }
@@ -78,10 +78,8 @@ fn openapi(dialect: DialectChoice, latest: bool) -> ExitCode {
         Ok(loaded) => loaded.settings.dialects,
         Err(error) => return failed(&error.to_string()),
     };
-    let base = |base: Option<String>| base.unwrap_or_default();
     let document = match dialect {
-        DialectChoice::A => documents::of_a(&base(dialects.a)),
-        DialectChoice::B => documents::of_b(&base(dialects.b)),
+        DialectChoice::One(dialect) => (dialect.document)(&dialects.base_of(dialect)),
         DialectChoice::Both => documents::of_all(&dialects),
     };
     let document = if latest { document } else { as_30(document) };

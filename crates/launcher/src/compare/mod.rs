@@ -76,11 +76,11 @@ pub(crate) struct CompareOptions {
     /// The right side
     #[arg(long, value_name = "URL", requires = "left")]
     right: Option<String>,
-    /// What the left side speaks, where it cannot be found out
-    #[arg(long, value_enum, requires = "left")]
+    /// What the left side speaks: of one server the first dialect, elsewhere what can be found out
+    #[arg(long, value_enum)]
     left_dialect: Option<sides::Letter>,
     /// What the right side speaks
-    #[arg(long, value_enum, requires = "right")]
+    #[arg(long, value_enum)]
     right_dialect: Option<sides::Letter>,
     /// E-mail of who asks; the password is in `DUET_COMPARE_PASSWORD`, or a token in `DUET_COMPARE_TOKEN`
     #[arg(long, value_name = "E-MAIL")]
@@ -207,7 +207,7 @@ async fn sides(options: &CompareOptions) -> Result<(Side, Side), Stop> {
             config::load(&options.common.source(Vec::new())).map_err(|error| Stop::Misused(error.to_string()))?;
         format!("http://{}", loaded.settings.listen)
     };
-    Ok(sides::both_of(&server).await?)
+    Ok(sides::both_of(&server, [options.left_dialect, options.right_dialect]).await?)
 }
 
 fn requests(options: &CompareOptions, sides: [&Side; 2]) -> Result<Vec<Neutral>, Stop> {

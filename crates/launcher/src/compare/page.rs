@@ -16,6 +16,7 @@ use compare::neutral::Neutral;
 use compare::pair::{self, Pair, Relation, Side};
 use compare::translate::{MOST_AT_ONCE, Translator};
 use compare::wire::{Answer, Request as Wire, Sending, Transport};
+use compare::wrapping::Wrapping;
 use compare::{explore, guide, page};
 use http_kit::body;
 use http_kit::failure::Failure;
@@ -40,7 +41,8 @@ const LONGEST: usize = 8 << 20;
 const LONGEST_ANSWER: usize = 64 << 20;
 
 pub(crate) struct Page {
-    dialects: [Arc<Dialect>; 2],
+    /// Two of them at least.
+    dialects: Vec<Arc<Dialect>>,
     translator: Translator,
     shared: Option<String>,
     /// By their e-mail addresses in small letters; everybody where there are none.
@@ -70,9 +72,8 @@ struct Text {
 }
 
 impl Page {
-    /// There is something to compare where both dialects are served.
+    /// There is something to compare where two dialects are served.
     pub(crate) fn of(settings: &Settings, documents: &Documents) -> Option<Self> {
-        let ([Some(a), Some(b)], true) = (&documents.each, settings.compare_enabled) else { return None };
         let read = |document: &Value| match Dialect::of(document.clone(), None) {
             Ok(dialect) => Some(Arc::new(dialect)),
             Err(why) => {
@@ -80,17 +81,18 @@ impl Page {
                 None
             }
         };
-        let (a, b) = (read(a)?, read(b)?);
+        let dialects = documents.each.iter().flatten().map(read).collect::<Option<Vec<_>>>()?;
+        if dialects.len() < 2 || !settings.compare_enabled {
+            return None;
+        }
         let shared = settings.dialects.shared.clone();
         let users = settings.compare_users.iter().map(|user| user.to_lowercase()).collect();
-        let dialects = [a, b];
         let translator = Translator { dialects: dialects.clone(), shared: shared.clone() };
         Some(Self { dialects, translator, shared, users })
     }
 
     pub(crate) fn pages(&self) -> Vec<Extra> {
-        let [a, b] = &self.dialects;
-        let guide = guide::body(a, b, self.shared.as_deref());
+        let guide = guide::body(&self.dialects, self.shared.as_deref());
         vec![
             Extra {
                 path: "/compare",
@@ -143,6 +145,7 @@ impl Page {
             return Err(failure);
         }
         let (parts, given) = request.into_parts();
+        let between = self.chosen(parts.uri.query().unwrap_or_default())?;
         // A form of another page cannot say this, so none can speak for who is signed in.
         body::must_be_json(&parts.headers)?;
         let guest = parts.extensions.get::<Guest>().cloned();
@@ -161,8 +164,8 @@ impl Page {
             "sign-in" => self.sign_in(&inside, read(bytes).await?).await,
             "sign-out" => self.sign_out(&inside, token).await,
             "about" => self.about(&inside, token, &user).await,
-            "example" => self.example(&inside, token, read(bytes).await?).await,
-            "run" => self.run(&inside, token, read(bytes).await?).await,
+            "example" => self.example(Self::pair(between, &inside, token), read(bytes).await?).await,
+            "run" => self.run(Self::pair(between, &inside, token), read(bytes).await?).await,
             _ => {
                 let translator = self.translator.clone();
                 let translated = aside::read(bytes.len(), move || {
@@ -176,6 +179,14 @@ impl Page {
         }
     }
 
+    /// The two that are compared: those whose places the page names as `between=0,2`, else the first two.
+    fn chosen(&self, query: &str) -> Result<[&Arc<Dialect>; 2], Failure> {
+        let Some(named) = query.strip_prefix("between=") else { return Ok([&self.dialects[0], &self.dialects[1]]) };
+        let of = |place: &str| self.dialects.get(place.parse::<usize>().ok()?);
+        let found = named.split_once(',').and_then(|(left, right)| Some([of(left)?, of(right)?]));
+        found.ok_or_else(|| Error::field("between", "must be two places in the list of sides, such as 0,1").into())
+    }
+
     /// What one of the dialects means: the first that is not gone.
     async fn ask(&self, inside: &Arc<dyn Transport>, neutral: &Neutral, token: Option<&str>) -> Result<Said, Failure> {
         for dialect in &self.dialects {
@@ -183,7 +194,7 @@ impl Page {
             let answer = inside.send(request).await.map_err(Error::internal)?;
             if answer.status != StatusCode::GONE.as_u16() {
                 let meaning = Meaning::of(dialect, dialect.operation(&neutral.operation).ok(), &answer);
-                return Ok(Said { answer, meaning });
+                return Ok(Said { dialect: dialect.clone(), answer, meaning });
             }
         }
         Err(Failure::gone())
@@ -194,9 +205,9 @@ impl Page {
         if let Some(code) = given.totp_code {
             body["totpCode"] = code.into();
         }
-        let Said { answer, meaning } = self.ask(inside, &Neutral::of(LOGIN).with(body), None).await?;
+        let Said { dialect, answer, meaning } = self.ask(inside, &Neutral::of(LOGIN).with(body), None).await?;
         if answer.is_success() {
-            let token = pair::token(&answer).map_err(Error::internal)?;
+            let token = pair::token(&dialect, &answer).map_err(Error::internal)?;
             self.user(inside, &token).await?;
             return said(&json!({"token": token}));
         }
@@ -221,7 +232,7 @@ impl Page {
 
     /// Who speaks, where they may use the page.
     async fn user(&self, inside: &Arc<dyn Transport>, token: &str) -> Result<Value, Failure> {
-        let Said { answer, meaning } = self.ask(inside, &Neutral::of("profileGet"), Some(token)).await?;
+        let Said { answer, meaning, .. } = self.ask(inside, &Neutral::of("profileGet"), Some(token)).await?;
         match answer.status {
             200 => {}
             429 => return Err(Error::RateLimited { retry_after_seconds: 1 }.into()),
@@ -245,22 +256,24 @@ impl Page {
     }
 
     async fn about(&self, inside: &Arc<dyn Transport>, token: &str, user: &Value) -> Result<Response, Failure> {
-        let [left, right] = &self.dialects;
         let list = Neutral::of("businessesList").asking("pageSize", "500").asking("sort", "name");
         let listed = self.ask(inside, &list, Some(token)).await?;
         let page = listed.meaning.data();
         let businesses = page["items"].as_array().into_iter().flatten();
         let businesses: Vec<Value> = businesses.map(|one| json!({"id": one["id"], "name": one["name"]})).collect();
-        let sides = self.dialects.each_ref().map(|one| json!({"name": one.name, "base": one.base, "wraps": one.wraps}));
+        let sides = self.dialects.iter().map(|one| {
+            let Wrapping { success, failure, .. } = &one.wrapping;
+            json!({"name": one.name, "base": one.base, "success": success, "failure": failure})
+        });
         said(&json!({
             "user": {"email": user["email"]},
             "businesses": businesses,
-            "sides": sides,
-            "operations": page::operations(left, right),
+            "sides": sides.collect::<Vec<_>>(),
+            "operations": page::operations(&self.dialects[0], &self.dialects[1]),
         }))
     }
 
-    fn pair(&self, inside: &Arc<dyn Transport>, token: &str) -> Pair {
+    fn pair([left, right]: [&Arc<Dialect>; 2], inside: &Arc<dyn Transport>, token: &str) -> Pair {
         let side = |dialect: &Arc<Dialect>| Side {
             dialect: dialect.clone(),
             transport: inside.clone(),
@@ -268,20 +281,18 @@ impl Page {
             business: None,
             documented: true,
         };
-        let [left, right] = &self.dialects;
         Pair::new(side(left), side(right), Relation::Same, Declared::default(), &ledger_core::ids::request_id())
     }
 
     /// A body to begin with, which fits the company.
-    async fn example(&self, inside: &Arc<dyn Transport>, token: &str, wanted: Wanted) -> Result<Response, Failure> {
+    async fn example(&self, mut pair: Pair, wanted: Wanted) -> Result<Response, Failure> {
         self.dialects[0].operation(&wanted.operation).map_err(|why| Error::field("operation", why))?;
-        let mut pair = self.pair(inside, token);
         (pair.left.business, pair.right.business) = (wanted.business.clone(), wanted.business);
         let body = explore::example(&mut pair, &wanted.operation, wanted.id.as_deref()).await;
         said(&json!({"body": body}))
     }
 
-    async fn run(&self, inside: &Arc<dyn Transport>, token: &str, neutral: Neutral) -> Result<Response, Failure> {
+    async fn run(&self, mut pair: Pair, neutral: Neutral) -> Result<Response, Failure> {
         self.dialects[0].operation(&neutral.operation).map_err(|why| Error::field("operation", why))?;
         if neutral.operation == LOGIN {
             return Err(Error::field("operation", "has its own form: sign in").into());
@@ -293,13 +304,14 @@ impl Page {
             kept_as: None,
             ..neutral
         };
-        let compared = self.pair(inside, token).compare(&neutral).await;
+        let compared = pair.compare(&neutral).await;
         said(&compared)
     }
 }
 
 /// An answer, and what it means.
 struct Said {
+    dialect: Arc<Dialect>,
     answer: Answer,
     meaning: Meaning,
 }

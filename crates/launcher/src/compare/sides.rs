@@ -1,51 +1,47 @@
 //! Finding out what a server speaks, and where.
 
-use crate::documents;
+use crate::dialects::{SPOKEN, Spoken};
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use compare::client::Remote;
 use compare::curl::split_url;
 use compare::dialect::Dialect;
 use compare::pair::Side;
 use compare::wire::{Request, Transport};
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Letter {
-    A,
-    B,
-}
+/// A dialect by its letter, on the command line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Letter(&'static Spoken);
 
-const LETTERS: [Letter; 2] = [Letter::A, Letter::B];
-
-impl Letter {
-    /// Where a server of ours keeps the dialect's document.
-    const fn document(self) -> &'static str {
-        match self {
-            Self::A => "/swagger/a/swagger.json",
-            Self::B => "/swagger/b/swagger.json",
-        }
+impl ValueEnum for Letter {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Letter>> = LazyLock::new(|| SPOKEN.iter().map(Letter).collect());
+        &ALL
     }
 
-    /// The document as this program would serve it below a base.
-    pub(crate) fn built_in(self, base: &str) -> Result<Dialect, String> {
-        let document = match self {
-            Self::A => documents::of_a(base),
-            Self::B => documents::of_b(base),
-        };
-        Dialect::of(document, Some(base))
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.letter.to_lowercase()))
     }
 }
 
-/// Both dialects of one server, where its own documents say that they are.
-pub(super) async fn both_of(server: &str) -> Result<(Side, Side), String> {
+/// A dialect, as this program would serve it below a base.
+pub(crate) fn built_in(dialect: &Spoken, base: &str) -> Result<Dialect, String> {
+    Dialect::of((dialect.document)(base), Some(base))
+}
+
+/// Two dialects of one server, where its own documents say that they are: those that are named, else the first two.
+pub(super) async fn both_of(server: &str, named: [Option<Letter>; 2]) -> Result<(Side, Side), String> {
     let (origin, _) = split_url(server)?;
     let transport: Arc<dyn Transport> = Arc::new(Remote::new(&origin)?);
     let mut sides = Vec::new();
-    for letter in LETTERS {
-        let document = document(&*transport, letter).await?;
+    for (dialect, named) in SPOKEN.iter().zip(named) {
+        let dialect = named.map_or(dialect, |Letter(dialect)| dialect);
+        let document = document(&*transport, dialect).await?;
         let document = document.ok_or_else(|| {
-            format!("{origin} does not serve dialect {letter:?}; set Dialect=Both there, or compare two servers with --left and --right")
+            let letter = dialect.letter;
+            format!("{origin} does not serve dialect {letter}; set Dialect=Both there, or compare two servers with --left and --right")
         })?;
         sides.push(side(&transport, Dialect::of(document, None)?, true));
     }
@@ -58,7 +54,8 @@ pub(super) async fn at(url: &str, letter: Option<Letter>) -> Result<Side, String
     let (origin, base) = split_url(url)?;
     let base = base.trim_end_matches('/');
     let transport: Arc<dyn Transport> = Arc::new(Remote::new(&origin)?);
-    for known in LETTERS.into_iter().filter(|known| letter.is_none_or(|letter| letter == *known)) {
+    let letter = letter.map(|Letter(dialect)| dialect);
+    for known in SPOKEN.iter().filter(|known| letter.is_none_or(|wanted| wanted.letter == known.letter)) {
         if let Ok(Some(document)) = document(&*transport, known).await
             && document["servers"][0]["url"] == base
         {
@@ -66,11 +63,11 @@ pub(super) async fn at(url: &str, letter: Option<Letter>) -> Result<Side, String
         }
     }
     // Somebody else's server: it speaks the dialect whose log-in it knows.
-    if let Some(letter) = letter {
-        return Ok(side(&transport, letter.built_in(base)?, false));
+    if let Some(dialect) = letter {
+        return Ok(side(&transport, built_in(dialect, base)?, false));
     }
-    for letter in LETTERS {
-        let dialect = letter.built_in(base)?;
+    for known in SPOKEN {
+        let dialect = built_in(known, base)?;
         let login = dialect.operation(compare::dialect::LOGIN)?;
         let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
         let probe = Request {
@@ -91,8 +88,8 @@ fn side(transport: &Arc<dyn Transport>, dialect: Dialect, documented: bool) -> S
     Side { dialect: Arc::new(dialect), transport: transport.clone(), token: None, business: None, documented }
 }
 
-async fn document(transport: &dyn Transport, letter: Letter) -> Result<Option<Value>, String> {
-    let request = Request { method: "GET".into(), target: letter.document().into(), ..Request::default() };
+async fn document(transport: &dyn Transport, dialect: &Spoken) -> Result<Option<Value>, String> {
+    let request = Request { method: "GET".into(), target: dialect.document_path(), ..Request::default() };
     let answer = transport.send(request).await.map_err(|why| format!("{}: {why}", transport.origin()))?;
     Ok(if answer.status == 200 { serde_json::from_str(&answer.body).ok() } else { None })
 }

@@ -1,9 +1,10 @@
 //! `duet translate`: a request of one dialect in the words of the other.
 
-use super::sides::Letter;
+use super::sides::built_in;
 use crate::cli::Common;
 use crate::config;
 use crate::console::{failed, misused, say};
+use crate::dialects::SPOKEN;
 use clap::Args;
 use compare::translate::Translator;
 use std::io::Read;
@@ -42,12 +43,10 @@ pub(crate) fn run(options: &TranslateOptions) -> ExitCode {
         Err(error) => return misused(&error.to_string()),
     };
     // Also where only one of them is served: whoever moves needs the other.
-    let base = |base: &Option<String>, usual: &str| base.clone().unwrap_or_else(|| usual.to_owned());
-    let of_both = Letter::A.built_in(&base(&dialects.a, "/a/api"));
-    let translator = of_both.and_then(|a| {
-        let b = Letter::B.built_in(&base(&dialects.b, "/b/api"))?;
-        Ok(Translator { dialects: [a, b].map(Arc::new), shared: dialects.shared.or(Some("/api".into())) })
-    });
+    let built = SPOKEN.iter().map(|one| built_in(one, &dialects.base_of(one)).map(Arc::new));
+    let translator = built
+        .collect::<Result<Vec<_>, String>>()
+        .map(|each| Translator { dialects: each, shared: dialects.shared.clone().or(Some("/api".into())) });
     let translated = match translator.and_then(|translator| translator.translate(&text, usize::MAX)) {
         Ok(translated) => translated,
         Err(why) => return failed(&why),

@@ -1,5 +1,8 @@
 //! Every key there is, and what the other modules must know of it.
 
+use crate::dialects::SPOKEN;
+use std::sync::LazyLock;
+
 /// How a key is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -20,7 +23,7 @@ pub(super) enum Shown {
     Nothing,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) shape: Shape,
@@ -43,7 +46,7 @@ const fn secret(name: &'static str) -> Key {
     Key { name, shape: Shape::Text, shown: Shown::Nothing }
 }
 
-pub(super) const KEYS: &[Key] = &[
+const OF_ALL: &[Key] = &[
     text("Edition"),
     text("Cloud:Tenant"),
     plain("Cloud:MostOpen"),
@@ -53,17 +56,7 @@ pub(super) const KEYS: &[Key] = &[
     text("Server:Tls:Key"),
     text("Server:Tls:Url"),
     text("Dialect"),
-    text("Dialects:A:Prefix"),
-    text("Dialects:B:Prefix"),
     text("Dialects:SharedPrefix"),
-    text("Dialects:A:Deprecation"),
-    text("Dialects:A:Sunset"),
-    text("Dialects:A:Link"),
-    text("Dialects:A:AfterSunset"),
-    text("Dialects:B:Deprecation"),
-    text("Dialects:B:Sunset"),
-    text("Dialects:B:Link"),
-    text("Dialects:B:AfterSunset"),
     Key { name: "ConnectionStrings:Default", shape: Shape::Text, shown: Shown::WithoutPassword },
     text("Data"),
     plain("Database:PoolSize"),
@@ -105,6 +98,22 @@ pub(super) const KEYS: &[Key] = &[
     list("TrustedProxies"),
     text("Shutdown:Grace"),
 ];
+
+/// What is set of each dialect.
+const OF_A_DIALECT: [&str; 5] = ["Prefix", "Deprecation", "Sunset", "Link", "AfterSunset"];
+
+/// The key of something that is set of a dialect.
+pub(super) fn of_dialect(letter: &str, name: &str) -> String {
+    format!("Dialects:{letter}:{name}")
+}
+
+/// All of them. A key's name is borrowed for as long as the program runs, so the names of a dialect's are made once.
+pub(super) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let name = |letter, name| &*Box::leak(of_dialect(letter, name).into_boxed_str());
+    let of_each = SPOKEN.iter().flat_map(|one| OF_A_DIALECT.map(|key| text(name(one.letter, key))));
+    let (before, after) = OF_ALL.split_at(OF_ALL.iter().position(|key| key.name == "Dialect").map_or(0, |at| at + 1));
+    before.iter().copied().chain(of_each).chain(after.iter().copied()).collect()
+});
 
 /// What a written key stands for.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 //!
 //! Owns: where a secret stands in the open, and what of a value may be shown. What works and is weak, `weak` knows.
 
-use super::keys::{KEYS, Key, Shown};
+use super::keys::{KEYS, Key, Shown, of_dialect};
 use super::layers::{Merged, Place, Source, Word, merge};
 use super::weak::{self, Around};
 use super::{Loaded, settings, without_password};
@@ -43,7 +43,7 @@ pub fn check(source: &Source) -> Checked {
 /// file of settings that everybody can read.
 fn exposed(merged: &Merged) -> Vec<String> {
     let mut found = Vec::new();
-    for key in KEYS {
+    for key in KEYS.iter() {
         let Some(said) = merged.last(key.name) else { continue };
         let Word::One(text) = &said.word else { continue };
         let secret = match key.shown {
@@ -124,9 +124,11 @@ impl Loaded {
 
     /// What a key without a value of its own amounts to.
     fn derived(&self, name: &str) -> Option<String> {
+        let mut served = self.settings.dialects.served();
+        if let Some((_, _, base)) = served.find(|(_, one, _)| name == of_dialect(one.letter, "Prefix")) {
+            return Some(base.to_owned());
+        }
         match name {
-            "Dialects:A:Prefix" => self.settings.dialects.a.clone(),
-            "Dialects:B:Prefix" => self.settings.dialects.b.clone(),
             "ConnectionStrings:Default" => Some(self.settings.database.expose().to_owned()),
             _ => None,
         }

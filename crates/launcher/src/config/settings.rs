@@ -2,8 +2,10 @@
 //!
 //! Owns: the meaning of each key. How a text is read as a duration or an address is `values`' concern.
 
+use super::keys;
 use super::layers::Merged;
 use super::values::{Reader, is_connectable};
+use crate::dialects::{Each, SPOKEN, Spoken};
 use ledger_core::clock::Instant;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -38,12 +40,26 @@ pub enum LogFormat {
 }
 
 /// Where each dialect is served, if it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dialects {
-    pub a: Option<String>,
-    pub b: Option<String>,
-    /// The prefix that takes either style, where both are served.
+    pub bases: Each<Option<String>>,
+    /// The prefix that takes any style, where all are served.
     pub shared: Option<String>,
+}
+
+impl Dialects {
+    /// Those that are served, each with its place among all and its base.
+    pub(crate) fn served(&self) -> impl Iterator<Item = (usize, &'static Spoken, &str)> {
+        let all = SPOKEN.iter().zip(&self.bases).enumerate();
+        all.filter_map(|(place, (dialect, base))| Some((place, dialect, base.as_deref()?)))
+    }
+
+    /// Where a dialect is served, or would be beside others.
+    pub(crate) fn base_of(&self, dialect: &Spoken) -> String {
+        let mut served = self.served();
+        let found = served.find(|(_, one, _)| one.letter == dialect.letter);
+        found.map_or_else(|| dialect.usual_base(), |(_, _, base)| base.to_owned())
+    }
 }
 
 /// Whose books one process keeps.
@@ -91,8 +107,7 @@ pub struct Settings {
     pub tls_certificate: Option<PathBuf>,
     pub tls_key: Option<PathBuf>,
     pub dialects: Dialects,
-    /// Of dialect A and of dialect B.
-    pub retiring: [Retiring; 2],
+    pub retiring: Each<Retiring>,
     /// May have a password in it.
     pub database: Secret,
     pub data: PathBuf,
@@ -176,7 +191,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let tls_key = reader.text("Server:Tls:Key").map(PathBuf::from);
     check_pair(reader, tls_certificate.is_some(), tls_key.is_some());
     let dialects = dialects(reader);
-    let retiring = ["A", "B"].map(|letter| retiring(reader, letter));
+    let retiring = std::array::from_fn(|place| retiring(reader, SPOKEN[place].letter));
     let database = database(reader, &data);
     let pool_size = reader.number("Database:PoolSize", 2, 1000);
     let readers = reader.number("Database:Readers", 1, 64);
@@ -287,7 +302,7 @@ fn secret(reader: &mut Reader<'_>, key: &str) -> Option<Secret> {
 }
 
 fn retiring(reader: &mut Reader<'_>, letter: &str) -> Retiring {
-    let key = |name: &str| format!("Dialects:{letter}:{name}");
+    let key = |name: &str| keys::of_dialect(letter, name);
     let fates = [("serve", AfterSunset::Serve), ("warn", AfterSunset::Warn), ("gone", AfterSunset::Gone)];
     let link = reader.text(&key("Link"));
     if link.as_ref().is_some_and(|link| {
@@ -312,34 +327,36 @@ fn database(reader: &mut Reader<'_>, data: &std::path::Path) -> String {
     named.unwrap_or_else(|| format!("sqlite:{}/duet.db", data.display()))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Dialect {
-    A,
-    B,
-    Both,
-}
-
 /// What could not be read is left out: its fault is noted, and no settings come of it.
 fn dialects(reader: &mut Reader<'_>) -> Dialects {
-    const A: &str = "Dialects:A:Prefix";
-    const B: &str = "Dialects:B:Prefix";
     const SHARED: &str = "Dialects:SharedPrefix";
-    let chosen = reader.choice("Dialect", &[("A", Dialect::A), ("B", Dialect::B), ("Both", Dialect::Both)]);
-    let both = matches!(chosen, None | Some(Dialect::Both));
-    let a = reader.prefix(A).map(|prefix| prefix.unwrap_or_else(|| if both { "/a/api" } else { "/api" }.into()));
-    let b = reader.prefix(B).map(|prefix| prefix.unwrap_or_else(|| if both { "/b/api" } else { "/api" }.into()));
+    // A place among all, or all of them.
+    let mut choices: Vec<(&str, Option<usize>)> =
+        SPOKEN.iter().enumerate().map(|(place, dialect)| (dialect.letter, Some(place))).collect();
+    choices.push(("Both", None));
+    let chosen = reader.choice("Dialect", &choices);
+    let alone = chosen.flatten();
+    let bases: Each<Option<String>> = std::array::from_fn(|place| {
+        let given = reader.prefix(&keys::of_dialect(SPOKEN[place].letter, "Prefix")).ok()?;
+        Some(given.unwrap_or_else(|| if alone.is_some() { "/api".into() } else { SPOKEN[place].usual_base() }))
+    });
     let shared = if reader.is_turned_off(SHARED) { None } else { reader.prefix(SHARED).ok().flatten() };
-    let (a, b) = (a.ok(), b.ok());
     match chosen {
-        Some(Dialect::A) => Dialects { a, b: None, shared: None },
-        Some(Dialect::B) => Dialects { a: None, b, shared: None },
-        Some(Dialect::Both) => {
-            reader.apart((A, a.as_deref()), (B, b.as_deref()));
-            reader.apart((A, a.as_deref()), (SHARED, shared.as_deref()));
-            reader.apart((B, b.as_deref()), (SHARED, shared.as_deref()));
-            Dialects { a, b, shared }
+        Some(None) => {
+            let each = SPOKEN.iter().zip(&bases).map(|(one, base)| (keys::of_dialect(one.letter, "Prefix"), base));
+            let all: Vec<(String, &Option<String>)> = each.chain([(SHARED.to_owned(), &shared)]).collect();
+            for (place, (key, base)) in all.iter().enumerate() {
+                for (other_key, other) in &all[place + 1..] {
+                    reader.apart((key, base.as_deref()), (other_key, other.as_deref()));
+                }
+            }
+            Dialects { bases, shared }
         }
-        None => Dialects { a: None, b: None, shared: None },
+        Some(Some(alone)) => {
+            let mut places = 0..;
+            Dialects { bases: bases.map(|base| base.filter(|_| places.next() == Some(alone))), shared: None }
+        }
+        None => Dialects::default(),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::keys::KEYS;
 use super::settings::Secret;
 use super::*;
+use crate::dialects::SPOKEN;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,7 +61,12 @@ fn refusal(text: &str, environment: &[(&str, &str)]) -> String {
 
 fn dialects(a: &str, b: &str, shared: &str) -> Dialects {
     let served = |prefix: &str| (prefix != "-").then(|| prefix.to_owned());
-    Dialects { a: served(a), b: served(b), shared: served(shared) }
+    // Any other is beside them, where both are served.
+    let bases = std::array::from_fn(|place| {
+        let usual = (a != "-" && b != "-").then(|| SPOKEN[place].usual_base());
+        [a, b].get(place).map_or(usual, |given| served(given))
+    });
+    Dialects { bases, shared: served(shared) }
 }
 
 #[test]
@@ -120,7 +126,7 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         shutdown_grace: Duration::from_secs(30),
     };
     assert_eq!(loaded.settings, expected);
-    for key in KEYS {
+    for key in KEYS.iter() {
         assert!(loaded.merged.defaults.contains_key(key.name), "{} is not in the shipped file", key.name);
     }
 }
@@ -411,10 +417,12 @@ fn what_needs_a_restart_is_named() {
         "Urls" => "http://127.0.0.1:1",
         "Server:Tls:Url" => "https://127.0.0.1:1",
         "Dialect" => "A",
-        "Dialects:A:Prefix" | "Dialects:B:Prefix" | "Dialects:SharedPrefix" => "/other",
-        "Dialects:A:Deprecation" | "Dialects:B:Deprecation" | "Dialects:A:Sunset" | "Dialects:B:Sunset" => "2027-06-30",
-        "Dialects:A:Link" | "Dialects:B:Link" => "https://docs.example/move",
-        "Dialects:A:AfterSunset" | "Dialects:B:AfterSunset" => "gone",
+        of_dialects if of_dialects.starts_with("Dialects:") => match of_dialects.rsplit(':').next().unwrap() {
+            "Prefix" | "SharedPrefix" => "/other",
+            "Deprecation" | "Sunset" => "2027-06-30",
+            "Link" => "https://docs.example/move",
+            _ => "gone",
+        },
         "ConnectionStrings:Default" => "sqlite:other",
         "Database:AutoMigrate" | "Compare:Enabled" => "false",
         "JwtSettings:Secret" | "Security:MasterKey" => SECRET,
@@ -444,7 +452,7 @@ fn what_needs_a_restart_is_named() {
     // One does not go without the other.
     let pair = ["Server:Tls:Certificate", "Server:Tls:Key"];
     let old = custom("{}", &[], &[]).unwrap();
-    for key in KEYS {
+    for key in KEYS.iter() {
         let changed = if pair.contains(&key.name) { pair.to_vec() } else { vec![key.name] };
         let overrides: Vec<(&str, &str)> = changed.iter().map(|name| (*name, other(name))).collect();
         let new = custom("{}", &[], &overrides).unwrap();

@@ -8,6 +8,7 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId};
 use ::books::cx::Cx;
+use ::books::seal::SignedHead;
 use ::books::{BEFORE_THE_FIRST, aside, audit};
 pub(crate) use hands::{run, run_by};
 pub use progress::Progress;
@@ -41,9 +42,12 @@ async fn beside<T>(work: impl Future<Output = T>) -> T {
     poll_fn(|context| aside::computed(|| work.as_mut().poll(context))).await
 }
 
-/// The chain of a company, or of the installation.
-async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
-    let verdict = audit::verify(cx, business).await?;
+/// The chain of a company, or of the installation; from a head on, where one is trusted.
+async fn audit_chain(cx: &Cx<'_>, business: BusinessId, since: Option<&SignedHead>) -> Result<Check> {
+    let verdict = match since.filter(|head| head.sequence > BEFORE_THE_FIRST) {
+        Some(head) => audit::verify_since(cx, business, head.sequence, &head.hash).await?,
+        None => audit::verify(cx, business).await?,
+    };
     let mut findings = Findings::default();
     for problem in &verdict.problems {
         findings.add(format!("record {} {}", problem.sequence, problem.problem));
@@ -55,7 +59,7 @@ async fn audit_chain(cx: &Cx<'_>, business: BusinessId) -> Result<Check> {
 
 /// The checks of what belongs to no company.
 pub(crate) async fn installation(cx: &Cx<'_>) -> Result<Vec<Check>> {
-    Ok(vec![audit_chain(cx, BusinessId::INSTALLATION).await?, seals::of_installation(cx).await?])
+    Ok(vec![audit_chain(cx, BusinessId::INSTALLATION, None).await?, seals::of_installation(cx).await?])
 }
 
 /// The digest of the ledger of the company in scope.

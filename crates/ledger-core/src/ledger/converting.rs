@@ -44,7 +44,7 @@ fn as_it_was(table: &Table, there: &[String]) -> Result<Table> {
     for (_, behind, name, kind) in FORMER.iter().filter(|(of, ..)| *of == table.name) {
         let place = columns.iter().position(|column| column.name == *behind);
         let place = place.ok_or_else(|| Error::internal(format!("{} has no column {behind}", table.name)))?;
-        columns.insert(place + 1, Column { name, kind: *kind, sealed: true });
+        columns.insert(place + 1, Column::of(name, *kind, true));
     }
     columns.retain(|column| there.iter().any(|name| name == column.name));
     table.with_columns(columns)

@@ -2,7 +2,8 @@
 
 use super::{Ledger, Reply};
 use crate::error::{Error, Result};
-use crate::idempotency::{self, Claim};
+use crate::fingerprint::Fingerprint;
+use crate::idempotency::{self, Claim, StrangersKey};
 use crate::ids::{BusinessId, RecordId, UserId};
 use ::books::access::Principal;
 use ::books::audit::Origin;
@@ -45,7 +46,19 @@ impl Ledger {
 
     /// Accepts an invitation with a new account. Whether the code is wrong or the address has an account already is not
     /// told apart, in time neither.
-    pub async fn accept_invitation(&self, code: String, acceptance: Acceptance, origin: &Origin) -> Result<Accepted> {
+    ///
+    /// A code is good once, so whoever lost the answer has to ask by their key: whether this is the first answer once more
+    /// is said.
+    pub async fn accept_invitation(
+        &self,
+        code: String,
+        acceptance: Acceptance,
+        (key, origin): (Option<String>, &Origin),
+    ) -> Result<(Accepted, bool)> {
+        let key = match key {
+            Some(key) => Some(self.strangers_key(&code, &key, &acceptance).await?),
+            None => None,
+        };
         let Acceptance { password, display_name, username, locale } = acceptance;
         let address = origin.address.unwrap_or(NOWHERE);
         // Each code has a count of its own, which says nothing of it.
@@ -54,6 +67,11 @@ impl Ledger {
         let mut turn = self.passwords.turn(Who::stranger(guess.account(), &network)).await?;
         let now = self.clock.now();
         let counted = self.count_in_turn(&mut turn, &guess, true).await?;
+        if let Some(key) = &key
+            && let Some(accepted) = key.recall(&self.database.read).await?
+        {
+            return self.given_back(counted, Ok((accepted, true))).await;
+        }
         let found = invitation::find(&self.database.read, &code, now).await?;
         let mut names = Names::default()
             .and(display_name.as_deref().unwrap_or_default())
@@ -84,8 +102,16 @@ impl Ledger {
                 locale: locale.clone(),
                 password_hash: password_hash.clone(),
             };
-            let (code, told, origin) = (code.clone(), told.clone(), origin.clone());
+            let (code, told, origin, key) = (code.clone(), told.clone(), origin.clone(), key.clone());
             Box::pin(async move {
+                let tell = |accepted| *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(accepted);
+                if let Some(key) = &key
+                    && let Some(accepted) = key.recall(transaction).await?
+                {
+                    // Both were on their way.
+                    tell((accepted, true));
+                    return Ok(());
+                }
                 desk.open_installation(transaction).await?;
                 let found = invitation::find(transaction, &code, now).await?.ok_or(REFUSED)?;
                 let (accepted, changes) = open(transaction, &found, new, now).await?;
@@ -95,7 +121,10 @@ impl Ledger {
                 for (id, change) in rows.into_iter().zip(changes) {
                     desk.record(business, id, now, &origin, change)?;
                 }
-                *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(accepted);
+                if let Some(key) = key {
+                    desk.keep_key(key.kept(business, &accepted)?);
+                }
+                tell((accepted, false));
                 Ok(())
             })
         });
@@ -110,6 +139,15 @@ impl Ledger {
         }
         let accepted = done.lock().unwrap_or_else(PoisonError::into_inner).take();
         accepted.ok_or_else(|| Error::internal("an invitation was accepted by nobody"))
+    }
+
+    /// What a repeat is known by of somebody who has nothing but a code yet.
+    async fn strangers_key(&self, code: &str, key: &str, acceptance: &Acceptance) -> Result<StrangersKey> {
+        let Acceptance { password, display_name, username, locale } = acceptance;
+        let command = serde_json::json!(["acceptInvitation", code, password, display_name, username, locale]);
+        let own = &self.installation().await?.fingerprints;
+        let fingerprint = Fingerprint::of(&command.to_string(), own, &self.token_secret);
+        Ok(StrangersKey::of((code, key), fingerprint, self.running().await?.now(&self.clock)))
     }
 }
 

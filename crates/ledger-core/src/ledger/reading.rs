@@ -11,6 +11,7 @@ use ::books::cx::{Asked, Cx, Expectation, Point};
 use ::books::database::lane::BoxFuture;
 use ::books::export::{Journal, JournalFormat};
 use ::books::fair::{Kind, Present, Who};
+use ::books::seal::SignedHead;
 use ::books::security::Event;
 use kit::extra::{Media, Produced, Weight};
 use kit::feed::{Feed, Portions, Round};
@@ -192,11 +193,13 @@ impl Ledger {
         Ok(Answer::Whole(reply))
     }
 
-    /// Proves the books of one company or of all, each as it is at one moment, by so many hands at most.
+    /// Proves the books of one company or of all, each as it is at one moment, by so many hands at most. Of a company with a
+    /// head what is before it is trusted.
     pub async fn verify(
         &self,
         only: Option<BusinessId>,
         hands: usize,
+        since: &[SignedHead],
         progress: &verify::Progress,
     ) -> Result<Vec<Proof>> {
         self.installation().await?;
@@ -213,7 +216,8 @@ impl Ledger {
             let snapshots = self.database.snapshots(company.id, hands).await?;
             let facts = access::seen_from(&snapshots[0], company.id, Seat::owner()).await?;
             let with = |snapshot| Cx::reading_within(self.of_ourselves(&facts), snapshot);
-            let verdict = verify::run_by(&snapshots, with, progress).await;
+            let since = since.iter().find(|head| head.business_id == company.id);
+            let verdict = verify::run_by(&snapshots, with, since, progress).await;
             for snapshot in snapshots {
                 snapshot.end().await?;
             }

@@ -248,7 +248,7 @@ async fn a_row_that_is_changed_again_and_again_in_one_batch_is_what_was_written(
             })
         })
     };
-    for names in [&["A", "B", "C"][..], &["D"], &["E", "F"]] {
+    for names in [&["Ada", "Bea", "Cid"][..], &["Dan"], &["Eva", "Fay"]] {
         change(names).await.unwrap();
         let checks = ledger.verify_installation().await.unwrap();
         assert!(checks.iter().all(|check| check.ok), "{names:?}: {checks:?}");

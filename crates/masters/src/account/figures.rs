@@ -6,6 +6,7 @@ use crate::currency::Currency;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money};
+use books::among::among;
 use books::balances::{Balance, Balances, balances};
 use books::chart::SystemRole;
 use books::cx::Cx;
@@ -50,7 +51,7 @@ impl Figures {
             .distinct()
             .column(account_months::Column::AccountId)
             .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
-            .filter(account_months::Column::AccountId.is_in(ids))
+            .filter(among(cx, account_months::Column::AccountId, ids))
             .into_tuple()
             .all(&cx.db)
             .await?;

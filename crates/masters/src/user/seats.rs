@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::permission;
 use books::access::Seat;
+use books::among::among;
 use books::auth::user as accounts;
 use books::auth::user::{Column, Model, UserStatus};
 use books::cx::Cx;
@@ -127,7 +128,7 @@ pub(crate) async fn memberships(
     }
     let found = found.all(&cx.db).await?;
     let sets = permission_sets::Entity::find()
-        .filter(permission_sets::Column::Id.is_in(found.iter().map(|one| one.permission_id)))
+        .filter(among(cx, permission_sets::Column::Id, found.iter().map(|one| one.permission_id)))
         .all(&cx.db)
         .await?;
     let roles: HashMap<RecordId, String> = sets.into_iter().map(|set| (set.id, Seat::of(set).role)).collect();

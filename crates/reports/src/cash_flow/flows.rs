@@ -7,6 +7,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
+use books::among::among;
 use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
 use books::portions::by_parameters;
@@ -234,7 +235,7 @@ async fn said(cx: &Cx<'_>, asked: &Asked, sides: &Sides, span: Span) -> Result<H
         return Ok(HashMap::new());
     }
     let outside = without(cx, of_span(cx, span, asked).await?, &BETWEEN, asked.apart)?
-        .filter(entry_lines::Column::AccountId.is_in(sides.outside.iter().copied()))
+        .filter(among(cx, (entry_lines::Entity, entry_lines::Column::AccountId), sides.outside.iter().copied()))
         .filter(entries::Column::Kind.ne(EntryKind::Allocation))
         .filter(beside(|other| other(entry_lines::Column::PartyId).is_not_null()))
         .filter(beside(|other| other(entry_lines::Column::AccountId).is_in(sides.money.iter().copied())).not());

@@ -1,7 +1,7 @@
 //! A batch: commands that are planned together, written together and committed once.
 
-use super::{ATTEMPTS, BATCH, BoxFuture, Command, Keep, Manner, Order, SPAN, Source};
-use crate::client::{Client, Sent};
+use super::{ATTEMPTS, BATCH, BESIDE_OTHERS, BoxFuture, Command, Keep, Manner, Order, REHEARSAL, SPAN, Source};
+use crate::client::{Client, Sent, Share};
 use crate::database::{Committing, Session, Writer};
 use crate::desk::Desk;
 use crate::error::{Error, Result, Unavailable};
@@ -40,6 +40,8 @@ pub(super) enum Attempt<T> {
     NotBegun(Error),
     /// Nothing was written: the caller of a command has left meanwhile.
     Left,
+    /// Nothing was written: a command turned out to be dear, and is in the batch no longer.
+    SetAside,
     /// COMMIT was sent and failed.
     InDoubt(DbErr),
 }
@@ -76,7 +78,7 @@ pub(super) async fn attempt_batch<T>(
         }
     };
     match run_all(&transaction, desk, company, (batch, source, grows), together).await {
-        Ok(Ran { outcomes, kept: true }) => {
+        Ok(Ran::Whole { outcomes, kept: true }) => {
             let Some(sending) = Sending::all(batch, &outcomes) else {
                 if let Err(lost) = writer.roll_back(transaction).await {
                     tracing::debug!(error = %lost, "a transaction was lost");
@@ -95,13 +97,17 @@ pub(super) async fn attempt_batch<T>(
                 }
             }
         }
-        Ok(Ran { outcomes, kept: false }) => {
-            desk.clear();
+        Ok(Ran::Whole { outcomes, kept: false }) => {
+            desk.forget_batch();
             match writer.roll_back(transaction).await {
                 Ok(()) => Attempt::Settled(outcomes),
                 Err(error) => Attempt::Refused(error.into()),
             }
         }
+        Ok(Ran::SetAside) => match writer.roll_back(transaction).await {
+            Ok(()) => Attempt::SetAside,
+            Err(error) => Attempt::Refused(error.into()),
+        },
         // The transaction itself is lost: what is left of it is taken back, and it starts over.
         Err(error) => {
             if let Err(lost) = writer.roll_back(transaction).await {
@@ -149,6 +155,13 @@ impl Sending {
         sending
     }
 
+    /// One that is not among them any more, if it was.
+    pub(super) fn let_go(&mut self, client: &Client) {
+        if let Some(place) = self.0.iter().position(|known| known.is(client)) {
+            self.0.swap_remove(place).take_back();
+        }
+    }
+
     pub(super) fn are_sent(mut self) {
         self.0.clear();
     }
@@ -164,10 +177,23 @@ impl Drop for Sending {
 }
 
 /// What the commands of a batch came to.
-struct Ran<T> {
-    outcomes: Vec<Result<T>>,
-    /// Whether anything of it is to stay.
-    kept: bool,
+enum Ran<T> {
+    Whole {
+        outcomes: Vec<Result<T>>,
+        /// Whether anything of it is to stay.
+        kept: bool,
+    },
+    /// One was set aside that cannot be taken back by itself.
+    SetAside,
+}
+
+/// How long a command may take: what leaves nothing less than what does, and what has neighbours less than what is alone.
+fn share(keep: Keep, is_alone: bool, now: Instant) -> Share {
+    match (is_alone, keep) {
+        (false, _) => Share::until(now + BESIDE_OTHERS),
+        (true, Keep::Nothing) => Share::until(now + REHEARSAL),
+        (true, Keep::Effects) => Share::whole(),
+    }
 }
 
 /// Runs the commands, and writes what they planned. An error is the transaction's.
@@ -183,32 +209,48 @@ async fn run_all<T>(
     if let Some(company) = company {
         desk.open(transaction, company).await?;
     }
-    let mut ran = Ran { outcomes: Vec::with_capacity(batch.len()), kept: false };
+    let (mut outcomes, mut kept, mut grows) = (Vec::with_capacity(batch.len()), false, grows);
     loop {
-        let place = ran.outcomes.len();
+        let place = outcomes.len();
         if place == batch.len() {
             let may_grow = grows && place < BATCH && begun.elapsed() < SPAN;
             let Some(next) = may_grow.then(|| source.next()).flatten() else { break };
             batch.push(next);
         }
+        let is_alone = batch.len() == 1;
         let Some(command) = batch.get_mut(place) else { break };
-        let (asked, since) = ((&command.order, &command.client), Instant::now());
-        let outcome = match (command.order.manner, together) {
+        let since = Instant::now();
+        let share = share(command.order.keep, is_alone, since);
+        let asked = (&command.order, &command.client, &share);
+        let ran = match (command.order.manner, together) {
             (Manner::Planned, Together::Planned) => plan(transaction, desk, asked).await,
             (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, asked, together).await,
         };
         source.note(&command.order, since.elapsed());
+        if share.is_over() && !is_alone && !command.client.has_left() {
+            // Nobody came in behind it, and its neighbours need not wait for it.
+            let is_planned = (command.order.manner, together) == (Manner::Planned, Together::Planned);
+            tracing::debug!("a dear command is run by itself");
+            source.aside().push_back(batch.remove(place));
+            grows = false;
+            if is_planned {
+                return Ok(Ran::SetAside);
+            }
+            drop(ran?);
+            transaction.intact()?;
+            continue;
+        }
         source.is_over(command);
-        let outcome = outcome?;
+        let outcome = ran?;
         // A command may take the engine's word that all is lost for an answer of its own; the lane does not.
         transaction.intact()?;
-        ran.kept |= outcome.is_ok() && command.order.keep == Keep::Effects;
-        ran.outcomes.push(outcome);
+        kept |= outcome.is_ok() && command.order.keep == Keep::Effects;
+        outcomes.push(outcome);
     }
-    if ran.kept {
+    if kept {
         desk.finish(transaction).await?;
     }
-    Ok(ran)
+    Ok(Ran::Whole { outcomes, kept })
 }
 
 /// Whether an error means that the transaction as a whole cannot go on.
@@ -217,13 +259,18 @@ fn is_fatal(error: &Error) -> bool {
 }
 
 /// A command that only plans. The outer result is the transaction's, the inner one the command's own.
-async fn plan<T>(transaction: &Session, desk: &Desk, (order, client): (&Order<T>, &Client)) -> Result<Result<T>> {
+async fn plan<T>(
+    transaction: &Session,
+    desk: &Desk,
+    (order, client, share): (&Order<T>, &Client, &Share),
+) -> Result<Result<T>> {
+    desk.begins();
     if let Some(company) = order.company {
         desk.open(transaction, company).await?;
     }
     let mark = desk.mark(order.company);
     desk.set_planning(true);
-    let outcome = caught(client, (order.work)(transaction, desk)).await;
+    let outcome = caught(client, share, (order.work)(transaction, desk)).await;
     desk.set_planning(false);
     match &outcome {
         // What went wrong may have spoilt the transaction for those who come after.
@@ -240,18 +287,19 @@ async fn plan<T>(transaction: &Session, desk: &Desk, (order, client): (&Order<T>
 async fn run_apart<T>(
     transaction: &Session,
     desk: &Desk,
-    (order, client): (&Order<T>, &Client),
+    (order, client, share): (&Order<T>, &Client, &Share),
     together: Together,
 ) -> Result<Result<T>> {
     // What was planned before must be there for this one to see.
     desk.flush(transaction).await?;
+    desk.begins();
     transaction.set_savepoint().await?;
     let ran = async {
         if let Some(company) = order.company {
             desk.open(transaction, company).await?;
         }
         let mark = desk.mark(order.company);
-        let outcome = caught(client, (order.work)(transaction, desk)).await?;
+        let outcome = caught(client, share, (order.work)(transaction, desk)).await?;
         if order.keep == Keep::Nothing {
             desk.return_to(mark);
         } else if together == Together::Apart {
@@ -264,6 +312,7 @@ async fn run_apart<T>(
     if let Err(error) = &outcome
         && is_fatal(error)
         && !client.has_left()
+        && !share.is_over()
     {
         return Err(error.clone());
     }
@@ -272,19 +321,23 @@ async fn run_apart<T>(
     } else {
         transaction.undo_to_savepoint().await?;
         // What it read and remembered may be undone with it.
-        desk.clear();
+        desk.forget_command();
     }
     Ok(outcome)
 }
 
-/// A panic in a command is that command's failure, not the lane's end. What it asks ends where its client leaves, and then it
-/// came to nothing, whatever it says of itself.
-async fn caught<T>(client: &Client, work: BoxFuture<'_, Result<T>>) -> Result<T> {
-    let mut work = pin!(client.served(work));
+/// A panic in a command is that command's failure, not the lane's end. What it asks ends where its client leaves or its share
+/// is over, and then it came to nothing, whatever it says of itself.
+async fn caught<T>(client: &Client, share: &Share, work: BoxFuture<'_, Result<T>>) -> Result<T> {
+    let mut work = pin!(client.served(share.taken_by(work)));
     let outcome = std::future::poll_fn(|context| {
         std::panic::catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))
             .unwrap_or_else(|_| std::task::Poll::Ready(Err(Error::internal("a command panicked"))))
     })
     .await;
-    if client.has_left() { Err(Error::Unavailable(Unavailable::Overloaded)) } else { outcome }
+    match (client.has_left(), share.is_over()) {
+        (true, _) => Err(Error::Unavailable(Unavailable::Overloaded)),
+        (false, true) => Err(Error::Unavailable(Unavailable::TooLong)),
+        (false, false) => outcome,
+    }
 }

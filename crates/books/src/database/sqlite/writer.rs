@@ -13,7 +13,7 @@
 
 use super::turnstile::Turnstile;
 use super::{Ending, Engine, end_process};
-use crate::client::Client;
+use crate::client;
 use crate::database::standing::{Ill, Part, Standing, UnderWay};
 use crate::database::{Committing, ROWS_READ};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, Value};
@@ -270,9 +270,10 @@ impl Transaction {
         self.held.spoilt().map_or(Ok(()), |fault| Err(fault.into()))
     }
 
-    /// Runs a statement of a command, unless nobody waits for that any more: it would keep everybody else waiting.
+    /// Runs a statement of a command, unless nobody waits for that any more or its share is over: it would keep everybody
+    /// else waiting.
     fn run<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, DbErr> {
-        if Client::of_this_task().has_left() {
+        if !client::goes_on() {
             return Err(Fault::given_up().into());
         }
         Ok(self.held.run(work)?)

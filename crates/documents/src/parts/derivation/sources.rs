@@ -14,6 +14,7 @@ use books::progress;
 use kit::reference::Held;
 use rules::tax::figures::LineTax;
 use schema::aliases::Aliases;
+use schema::kind::Phase;
 use schema::tables::{DocumentKind, document_lines, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
@@ -118,7 +119,7 @@ impl Sources {
         let bills = document_lines::Entity::find()
             .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(document_lines::Column::SourceLineId.is_in(returned))
-            .filter(document_lines::Column::Kind.is_in([DocumentKind::SalesInvoice, DocumentKind::PurchaseInvoice]));
+            .filter(document_lines::Column::Kind.is_in(DocumentKind::of_phase(Phase::Bill)));
         for line in bills.all(&cx.db).await? {
             if let Some(note) = line.source_line_id {
                 self.billed.entry(note).or_default().push((line.document_id, line.id));
@@ -131,15 +132,12 @@ impl Sources {
 
     /// The invoices that are credited.
     pub(crate) fn invoices(&self) -> impl Iterator<Item = &Source> {
-        let is_invoice = |kind| matches!(kind, DocumentKind::SalesInvoice | DocumentKind::PurchaseInvoice);
-        self.documents.values().filter(move |source| is_invoice(source.row.kind))
+        self.documents.values().filter(|source| source.row.kind.phase() == Some(Phase::Bill))
     }
 
     /// The orders and notes of which something was taken off.
     pub(crate) fn with_discounts(&self) -> impl Iterator<Item = &Source> {
-        let is_priced =
-            |kind| matches!(kind, DocumentKind::SalesOrder | DocumentKind::PurchaseOrder | DocumentKind::DeliveryNote);
-        self.documents.values().filter(move |source| is_priced(source.row.kind) && source.has_discounts())
+        self.documents.values().filter(|source| source.row.kind.is_priced() && source.has_discounts())
     }
 
     /// The lines of invoices that a line of a note credits: the one that it names, or those that billed the note which it

@@ -32,7 +32,7 @@ use rules::refusal::Refusal;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::settled::Settled;
-use schema::tables::{DocumentKind, EntryKind, EntryRef, allocations, documents, open_items};
+use schema::tables::{DocumentKind, EntryKind, EntryRef, TradeSide, allocations, documents, open_items};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::Serialize;
 use wire::decimals;
@@ -334,10 +334,9 @@ pub(super) fn is_from_us(of: DocumentKind, sign: i64) -> bool {
     if sown(Fault::KeptBackOnTheOtherSide) {
         return sign > 0;
     }
-    match of {
-        DocumentKind::SalesInvoice | DocumentKind::CreditNote => true,
-        DocumentKind::PurchaseInvoice | DocumentKind::DebitNote => false,
-        _ => sign > 0,
+    match of.turnover() {
+        Some(side) => side == TradeSide::Sales,
+        None => sign > 0,
     }
 }
 

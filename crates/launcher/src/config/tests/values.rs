@@ -1,6 +1,7 @@
 //! What values may be, and in which words bad ones are refused.
 
 use super::*;
+use crate::dialects::SPOKEN;
 
 #[test]
 fn a_bad_value_is_told_with_place_key_expectation_and_what_was_got() {
@@ -13,7 +14,7 @@ fn a_bad_value_is_told_with_place_key_expectation_and_what_was_got() {
             "{ \"JwtSettings\": { \"ExpirationMinutes\": 1441 } }",
             ":1: JwtSettings:ExpirationMinutes: expected a whole number from 1 to 1440, got \"1441\"",
         ),
-        ("{ \"Dialect\": \"C\" }", ":1: Dialect: expected one of A, B, Both, got \"C\""),
+        ("{ \"Dialect\": \"-\" }", ":1: Dialect: expected one of A, B, "),
         (
             "{ \"Urls\": \"https://127.0.0.1:1\" }",
             ":1: Urls: expected one address and port such as http://127.0.0.1:5000, got",
@@ -60,12 +61,14 @@ fn a_bad_value_is_told_with_place_key_expectation_and_what_was_got() {
     let error = refusal("{}", &[("Limits__Body", "x")]);
     assert!(error.starts_with("environment Limits__Body: Limits:Body: expected a size"), "{error}");
     let error = custom("{}", &[], &[("Dialect", "x")]).unwrap_err().to_string();
-    assert_eq!(error, "command line: Dialect: expected one of A, B, Both, got \"x\"");
+    let mut known: Vec<_> = SPOKEN.iter().map(|one| one.letter.to_string()).collect();
+    known.push("Both".to_owned());
+    assert_eq!(error, format!("command line: Dialect: expected one of {}, got \"x\"", known.join(", ")));
 }
 
 #[test]
 fn all_bad_values_are_told_at_once() {
-    let text = "{ \"Dialect\": \"C\", \"Data\": null, \"Database\": { \"Readers\": 0, \"PoolSize\": \"\\u0031\" }, \"Urls\": 5,\n\
+    let text = "{ \"Dialect\": \"None\", \"Data\": null, \"Database\": { \"Readers\": 0, \"PoolSize\": \"\\u0031\" }, \"Urls\": 5,\n\
                 \"Cors\": { \"Origins\": [\"*\", \"x\"] } }";
     let error = refusal(text, &[("Shutdown__Grace", "later")]);
     assert_eq!(error.lines().count(), 7, "{error}");

@@ -3,9 +3,11 @@
 use super::seals::{self, Rows};
 use super::{Check, Progress, Reported, Verdict, audit_chain, beside};
 use crate::error::{Error, Result};
+use ::books::BEFORE_THE_FIRST;
 use ::books::aside;
 use ::books::cx::Cx;
 use ::books::database::Session;
+use ::books::seal::SignedHead;
 use ::books::seal::proof::tables;
 use ::books::seal::tables::Table;
 use proof::{Part, Proved};
@@ -37,7 +39,9 @@ struct Found {
 }
 
 /// All that is to be done, and what was found.
-struct Bench {
+struct Bench<'h> {
+    /// A head that was kept when all before it was proved.
+    since: Option<&'h SignedHead>,
     waiting: Mutex<VecDeque<Work>>,
     found: Mutex<Found>,
 }
@@ -50,9 +54,9 @@ fn rows_of(count: i64) -> Result<usize> {
     usize::try_from(count).map_err(Error::internal)
 }
 
-impl Bench {
+impl<'h> Bench<'h> {
     /// The dearest first, so that no hand is left with it alone.
-    fn new() -> Self {
+    fn new(since: Option<&'h SignedHead>) -> Self {
         const DEAR: [&str; 2] = ["entries", "audit_log"];
         let (dear, other): (Vec<&Table>, Vec<&Table>) = tables(true).partition(|table| DEAR.contains(&table.name));
         let dear = dear.into_iter().map(Work::Rows);
@@ -60,7 +64,7 @@ impl Bench {
         let (ledger, rest) = parts.split_at(1);
         let (ledger, rest) = (ledger.iter().copied(), rest.iter().copied());
         let waiting = ledger.chain(dear).chain([Work::Chain]).chain(rest).chain(other.into_iter().map(Work::Rows));
-        Self { waiting: Mutex::new(waiting.collect()), found: Mutex::default() }
+        Self { since, waiting: Mutex::new(waiting.collect()), found: Mutex::default() }
     }
 
     /// Does what there is to do, until nothing is left.
@@ -77,11 +81,12 @@ impl Bench {
             Some(progress) => progress,
             None => &Alone,
         };
+        let trusted = self.since.map_or(BEFORE_THE_FIRST, |head| head.entry_number);
         let reader = if progress.is_some() { reader.reading_for(host) } else { reader };
         loop {
             let Some(work) = held(&self.waiting).pop_front() else { return Ok(()) };
             match work {
-                Work::Part(part) => match part.prove(&reader, &told).await {
+                Work::Part(part) => match part.prove(&reader, &told, trusted).await {
                     Ok(Proved { checks, digest }) => {
                         let mut found = held(&self.found);
                         found.parts.insert(part, checks);
@@ -94,12 +99,12 @@ impl Bench {
                     Err(other) => return Err(other),
                 },
                 Work::Chain => {
-                    let chain = audit_chain(cx, cx.business_id()?).await?;
+                    let chain = audit_chain(cx, cx.business_id()?, self.since).await?;
                     host.read(signed.as_ref().map_or(Ok(0), |sums| rows_of(sums.of("audit_log").count))?);
                     held(&self.found).chain = Some(chain);
                 }
                 Work::Rows(table) => {
-                    let proved = seals::of_table(cx, table, signed.as_ref()).await?;
+                    let proved = seals::of_table(cx, table, signed.as_ref(), trusted).await?;
                     host.read(rows_of(proved.rows)?);
                     held(&self.found).rows.add(proved);
                 }
@@ -128,7 +133,11 @@ impl Bench {
 
 /// Runs every check on the company in scope, by one hand.
 pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
-    let bench = Bench::new();
+    run_since(cx, None).await
+}
+
+async fn run_since(cx: &Cx<'_>, since: Option<&SignedHead>) -> Result<Verdict> {
+    let bench = Bench::new(since);
     beside(bench.work(cx, None)).await;
     bench.verdict(seals::signed(cx).await?.is_some())
 }
@@ -137,14 +146,15 @@ pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
 pub(crate) async fn run_by<'s>(
     snapshots: &'s [Session],
     with: impl Fn(&'s Session) -> Cx<'s> + Sync,
+    since: Option<&SignedHead>,
     progress: &Progress,
 ) -> Result<Verdict> {
     let many = Handle::try_current().ok().filter(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
     let (Some(handle), [first, _, ..]) = (many, snapshots) else {
         let [first, ..] = snapshots else { return Err(Error::internal("there is no snapshot to prove")) };
-        return Box::pin(run(&with(first))).await;
+        return Box::pin(run_since(&with(first), since)).await;
     };
-    let bench = Bench::new();
+    let bench = Bench::new(since);
     progress.expects(&with(first)).await?;
     aside::computed(|| {
         std::thread::scope(|threads| {

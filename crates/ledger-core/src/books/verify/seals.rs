@@ -49,10 +49,15 @@ pub(super) async fn signed(cx: &Cx<'_>) -> Result<Option<Sums>> {
     }
 }
 
-/// The rows of the company in scope, in one table.
-pub(super) async fn of_table(cx: &Cx<'_>, table: &'static Table, signed: Option<&Sums>) -> Result<rows::Proof> {
+/// The rows of the company in scope, in one table; entries up to one are trusted.
+pub(super) async fn of_table(
+    cx: &Cx<'_>,
+    table: &'static Table,
+    signed: Option<&Sums>,
+    trusted: i64,
+) -> Result<rows::Proof> {
     let nothing = Sums::default();
-    rows::of(cx, table, Some(cx.business_id()?), signed.unwrap_or(&nothing)).await
+    rows::of_since(cx, table, Some(cx.business_id()?), signed.unwrap_or(&nothing), trusted).await
 }
 
 /// The rows that belong to no company, and that no company is gone.

@@ -1,0 +1,47 @@
+//! For tests beside the checks of resources: what a check finds in a body.
+
+use crate::resource::Resource;
+use serde_json::Value;
+
+/// What the check of a resource finds in its example once some of it is changed, by the pointers of members; a member that
+/// is not there is put in. Each fault is its field and its words.
+///
+/// # Panics
+/// Where the change names no place, or the body is none at all.
+#[allow(clippy::panic, reason = "only tests call it")]
+pub fn faults_of<R: Resource>(changes: &[(&str, Value)]) -> Vec<String> {
+    let mut body = R::example();
+    for (pointer, value) in changes {
+        let Some((outer, name)) = pointer.rsplit_once('/') else { panic!("{pointer} is no pointer") };
+        match body.pointer_mut(outer) {
+            Some(Value::Object(members)) => drop(members.insert(name.to_owned(), value.clone())),
+            other => panic!("{pointer} is in no object: {other:?}"),
+        }
+    }
+    let input = match serde_json::from_value(body) {
+        Ok(input) => input,
+        Err(error) => panic!("{changes:?}: {error}"),
+    };
+    match R::check(None, input) {
+        Ok(_) => Vec::new(),
+        Err(faults) => faults.iter().map(|(field, said)| format!("{field}: {}", said.join("; "))).collect(),
+    }
+}
+
+/// What is changed of the example, and how what is said of it begins.
+pub type Case<'c> = (&'c [(&'c str, Value)], &'c [&'c str]);
+
+/// Holds a table of changes against the faults that are found, each as it begins.
+///
+/// # Panics
+/// Where others are found.
+#[allow(clippy::panic, reason = "only tests call it")]
+pub fn hold<R: Resource>(cases: &[Case<'_>]) {
+    assert!(faults_of::<R>(&[]).is_empty(), "the example of {} is faulty", R::ABOUT.many);
+    for (changes, expected) in cases {
+        let found = faults_of::<R>(changes);
+        let as_expected =
+            found.len() == expected.len() && found.iter().zip(*expected).all(|(one, begin)| one.starts_with(begin));
+        assert!(as_expected, "{changes:?}: {found:?} instead of {expected:?}");
+    }
+}

@@ -1,0 +1,107 @@
+//! What lies before an entry that was proved once: its lines are added up by the database, and not judged again.
+
+use super::Wide;
+use super::walk::{Walk, next_headers, stand};
+use crate::BEFORE_THE_FIRST;
+use crate::day::Day;
+use crate::error::Result;
+use crate::ids::RecordId;
+use crate::money::Money;
+use schema::aliases::Named;
+use schema::reader::Reader;
+use schema::tables::entry_lines::{self, Column};
+use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, SimpleExpr};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Select};
+
+/// The lines of an account on a day.
+#[derive(FromQueryResult)]
+struct OfDay {
+    account_id: RecordId,
+    currency: String,
+    date: Day,
+    debit: Money,
+    amount: Money,
+    own: Money,
+}
+
+#[derive(FromQueryResult)]
+struct OfParty {
+    party_id: Named,
+    account_id: RecordId,
+    currency: String,
+    amount: Money,
+    own: Money,
+}
+
+/// Adds all lines up to an entry to the sums of a walk, and tells it what of them is in force.
+pub(super) async fn add(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()> {
+    add_sums(walk, reader, until).await?;
+    let mut last = BEFORE_THE_FIRST;
+    loop {
+        let headers = next_headers(reader, last, until).await?;
+        let Some(end) = headers.last().map(|header| header.number) else { return Ok(()) };
+        walk.entries += headers.len();
+        stand(reader, &headers, &mut walk.live).await?;
+        let abroad = of(reader, until)
+            .filter(Column::EntryNumber.gt(last))
+            .filter(Column::EntryNumber.lte(end))
+            .filter(Column::AccountId.is_in(walk.purses.accounts()))
+            .filter(Column::Currency.ne(reader.company().base_currency.as_str()))
+            .order_by_asc(Column::EntryNumber)
+            .order_by_asc(Column::Position)
+            .all(&reader.db)
+            .await?;
+        let mut rest = abroad.as_slice();
+        for header in &headers {
+            let (own, after) = rest.split_at(rest.partition_point(|line| line.entry_number <= header.number));
+            walk.purses.hear(header, own);
+            rest = after;
+        }
+        last = end;
+        reader.pause().await?;
+    }
+}
+
+fn of(reader: &Reader<'_>, until: i64) -> Select<entry_lines::Entity> {
+    entry_lines::Entity::find().filter(Column::BusinessId.eq(reader.id())).filter(Column::EntryNumber.lte(until))
+}
+
+async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()> {
+    let column = |of: Column| Expr::col(of);
+    let debit: SimpleExpr =
+        CaseStatement::new().case(column(Column::Amount).gt(0), column(Column::Amount)).finally(0).into();
+    let days = of(reader, until)
+        .select_only()
+        .columns([Column::AccountId, Column::Currency, Column::Date])
+        .column_as(reader.sum(debit), "debit")
+        .column_as(reader.sum(column(Column::Amount)), "amount")
+        .column_as(reader.sum(column(Column::CurrencyAmount)), "own")
+        .group_by(Column::AccountId)
+        .group_by(Column::Currency)
+        .group_by(Column::Date)
+        .into_model::<OfDay>()
+        .all(&reader.db)
+        .await?;
+    for OfDay { account_id, currency, date, debit, amount, own } in days {
+        let [debit, amount, own] = [debit, amount, own].map(|sum| Wide::from(sum.units()));
+        walk.add_sums((account_id, currency, date), (debit, debit - amount, own));
+    }
+    reader.pause().await?;
+    let parties = of(reader, until)
+        .filter(Column::PartyId.is_not_null())
+        .select_only()
+        .columns([Column::PartyId, Column::AccountId, Column::Currency])
+        .column_as(reader.sum(column(Column::Amount)), "amount")
+        .column_as(reader.sum(column(Column::CurrencyAmount)), "own")
+        .group_by(Column::PartyId)
+        .group_by(Column::AccountId)
+        .group_by(Column::Currency)
+        .into_model::<OfParty>()
+        .all(&reader.db)
+        .await?;
+    for OfParty { party_id, account_id, currency, amount, own } in parties {
+        let open = walk.parties.entry((party_id, account_id, currency)).or_default();
+        *open = (open.0 + Wide::from(amount.units()), open.1 + Wide::from(own.units()));
+    }
+    Ok(())
+}
