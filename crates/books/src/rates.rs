@@ -58,7 +58,7 @@ pub async fn check_worth(cx: &Cx<'_>, field: &str, day: Day, (one, other): (&Giv
     Err(Error::field(
         field,
         format!(
-            "is worth {own} {base} by the rates of {day}, for what is worth {wanted} {base}: at most twice or half of it is a \
+            "is worth {own} {base} on {day}, for what is worth {wanted} {base}: at most twice or half of it is a \
              difference of exchange. What is given up goes to writeOffAmount; where the rate is another, enter it first"
         ),
     ))
