@@ -25,12 +25,15 @@ pub fn faults_of<R: Resource>(changes: &[(&str, Value)]) -> Vec<String> {
     }
 }
 
+/// What is changed, and how the faults of it begin.
+pub type Case<'c> = (&'c [(&'c str, Value)], &'c [&'c str]);
+
 /// Holds a table of changes against the faults that are found, each as it begins.
 ///
 /// # Panics
 /// Where others are found.
 #[allow(clippy::panic, reason = "only tests call it")]
-pub fn hold<R: Resource>(cases: &[(&[(&str, Value)], &[&str])]) {
+pub fn hold<R: Resource>(cases: &[Case<'_>]) {
     assert!(faults_of::<R>(&[]).is_empty(), "the example of {} is faulty", R::ABOUT.many);
     for (changes, expected) in cases {
         let found = faults_of::<R>(changes);

@@ -303,7 +303,9 @@ impl Found<'_> {
             if rows.iter().any(|(_, seal)| seal.is_empty()) {
                 return Ok(false);
             }
-            rows.iter().for_each(|(_, seal)| sum.add(cx.seals, ENTRIES, seal));
+            for (_, seal) in &rows {
+                sum.add(cx.seals, ENTRIES, seal);
+            }
             cx.pause().await?;
         }
         self.sum = sum;

@@ -1,3 +1,5 @@
+#![cfg(test)]
+
 use super::ledger::Ledger;
 use super::summary::Summed;
 use super::valuation::Valued;
