@@ -1,7 +1,7 @@
 //! Every figure, each beside its limit in the same run, on both engines.
 
 use crate::cluster::Cluster;
-use crate::figures::{Figure, Figures, Target};
+use crate::figures::{Figure, Figures};
 use crate::load::megabytes;
 use crate::place::{Place, Server};
 use crate::posts::Turns;

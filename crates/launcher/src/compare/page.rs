@@ -164,8 +164,8 @@ impl Page {
             "sign-in" => self.sign_in(&inside, read(bytes).await?).await,
             "sign-out" => self.sign_out(&inside, token).await,
             "about" => self.about(&inside, token, &user).await,
-            "example" => self.example(self.pair(between, &inside, token), read(bytes).await?).await,
-            "run" => self.run(self.pair(between, &inside, token), read(bytes).await?).await,
+            "example" => self.example(Self::pair(between, &inside, token), read(bytes).await?).await,
+            "run" => self.run(Self::pair(between, &inside, token), read(bytes).await?).await,
             _ => {
                 let translator = self.translator.clone();
                 let translated = aside::read(bytes.len(), move || {
@@ -273,7 +273,7 @@ impl Page {
         }))
     }
 
-    fn pair(&self, [left, right]: [&Arc<Dialect>; 2], inside: &Arc<dyn Transport>, token: &str) -> Pair {
+    fn pair([left, right]: [&Arc<Dialect>; 2], inside: &Arc<dyn Transport>, token: &str) -> Pair {
         let side = |dialect: &Arc<Dialect>| Side {
             dialect: dialect.clone(),
             transport: inside.clone(),
