@@ -116,9 +116,9 @@ fn what_is_kept_is_posted_to_by_its_keeper() {
 
 #[test]
 fn the_proof_reckons_for_itself() {
-    // It reads what tables and words hold (its arrows allow no more); what follows from that it works out anew.
-    let of_others = ["rules::", "words::exact", "words::sown", "sown(", ".share_on(", "effective_rate("];
-    let of_rows = [".moves()", ".is_listed()", ".is_movement()", ".open()", ".taken()", ".is_touched()"];
+    // It reads what tables and words hold; what follows from that it works out anew.
+    let of_others = ["rules::", "use books", "words::exact", "words::sown", "sown(", ".share_on(", "effective_rate("];
+    let of_rows = [".moves()", ".open()", ".taken()", ".is_touched()"];
     let of_kinds = [".trade()", ".phase()", ".turnover()", ".is_priced()", "of_phase("];
     absent("crates/proof/src", &[&of_others[..], &of_rows, &of_kinds].concat(), &[]);
 }
@@ -141,7 +141,7 @@ fn dialects_are_listed_in_one_place() {
     absent("crates/launcher/src", &["dialect_a", "dialect_b", "DialectA", "DialectB"], &["launcher/src/dialects.rs"]);
     let letters = ["Dialects:A", "Dialects:B", "\"/a/api", "\"/b/api", "swagger/a/", "swagger/b/"];
     absent("crates/launcher/src", &letters, &["config/tests"]);
-    absent_in_core(&["\"A\", \"B\""], &[]);
+    absent_in_core(&["OneOf(&[\"A\""], &[]);
 }
 
 #[test]

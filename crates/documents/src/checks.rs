@@ -1,5 +1,7 @@
 //! What checks find in the bodies of documents before the books are asked: a line a rule.
 
+#![cfg(test)]
+
 use crate::contra_entry::ContraEntries;
 use crate::credit_note::CreditNotes;
 use crate::delivery_note::DeliveryNotes;

@@ -12,23 +12,20 @@ use serde_json::Value;
 pub fn faults_of<R: Resource>(changes: &[(&str, Value)]) -> Vec<String> {
     let mut body = R::example();
     for (pointer, value) in changes {
-        let Some((outer, name)) = pointer.rsplit_once('/') else { panic!("{pointer} is no pointer") };
+        let (outer, name) = pointer.rsplit_once('/').unwrap_or_default();
         match body.pointer_mut(outer) {
             Some(Value::Object(members)) => drop(members.insert(name.to_owned(), value.clone())),
             other => panic!("{pointer} is in no object: {other:?}"),
         }
     }
-    let input = match serde_json::from_value(body) {
-        Ok(input) => input,
-        Err(error) => panic!("{changes:?}: {error}"),
-    };
+    let input = serde_json::from_value(body).unwrap_or_else(|error| panic!("{changes:?}: {error}"));
     match R::check(None, input) {
         Ok(_) => Vec::new(),
         Err(faults) => faults.iter().map(|(field, said)| format!("{field}: {}", said.join("; "))).collect(),
     }
 }
 
-/// What is changed of the example, and how what is said of it begins.
+/// What is changed, and how the faults of it begin.
 pub type Case<'c> = (&'c [(&'c str, Value)], &'c [&'c str]);
 
 /// Holds a table of changes against the faults that are found, each as it begins.

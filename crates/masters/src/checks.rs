@@ -1,5 +1,7 @@
 //! What checks find in bodies: a line a rule.
 
+#![cfg(test)]
+
 use crate::exchange_rate::ExchangeRates;
 use crate::lock::Locks;
 use crate::number_series::NumberSeries;

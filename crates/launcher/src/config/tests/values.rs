@@ -61,9 +61,8 @@ fn a_bad_value_is_told_with_place_key_expectation_and_what_was_got() {
     let error = refusal("{}", &[("Limits__Body", "x")]);
     assert!(error.starts_with("environment Limits__Body: Limits:Body: expected a size"), "{error}");
     let error = custom("{}", &[], &[("Dialect", "x")]).unwrap_err().to_string();
-    let mut known: Vec<_> = SPOKEN.iter().map(|one| one.letter.to_string()).collect();
-    known.push("Both".to_owned());
-    assert_eq!(error, format!("command line: Dialect: expected one of {}, got \"x\"", known.join(", ")));
+    let letters: Vec<&str> = SPOKEN.iter().map(|one| one.letter).chain(["Both"]).collect();
+    assert_eq!(error, format!("command line: Dialect: expected one of {}, got \"x\"", letters.join(", ")));
 }
 
 #[test]
