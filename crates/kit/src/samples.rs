@@ -12,13 +12,16 @@ use serde_json::Value;
 pub fn faults_of<R: Resource>(changes: &[(&str, Value)]) -> Vec<String> {
     let mut body = R::example();
     for (pointer, value) in changes {
-        let (outer, name) = pointer.rsplit_once('/').unwrap_or_default();
+        let Some((outer, name)) = pointer.rsplit_once('/') else { panic!("{pointer} is no pointer") };
         match body.pointer_mut(outer) {
             Some(Value::Object(members)) => drop(members.insert(name.to_owned(), value.clone())),
             other => panic!("{pointer} is in no object: {other:?}"),
         }
     }
-    let input = serde_json::from_value(body).unwrap_or_else(|error| panic!("{changes:?}: {error}"));
+    let input = match serde_json::from_value(body) {
+        Ok(input) => input,
+        Err(error) => panic!("{changes:?}: {error}"),
+    };
     match R::check(None, input) {
         Ok(_) => Vec::new(),
         Err(faults) => faults.iter().map(|(field, said)| format!("{field}: {}", said.join("; "))).collect(),
