@@ -39,22 +39,22 @@ impl Place {
     }
 
     async fn open_with(&self, purpose: Purpose, log_budget: u64) -> Result<Database, DbErr> {
-        let url = format!("sqlite:{}", self.0.display());
-        let options = DatabaseOptions {
-            url,
-            purpose,
-            pool_size: 2,
-            patience: PATIENCE,
-            readers: 2,
-            page_cache_kib: 1024,
-            log_budget,
-        };
-        Database::open(&options).await
+        Database::open(&small(format!("sqlite:{}", self.0.display()), purpose, log_budget)).await
     }
 
     fn log_bytes(&self) -> u64 {
         std::fs::metadata(sqlite_kit::beside(&self.0, "-wal")).map_or(0, |log| log.len())
     }
+}
+
+fn small(url: String, purpose: Purpose, log_budget: u64) -> DatabaseOptions {
+    DatabaseOptions { url, purpose, pool_size: 2, patience: PATIENCE, readers: 2, page_cache_kib: 1024, log_budget }
+}
+
+/// A new database of PostgreSQL, where there is one.
+async fn on_postgres() -> Option<Database> {
+    let options = small(cluster::fresh_database()?, Purpose::Serving, 1 << 28);
+    Some(Database::open(&options).await.unwrap())
 }
 
 impl Drop for Place {
@@ -262,11 +262,7 @@ async fn every_column_of_every_table_is_read_as_what_its_entity_is() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_column_of_every_table_of_postgresql_is_read_as_what_its_entity_is() {
-    let Some(url) = cluster::fresh_database() else { return };
-    let (purpose, patience) = (Purpose::Serving, PATIENCE);
-    let options =
-        DatabaseOptions { url, purpose, pool_size: 2, patience, readers: 2, page_cache_kib: 1024, log_budget: 1 << 28 };
-    let database = Database::open(&options).await.unwrap();
+    let Some(database) = on_postgres().await else { return };
     let sql = "SELECT table_name AS place, column_name AS name, data_type AS type FROM information_schema.columns \
                WHERE table_schema = current_schema() AND table_name <> 'seaql_migrations'";
     all_are_read(&database, sql, |declared| match declared? {

@@ -47,9 +47,6 @@ async fn seventy_thousand_keys_are_one_value() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn seventy_thousand_keys_are_one_value_of_postgresql() {
-    let Some(url) = cluster::fresh_database() else { return };
-    let (purpose, patience) = (Purpose::Serving, PATIENCE);
-    let options =
-        DatabaseOptions { url, purpose, pool_size: 2, patience, readers: 2, page_cache_kib: 1024, log_budget: 1 << 28 };
-    all_are_found(&Database::open(&options).await.unwrap()).await;
+    let Some(database) = on_postgres().await else { return };
+    all_are_found(&database).await;
 }

@@ -180,11 +180,7 @@ async fn who_is_dear_is_run_by_itself() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_is_dear_is_run_by_itself_on_postgresql() {
-    let Some(url) = cluster::fresh_database() else { return };
-    let (purpose, patience) = (Purpose::Serving, PATIENCE);
-    let options =
-        DatabaseOptions { url, purpose, pool_size: 2, patience, readers: 2, page_cache_kib: 1024, log_budget: 1 << 28 };
-    let database = Database::open(&options).await.unwrap();
+    let Some(database) = on_postgres().await else { return };
     database.migrate(&|_| String::new()).await.unwrap();
     neighbours_do_not_wait(&database).await;
     who_waits_together_is_together(&database).await;

@@ -71,11 +71,7 @@ async fn what_nobody_waits_for_ends_inside_its_transaction() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_nobody_waits_for_ends_inside_its_transaction_of_postgresql() {
-    let Some(url) = cluster::fresh_database() else { return };
-    let (purpose, patience) = (Purpose::Serving, PATIENCE);
-    let options =
-        DatabaseOptions { url, purpose, pool_size: 2, patience, readers: 2, page_cache_kib: 1024, log_budget: 1 << 28 };
-    let database = Database::open(&options).await.unwrap();
+    let Some(database) = on_postgres().await else { return };
     database.migrate(&|_| String::new()).await.unwrap();
     nobody_is_kept_waiting(database).await;
 }
