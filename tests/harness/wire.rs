@@ -136,7 +136,9 @@ impl Wire {
             if !matches!(kind, b'Q' | b'S' | START | b'p' | b'X') {
                 continue;
             }
-            writes |= message.starts_with(b"Q\0\0\0\nBEGIN\0");
+            // By itself or with what stands first in it; a snapshot begins otherwise.
+            let begins = |sql: &[u8]| sql.starts_with(b"BEGIN\0") || sql.starts_with(b"BEGIN;");
+            writes |= kind == b'Q' && message.get(5..).is_some_and(begins);
             self.pass();
             if writes && matches!(kind, b'Q' | b'S') {
                 let fault = {

@@ -65,7 +65,7 @@ mod tests {
             (Under::of(&BusinessSettings::default()), "{}"),
             (Under { tax_rounding: TaxRounding::Line, ..Under::default() }, r#"{"tax_rounding":"line"}"#),
             (Under { mode: RoundingMode::HalfEven, ..Under::default() }, r#"{"mode":"halfEven"}"#),
-            (Under { tolerance: Tolerance(1), increment, ..Under::default() }, r#"{"tolerance":1,"increment":"0.05"}"#),
+            (Under { tolerance: Tolerance(1), increment, ..Under::default() }, r#"{"tolerance":1,"increment":0.05}"#),
         ] {
             assert_eq!(serde_json::to_string(&under).unwrap(), text);
             assert_eq!(serde_json::from_str::<Under>(text).unwrap(), under);
