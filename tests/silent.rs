@@ -70,7 +70,7 @@ const EXCEPT: &[(&str, &str, &str)] = &[
         "Percent::PLACES).to_string()).unwrap_or_default()",
         "each rate is at most 1 000 %, so their sum can be kept",
     ),
-    ("crates/words/src/money.rs", " as usize", "how many decimals a scale has"),
+    ("crates/words/src/digits.rs", " as usize", "how many decimals a scale has"),
     (
         "crates/words/src/stored.rs",
         "serde_json::to_string(&stored.0)",

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod currency;
 pub mod day;
 pub mod digest;
+mod digits;
 pub mod error;
 pub mod exact;
 pub mod fault;
